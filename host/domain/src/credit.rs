@@ -1,0 +1,29 @@
+//! Where data comes from and what must be said of it (spec 1.5 and the attribution headers of 4.1).
+
+use serde::{Deserialize, Serialize};
+
+/// How precisely [`Credit::source_url`] addresses the dataset (spec 2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceUrlPrecision {
+    /// The address is of this dataset.
+    Dataset,
+    /// The address is the agency's landing page.
+    Source,
+}
+
+/// The credit that travels with data in headers, in Arrow schema metadata and in Parquet key-value
+/// metadata. Publishing refuses control characters in all of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Credit {
+    /// Publishing agency.
+    pub source: String,
+    /// Ready-made credit, passed on verbatim.
+    pub attribution: String,
+    /// `licenses[0].name` of the data package.
+    pub licence: String,
+    /// Address of the source; none: unknown.
+    pub source_url: Option<String>,
+    /// Precision of `source_url`; none exactly when that is none.
+    pub source_url_precision: Option<SourceUrlPrecision>,
+}

@@ -1,0 +1,168 @@
+//! Datasets and their snapshots (spec 2.1, contract 4).
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Credit, DatasetName, Millis, Namespace};
+
+/// The column that carries geometry in spatial datasets (spec 2.2).
+pub const GEOMETRY_COLUMN: &str = "geometry_wkt";
+
+/// Type of a column's values on the wire. Dates are text (spec 2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnType {
+    /// UTF-8 text.
+    String,
+    /// 64-bit signed integer.
+    Integer,
+    /// 64-bit IEEE float.
+    Number,
+    /// True or false.
+    Boolean,
+    /// Text `YYYY-MM-DD`.
+    Date,
+}
+
+/// What a column is for (contract 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The column that `start` and `end` filter.
+    Date,
+    /// Period codes.
+    Period,
+    /// Text that `dimensions` searches.
+    Dimension,
+    /// A measured value.
+    Value,
+    /// [`GEOMETRY_COLUMN`].
+    Geometry,
+    /// Part of the primary key and nothing above.
+    Key,
+    /// Anything else.
+    Attribute,
+}
+
+/// A column of a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    /// snake_case name.
+    pub name: String,
+    /// Type of the values.
+    #[serde(rename = "type")]
+    pub column_type: ColumnType,
+    /// Whether nulls may occur: false exactly where publishing refuses them.
+    pub nullable: bool,
+    /// What the column is for.
+    pub role: Role,
+    /// Unit of the values, as the publisher wrote it.
+    pub unit: Option<String>,
+    /// What the column holds, as the publisher wrote it.
+    pub description: Option<String>,
+    /// Whether the stored file keeps few distinct texts, so that reading it as a dictionary pays.
+    #[serde(default)]
+    pub few_values: bool,
+}
+
+/// Shape of a dataset (spec 2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layout {
+    /// One value a row, named by dimension columns.
+    Long,
+    /// One column a series.
+    Wide,
+}
+
+/// West, south, east, north in degrees; west > east where the box crosses 180° (RFC 7946, 5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BoundingBox(pub [f64; 4]);
+
+/// The stored Parquet file of a snapshot, addressed by its content.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct StoredFile {
+    /// Lower-case hexadecimal SHA-256 of the bytes.
+    pub sha256: String,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
+/// An immutable version of a dataset: the rows and every word that travels with them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Derived from the canonical data and the descriptor, never from the stored file.
+    pub id: String,
+    /// When it was committed.
+    pub created_at: Millis,
+    /// Number of rows.
+    pub rows: u64,
+    /// Where the rows are.
+    pub file: StoredFile,
+    /// Human title.
+    pub title: Option<String>,
+    /// Human description.
+    pub description: Option<String>,
+    /// What must be passed on with the data.
+    pub credit: Credit,
+    /// How often the pipeline re-checks the source.
+    pub refresh_cadence: Option<String>,
+    /// Whether the licence lets the whole file be redistributed.
+    pub bulk_redistribution: bool,
+    /// Columns in the order of the package.
+    pub columns: Vec<Column>,
+    /// Names of the primary key's columns; empty: none.
+    pub primary_key: Vec<String>,
+    /// Names of the text columns that `dimensions` searches.
+    pub dimensions: Vec<String>,
+    /// The column that `start` and `end` filter; rows are sorted by it.
+    pub date_column: Option<String>,
+    /// First and last date, `YYYY-MM-DD`; none without a date column or rows.
+    pub date_range: Option<(String, String)>,
+    /// Long or wide.
+    pub layout: Layout,
+    /// Bounds of the geometry; none without any.
+    pub bbox: Option<BoundingBox>,
+}
+
+impl Snapshot {
+    /// Position of the column called `name`.
+    #[must_use]
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// Whether the snapshot has a geometry column.
+    #[must_use]
+    pub fn has_geometry(&self) -> bool {
+        self.columns.iter().any(|column| column.role == Role::Geometry)
+    }
+}
+
+/// A retained snapshot in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotSummary {
+    /// Snapshot id.
+    pub id: String,
+    /// When it was committed.
+    pub created_at: Millis,
+    /// Number of rows.
+    pub rows: u64,
+}
+
+/// A dataset with the snapshot that is current. A retired dataset is not a `Dataset`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// Address.
+    pub name: DatasetName,
+    /// Grouping used in bulk paths.
+    pub namespace: Namespace,
+    /// When publishing last looked at the source, changed or not.
+    pub checked_at: Millis,
+    /// The version that is served unless another is pinned.
+    pub current: Arc<Snapshot>,
+    /// Every retained snapshot, oldest first, the current one included.
+    pub snapshots: Vec<SnapshotSummary>,
+}

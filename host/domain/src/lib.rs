@@ -1,0 +1,24 @@
+//! The rules of the service, as plain values and pure functions: names, plans, datasets, queries,
+//! read plans, refusals. No async, no I/O, no Arrow, no HTTP types.
+
+pub mod caller;
+pub mod credit;
+pub mod dataset;
+pub mod name;
+pub mod plan;
+pub mod problem;
+pub mod query;
+pub mod read;
+pub mod refusal;
+pub mod time;
+
+pub use caller::Caller;
+pub use credit::Credit;
+pub use dataset::{BoundingBox, Column, ColumnType, Dataset, Layout, Role, Snapshot, SnapshotSummary, StoredFile};
+pub use name::{DatasetName, Namespace};
+pub use plan::{Plan, PlanLimits, PlanTable};
+pub use problem::Problem;
+pub use query::DataQuery;
+pub use read::ReadPlan;
+pub use refusal::Refusal;
+pub use time::Millis;

@@ -1,0 +1,122 @@
+//! Plans and what each allows (spec section 8, contract 5).
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What a key was issued for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Plan {
+    /// No payment; for trying the service.
+    Free,
+    /// Paid, limited by month.
+    Starter,
+    /// Unlimited requests, monthly bulk files.
+    Pro,
+    /// Unlimited requests, current bulk files.
+    Enterprise,
+}
+
+impl Plan {
+    /// Every plan, cheapest first.
+    pub const ALL: [Self; 4] = [Self::Free, Self::Starter, Self::Pro, Self::Enterprise];
+
+    /// The plan's name on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Free => "free",
+            Self::Starter => "starter",
+            Self::Pro => "pro",
+            Self::Enterprise => "enterprise",
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Plan {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|plan| plan.as_str() == text)
+            .ok_or_else(|| format!("unknown plan {text:?}: use free, starter, pro or enterprise"))
+    }
+}
+
+/// Which bulk snapshots a plan may download.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BulkEntitlement {
+    /// None: 402.
+    None,
+    /// The monthly snapshot.
+    Monthly,
+    /// The monthly and the current snapshot.
+    Current,
+}
+
+/// What one plan allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanLimits {
+    /// Charged requests a calendar month (UTC); none: unlimited.
+    pub requests_per_month: Option<u64>,
+    /// Rows a request; none: unlimited.
+    pub row_cap: Option<u64>,
+    /// Bulk downloads.
+    pub bulk: BulkEntitlement,
+}
+
+/// The limits of every plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PlanTable {
+    /// Limits of [`Plan::Free`].
+    pub free: PlanLimits,
+    /// Limits of [`Plan::Starter`].
+    pub starter: PlanLimits,
+    /// Limits of [`Plan::Pro`].
+    pub pro: PlanLimits,
+    /// Limits of [`Plan::Enterprise`].
+    pub enterprise: PlanLimits,
+}
+
+impl PlanTable {
+    /// The limits of `plan`.
+    #[must_use]
+    pub fn of(&self, plan: Plan) -> PlanLimits {
+        match plan {
+            Plan::Free => self.free,
+            Plan::Starter => self.starter,
+            Plan::Pro => self.pro,
+            Plan::Enterprise => self.enterprise,
+        }
+    }
+}
+
+impl Default for PlanTable {
+    /// The table of contract 5.
+    fn default() -> Self {
+        let limited = |requests| PlanLimits {
+            requests_per_month: Some(requests),
+            row_cap: Some(50_000),
+            bulk: BulkEntitlement::None,
+        };
+        let unlimited = |bulk| PlanLimits { requests_per_month: None, row_cap: None, bulk };
+        Self {
+            free: limited(10),
+            starter: limited(1_000),
+            pro: unlimited(BulkEntitlement::Monthly),
+            enterprise: unlimited(BulkEntitlement::Current),
+        }
+    }
+}

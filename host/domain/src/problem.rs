@@ -1,0 +1,75 @@
+//! One problem with a request parameter, as `HTTPValidationError` lists them (spec 2.4, contract 2).
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Where a parameter stands in the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the query string.
+    Query,
+    /// In the path.
+    Path,
+}
+
+/// An element of `HTTPValidationError.detail`. The strings are those of Pydantic v2.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Problem {
+    /// `["query", "limit"]`.
+    pub loc: [String; 2],
+    /// A sentence.
+    pub msg: String,
+    /// Pydantic's name for the kind of problem.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// The raw string, or null when the parameter is missing.
+    pub input: Value,
+    /// What `msg` was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ctx: Option<Value>,
+}
+
+impl Problem {
+    /// Any problem; the constructors below are the ones that contract 2 lists.
+    #[must_use]
+    pub fn new(place: Place, name: &str, kind: &'static str, msg: impl Into<String>, input: Option<&str>) -> Self {
+        let place = match place {
+            Place::Query => "query",
+            Place::Path => "path",
+        };
+        Self {
+            loc: [place.to_owned(), name.to_owned()],
+            msg: msg.into(),
+            kind,
+            input: input.map_or(Value::Null, |text| json!(text)),
+            ctx: None,
+        }
+    }
+
+    /// The same with a context.
+    #[must_use]
+    pub fn with_ctx(mut self, ctx: Value) -> Self {
+        self.ctx = Some(ctx);
+        self
+    }
+
+    /// A required parameter that is absent.
+    #[must_use]
+    pub fn missing(name: &str) -> Self {
+        Self::new(Place::Query, name, "missing", "Field required", None)
+    }
+
+    /// A value that only a sentence can explain.
+    #[must_use]
+    pub fn value_error(name: &str, sentence: &str, input: &str) -> Self {
+        Self::new(Place::Query, name, "value_error", format!("Value error, {sentence}"), Some(input)).with_ctx(json!({"error": {}}))
+    }
+
+    /// A path segment that is not snake_case.
+    #[must_use]
+    pub fn bad_name(name: &str, input: &str) -> Self {
+        let pattern = crate::name::PATTERN;
+        Self::new(Place::Path, name, "string_pattern_mismatch", format!("String should match pattern '{pattern}'"), Some(input))
+            .with_ctx(json!({"pattern": pattern}))
+    }
+}

@@ -1,0 +1,32 @@
+//! What a client asks of `/data` (spec 4.1), parsed.
+
+/// Rows returned when `limit` is omitted (spec 4.1 rule 1).
+pub const DEFAULT_LIMIT: u64 = 100;
+
+/// The parameters of `/data`, each right in itself. Whether they suit the dataset is decided by
+/// [`crate::read`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataQuery {
+    /// Inclusive lower date bound, `YYYY-MM-DD`.
+    pub start: Option<String>,
+    /// Inclusive upper date bound, `YYYY-MM-DD`.
+    pub end: Option<String>,
+    /// Substring looked for in dimension columns; never empty.
+    pub dimensions: Option<String>,
+    /// Maximum rows; 0: everything.
+    pub limit: u64,
+    /// Format by name; none: by `Accept`.
+    pub format: Option<String>,
+    /// Whether `geometry_wkt` is wanted.
+    pub geometry: bool,
+    /// Whether JSON rows are wrapped (spec 2.3).
+    pub envelope: bool,
+    /// A cursor as the client sent it; never empty.
+    pub cursor: Option<String>,
+    /// A pinned snapshot's id.
+    pub snapshot: Option<String>,
+    /// Projection, in the order asked for.
+    pub columns: Option<Vec<String>>,
+    /// Parameters whose name has a dot, for the encoder: `("csv.delimiter", ";")`; the last of a name wins.
+    pub options: Vec<(String, String)>,
+}

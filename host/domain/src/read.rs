@@ -1,0 +1,30 @@
+//! What will be read for one response: decided from dataset, caller and query, without I/O.
+
+use std::sync::Arc;
+
+use crate::{DatasetName, Namespace, Snapshot};
+
+/// A decision of what to read. Rows are numbered from 0 in the snapshot's order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadPlan {
+    /// Which dataset.
+    pub dataset: DatasetName,
+    /// Its namespace.
+    pub namespace: Namespace,
+    /// Which version.
+    pub snapshot: Arc<Snapshot>,
+    /// Positions in `snapshot.columns`, in output order; never empty.
+    pub columns: Vec<usize>,
+    /// Inclusive lower bound on the date column; none also where there is no date column.
+    pub start: Option<String>,
+    /// Inclusive upper bound on the date column; none also where there is no date column.
+    pub end: Option<String>,
+    /// Keep rows in which a dimension column contains this, by simple Unicode case folding.
+    pub needle: Option<String>,
+    /// First row to consider: 0, or where a cursor stopped.
+    pub first_row: u64,
+    /// Rows at most; none: all that match.
+    pub max_rows: Option<u64>,
+    /// The plan's row cap, where it is what bounds `max_rows`.
+    pub capped_at: Option<u64>,
+}

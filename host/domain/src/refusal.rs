@@ -1,0 +1,59 @@
+//! Every correct "no" to a caller (spec section 7, contract 1 and 2). Closed: a new refusal does not
+//! compile until the server gives it a status.
+
+use crate::{Millis, Problem};
+
+/// Why the service declines. The order of variants is the order in which they are checked
+/// (contract 1).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Refusal {
+    /// 401: no `X-API-Key`.
+    KeyMissing,
+    /// 401: the key is malformed, unknown or revoked.
+    KeyInvalid,
+    /// 422: parameters that are wrong.
+    Invalid(Vec<Problem>),
+    /// 406: no loaded format satisfies `Accept`; the media types that there are.
+    NotAcceptable {
+        /// Media types of the loaded formats.
+        available: Vec<String>,
+    },
+    /// 404: no such dataset.
+    NoSuchDataset {
+        /// The name asked for.
+        name: String,
+    },
+    /// 410: a pinned snapshot, or the one of a cursor, is no longer kept.
+    SnapshotGone {
+        /// The id asked for.
+        id: String,
+    },
+    /// 403: the licence forbids bulk redistribution.
+    BulkForbidden,
+    /// 402: the plan has no bulk download (or not of this freshness).
+    PaymentRequired {
+        /// One sentence: what to do instead.
+        advice: String,
+    },
+    /// 413: an unbounded pull (spec 4.1, guard in section 8).
+    Unbounded {
+        /// Rows of the dataset.
+        rows: u64,
+        /// Whether geometry is part of the reason.
+        geometry: bool,
+        /// Whether `start` and `end` would relieve it.
+        dated: bool,
+    },
+    /// 429: the month's requests are used up.
+    QuotaUsedUp {
+        /// Requests a month.
+        limit: u64,
+        /// When counting starts anew.
+        resets_at: Millis,
+    },
+    /// 429: too many requests at once.
+    TooFast {
+        /// Whole seconds to wait.
+        retry_after: u64,
+    },
+}

@@ -1,0 +1,58 @@
+//! Instants as every layer stores them: milliseconds since the Unix epoch, UTC.
+
+use serde::{Deserialize, Serialize};
+
+/// An instant, in milliseconds since the Unix epoch, UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Millis(pub i64);
+
+impl Millis {
+    /// The present instant by the system clock.
+    #[must_use]
+    pub fn now() -> Self {
+        Self(jiff::Timestamp::now().as_millisecond())
+    }
+
+    /// RFC 3339 with whole seconds, `2026-11-21T09:13:00Z`.
+    #[must_use]
+    pub fn rfc3339(self) -> String {
+        let seconds = self.0.div_euclid(1000);
+        jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_string()
+    }
+
+    /// The calendar month in UTC, `2026-11`: what monthly quotas count by.
+    #[must_use]
+    pub fn month(self) -> String {
+        let date = self.utc().date();
+        format!("{:04}-{:02}", date.year(), date.month())
+    }
+
+    /// The first instant of the next calendar month in UTC, when a monthly quota starts anew.
+    #[must_use]
+    pub fn next_month(self) -> Self {
+        let first = self.utc().date().first_of_month();
+        let next = first.checked_add(jiff::Span::new().months(1)).unwrap_or(first);
+        next.to_zoned(jiff::tz::TimeZone::UTC).map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
+    }
+
+    fn utc(self) -> jiff::Zoned {
+        jiff::Timestamp::from_millisecond(self.0)
+            .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+            .to_zoned(jiff::tz::TimeZone::UTC)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn months_follow_the_utc_calendar() {
+        let new_year = Millis(1_798_761_599_000); // 2026-12-31T23:59:59Z
+        assert_eq!(new_year.rfc3339(), "2026-12-31T23:59:59Z");
+        assert_eq!(new_year.month(), "2026-12");
+        assert_eq!(new_year.next_month().rfc3339(), "2027-01-01T00:00:00Z");
+        assert_eq!(Millis(-1).month(), "1969-12");
+    }
+}
