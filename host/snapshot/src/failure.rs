@@ -1,0 +1,61 @@
+//! What goes wrong with stored data through no fault of the caller: logged once, never shown to clients.
+
+/// A fault of the service's storage. Messages name the object or folder at fault and what an operator can do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The storage address cannot be used.
+    #[error("storage address {url:?}: {why}")]
+    Address {
+        /// As configured.
+        url: String,
+        /// What is wrong and what to write instead.
+        why: String,
+    },
+    /// A local file or folder refused an operation.
+    #[error("cannot {doing} {path}: {source}; check that it exists and that this user may read and write it")]
+    Local {
+        /// A verb: `create`, `read`.
+        doing: &'static str,
+        /// The file or folder.
+        path: String,
+        /// The operating system's word.
+        source: std::io::Error,
+    },
+    /// The object store refused an operation, possibly only for now.
+    #[error("object store: {key}: {source}; check the store and try again")]
+    Store {
+        /// Key of the object, or what was asked of the store.
+        key: String,
+        /// The store's word.
+        source: object_store::Error,
+    },
+    /// A snapshot's file is not in the store.
+    #[error("snapshot file {key} is missing from the object store; restore it, or publish its data package again")]
+    Missing {
+        /// Key of the object.
+        key: String,
+    },
+    /// A snapshot's file is there but is not what was published.
+    #[error("snapshot file {key} is damaged ({why}); restore it, or publish its data package again")]
+    Damaged {
+        /// Key of the object.
+        key: String,
+        /// Where reading it failed.
+        why: String,
+    },
+    /// The catalogue and a file disagree, or a plan asks for what its snapshot does not have.
+    #[error("{what} does not fit its snapshot: {why}; this is a bug in the service")]
+    Mismatch {
+        /// Which plan or file.
+        what: String,
+        /// The contradiction.
+        why: String,
+    },
+    /// Background work was cut short because the process is shutting down.
+    #[error("background work on {what} was cut short; the process is shutting down")]
+    Stopped {
+        /// What was being worked on.
+        what: String,
+    },
+}

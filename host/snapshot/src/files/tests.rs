@@ -1,0 +1,92 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use super::*;
+
+fn store() -> (tempfile::TempDir, Files) {
+    let dir = tempfile::tempdir().unwrap();
+    let files = Files::open(&format!("file:{}/a/store", dir.path().display())).unwrap();
+    (dir, files)
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir.join("a/store/snapshots"));
+    entries.map(|all| all.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()).unwrap_or_default()
+}
+
+#[test]
+fn addresses_of_other_kinds_are_refused_with_advice() {
+    for url in ["s3:bucket", "postgres:x", "/just/a/path", "file:", "file://host/path", ""] {
+        let failure = Files::open(url).unwrap_err().to_string();
+        assert!(failure.contains("file:/path/to/folder") && failure.contains(url), "{failure}");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    assert!(Files::open(&format!("file://{}", dir.path().display())).is_ok());
+}
+
+#[tokio::test]
+async fn a_file_is_stored_under_its_digest_and_read_back_by_range() {
+    let (dir, files) = store();
+    let source = dir.path().join("source");
+    let bytes: Vec<u8> = (0..UPLOAD_PART * 2 + 5).map(|i| u8::try_from(i % 251).unwrap()).collect();
+    std::fs::write(&source, &bytes).unwrap();
+    let file = files.put_snapshot(&source).await.unwrap();
+    assert_eq!(file.bytes, bytes.len() as u64);
+    assert_eq!(names(dir.path()), [format!("{}.parquet", file.sha256)]);
+    assert!(files.exists(&file).await.unwrap());
+    let got = files.get_ranges(&file, &[7..9, 0..4, file.bytes - 3..file.bytes]).await.unwrap();
+    assert_eq!(got, [&bytes[7..9], &bytes[..4], &bytes[bytes.len() - 3..]]);
+    assert_eq!(files.put_snapshot(&source).await.unwrap(), file, "the second time is a no-op");
+    files.ping().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_digest_is_sha_256() {
+    let (dir, files) = store();
+    let source = dir.path().join("source");
+    std::fs::write(&source, b"abc").unwrap();
+    let file = files.put_snapshot(&source).await.unwrap();
+    assert_eq!(file.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "FIPS 180-4, example 1");
+}
+
+#[tokio::test]
+async fn publishing_again_repairs_a_damaged_object() {
+    let (dir, files) = store();
+    let source = dir.path().join("source");
+    std::fs::write(&source, b"what was published").unwrap();
+    let file = files.put_snapshot(&source).await.unwrap();
+    let object = dir.path().join("a/store").join(Files::key(&file));
+    for damage in [&b"what was publishea"[..], b"what was", b""] {
+        std::fs::write(&object, damage).unwrap();
+        assert_eq!(files.put_snapshot(&source).await.unwrap(), file);
+        assert_eq!(std::fs::read(&object).unwrap(), b"what was published");
+    }
+}
+
+#[tokio::test]
+async fn missing_and_truncated_objects_are_named() {
+    let (dir, files) = store();
+    let source = dir.path().join("source");
+    std::fs::write(&source, b"what was published").unwrap();
+    let file = files.put_snapshot(&source).await.unwrap();
+    let object = dir.path().join("a/store").join(Files::key(&file));
+    std::fs::write(&object, b"what").unwrap();
+    for range in [0..18, 4..5, 10..12] {
+        let failure = files.get_range(&file, range).await.unwrap_err();
+        assert!(matches!(&failure, Failure::Damaged { key, .. } if key == &Files::key(&file)), "{failure}");
+    }
+    assert!(!files.exists(&file).await.unwrap());
+    std::fs::remove_file(&object).unwrap();
+    assert!(matches!(files.get_range(&file, 0..1).await.unwrap_err(), Failure::Missing { .. }));
+    assert_eq!(files.size(&file).await.unwrap(), None);
+    assert!(matches!(files.get_range(&file, 0..u64::MAX).await.unwrap_err(), Failure::Damaged { .. }));
+    std::fs::remove_dir_all(dir.path().join("a")).unwrap();
+    assert!(files.ping().await.is_err());
+}
+
+#[tokio::test]
+async fn an_upload_that_fails_leaves_nothing_visible() {
+    let (dir, files) = store();
+    assert!(files.put_snapshot(&dir.path().join("absent")).await.is_err());
+    assert!(files.put_snapshot(dir.path()).await.is_err(), "a folder is not a file");
+    assert!(names(dir.path()).is_empty());
+}
