@@ -1,0 +1,310 @@
+//! Arrow values spelled as the interface spells them: the C data interface's format strings and
+//! buffers, offsets normalised to 0. Buffers are shared with the batch, not copied, wherever they
+//! begin on a byte.
+
+use arrow::array::{Array, ArrayData, AsArray, BooleanBufferBuilder, RecordBatch};
+use arrow::buffer::{BooleanBuffer, Buffer};
+use arrow::datatypes::{DataType, Int32Type, Schema, TimeUnit};
+
+use crate::bindings::exports::yearbook::plugin::encoder as wire;
+
+/// A type that the interface can spell but this host does not hand over: nested columns, views.
+/// Publishing stores none.
+#[derive(Debug, thiserror::Error)]
+#[error("column type {0} is not handed to plugins")]
+pub(crate) struct Unsupported(String);
+
+/// The C data interface's format string of a flat type.
+pub(crate) fn format(data_type: &DataType) -> Result<String, Unsupported> {
+    let unit = |unit: &TimeUnit| match unit {
+        TimeUnit::Second => 's',
+        TimeUnit::Millisecond => 'm',
+        TimeUnit::Microsecond => 'u',
+        TimeUnit::Nanosecond => 'n',
+    };
+    Ok(match data_type {
+        DataType::Boolean => "b".into(),
+        DataType::Int8 => "c".into(),
+        DataType::UInt8 => "C".into(),
+        DataType::Int16 => "s".into(),
+        DataType::UInt16 => "S".into(),
+        DataType::Int32 => "i".into(),
+        DataType::UInt32 => "I".into(),
+        DataType::Int64 => "l".into(),
+        DataType::UInt64 => "L".into(),
+        DataType::Float32 => "f".into(),
+        DataType::Float64 => "g".into(),
+        DataType::Utf8 => "u".into(),
+        DataType::LargeUtf8 => "U".into(),
+        DataType::Binary => "z".into(),
+        DataType::LargeBinary => "Z".into(),
+        DataType::FixedSizeBinary(width) => format!("w:{width}"),
+        DataType::Decimal128(precision, scale) => format!("d:{precision},{scale}"),
+        DataType::Date32 => "tdD".into(),
+        DataType::Date64 => "tdm".into(),
+        DataType::Timestamp(of, zone) => format!("ts{}:{}", unit(of), zone.as_deref().unwrap_or_default()),
+        other => return Err(Unsupported(other.to_string())),
+    })
+}
+
+/// The values' type, where a column crosses as a dictionary: the interface has int32 keys only.
+fn dictionary_values(data_type: &DataType, dictionaries: bool) -> Option<&DataType> {
+    match data_type {
+        DataType::Dictionary(keys, values) if dictionaries && **keys == DataType::Int32 => Some(values),
+        _ => None,
+    }
+}
+
+/// A batch ready to cross: what `wire::Batch` borrows from.
+pub(crate) struct Crossing {
+    rows: u32,
+    arrays: Vec<wire::Array>,
+    buffers: Vec<Buffer>,
+    /// Cells of the batch, for the amplification limit.
+    pub(crate) cells: usize,
+}
+
+impl Crossing {
+    /// Calls `with` with the borrowed form.
+    pub(crate) fn borrow<T>(&self, with: impl FnOnce(wire::Batch<'_>) -> T) -> T {
+        let buffers: Vec<&[u8]> = self.buffers.iter().map(Buffer::as_slice).collect();
+        with(wire::Batch { rows: self.rows, arrays: &self.arrays, buffers: &buffers })
+    }
+
+    /// Bytes that cross.
+    pub(crate) fn bytes(&self) -> usize {
+        self.buffers.iter().map(Buffer::len).sum()
+    }
+}
+
+/// Turns the batches of one response into crossings. Remembers the dictionaries that the guest
+/// holds, so that values cross only when they changed.
+pub(crate) struct Converter {
+    dictionaries: bool,
+    held: Vec<Option<ArrayData>>,
+}
+
+impl Converter {
+    /// `dictionaries`: whether the guest takes them; if not, text is decoded.
+    pub(crate) fn new(dictionaries: bool) -> Self {
+        Self { dictionaries, held: Vec::new() }
+    }
+
+    /// Converts one batch.
+    pub(crate) fn convert(&mut self, batch: &RecordBatch) -> Result<Crossing, Unsupported> {
+        let mut out = Crossing {
+            rows: u32::try_from(batch.num_rows()).map_err(|_| Unsupported("more than 2^32 rows in a batch".into()))?,
+            arrays: Vec::with_capacity(batch.num_columns() * 2),
+            buffers: Vec::with_capacity(batch.num_columns() * 4),
+            cells: batch.num_rows() * batch.num_columns(),
+        };
+        self.held.resize(batch.num_columns(), None);
+        for (index, column) in batch.columns().iter().enumerate() {
+            match column.data_type() {
+                data_type if dictionary_values(data_type, self.dictionaries).is_some() => {
+                    let dictionary = column.as_dictionary::<Int32Type>();
+                    push_flat(&mut out, &dictionary.keys().to_data())?;
+                    let values = dictionary.values().to_data();
+                    if self.held[index].as_ref().is_some_and(|held| held.ptr_eq(&values)) {
+                        out.arrays.push(wire::Array { length: length(values.len())?, null_count: 0, buffers: 0, repeated: true });
+                    } else {
+                        push_flat(&mut out, &values)?;
+                        self.held[index] = Some(values);
+                    }
+                }
+                DataType::Dictionary(_, values) => {
+                    let plain = arrow::compute::cast(column, values).map_err(|error| Unsupported(error.to_string()))?;
+                    push_flat(&mut out, &plain.to_data())?;
+                }
+                _ => push_flat(&mut out, &column.to_data())?,
+            }
+        }
+        Ok(out)
+    }
+}
+
+fn push_flat(out: &mut Crossing, data: &ArrayData) -> Result<(), Unsupported> {
+    let before = out.buffers.len();
+    let (offset, rows) = (data.offset(), data.len());
+    out.buffers.push(match data.nulls() {
+        Some(nulls) if nulls.null_count() > 0 => bits(nulls.inner()),
+        _ => Buffer::default(),
+    });
+    match data.data_type() {
+        DataType::Boolean => out.buffers.push(bits(&BooleanBuffer::new(data.buffers()[0].clone(), offset, rows))),
+        DataType::Utf8 | DataType::Binary => push_variable::<i32>(out, data),
+        DataType::LargeUtf8 | DataType::LargeBinary => push_variable::<i64>(out, data),
+        DataType::FixedSizeBinary(width) => {
+            let width = usize::try_from(*width).map_err(|_| Unsupported("a negative width".into()))?;
+            out.buffers.push(data.buffers()[0].slice_with_length(offset * width, rows * width));
+        }
+        other => {
+            let width = other.primitive_width().ok_or_else(|| Unsupported(other.to_string()))?;
+            out.buffers.push(data.buffers()[0].slice_with_length(offset * width, rows * width));
+        }
+    }
+    out.arrays.push(wire::Array {
+        length: length(rows)?,
+        null_count: length(data.null_count())?,
+        buffers: length(out.buffers.len() - before)?,
+        repeated: false,
+    });
+    Ok(())
+}
+
+/// Offsets rebased to 0 and exactly the bytes that they span.
+fn push_variable<O: arrow::array::OffsetSizeTrait>(out: &mut Crossing, data: &ArrayData) {
+    if data.is_empty() {
+        out.buffers.push(Buffer::from_slice_ref([O::usize_as(0)]));
+        out.buffers.push(Buffer::default());
+        return;
+    }
+    let offsets = &data.buffer::<O>(0)[..=data.len()];
+    let (first, last) = (offsets[0], offsets[data.len()]);
+    let (start, end) = (first.as_usize(), last.as_usize());
+    if start == 0 {
+        let width = size_of::<O>();
+        out.buffers.push(data.buffers()[0].slice_with_length(data.offset() * width, (data.len() + 1) * width));
+    } else {
+        out.buffers.push(offsets.iter().map(|&offset| offset - first).collect::<Vec<O>>().into());
+    }
+    out.buffers.push(data.buffers()[1].slice_with_length(start, end - start));
+}
+
+/// A bitmap that begins at bit 0 and has no bytes behind its last bit.
+fn bits(bitmap: &BooleanBuffer) -> Buffer {
+    let bytes = bitmap.len().div_ceil(8);
+    if bitmap.offset().is_multiple_of(8) {
+        return bitmap.inner().slice_with_length(bitmap.offset() / 8, bytes);
+    }
+    let mut builder = BooleanBufferBuilder::new(bitmap.len());
+    builder.append_buffer(bitmap);
+    builder.finish().into_inner().slice_with_length(0, bytes)
+}
+
+fn length(count: usize) -> Result<u32, Unsupported> {
+    u32::try_from(count).map_err(|_| Unsupported("more than 2^32 elements in a batch".into()))
+}
+
+/// The flattened schema, kept in owned form so that `wire::Schema` can borrow from it.
+pub(crate) struct WireSchema {
+    fields: Vec<(String, String, bool, bool)>,
+    metadata: Vec<(String, String)>,
+}
+
+impl WireSchema {
+    /// Flattens `schema` as [`Converter`] will send its batches.
+    pub(crate) fn new(schema: &Schema, dictionaries: bool) -> Result<Self, Unsupported> {
+        let mut fields = Vec::with_capacity(schema.fields().len());
+        for field in schema.fields() {
+            let (name, nullable) = (field.name().clone(), field.is_nullable());
+            match field.data_type() {
+                data_type if let Some(values) = dictionary_values(data_type, dictionaries) => {
+                    fields.push((name, "i".to_owned(), nullable, true));
+                    fields.push((String::new(), format(values)?, false, false));
+                }
+                DataType::Dictionary(_, values) => fields.push((name, format(values)?, nullable, false)),
+                data_type => fields.push((name, format(data_type)?, nullable, false)),
+            }
+        }
+        let mut metadata: Vec<_> = schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+        // A hash map's order would differ from host to host, and with it the bytes.
+        metadata.sort();
+        Ok(Self { fields, metadata })
+    }
+
+    /// Calls `with` with the borrowed form.
+    pub(crate) fn borrow<T>(&self, with: impl FnOnce(wire::Schema<'_>) -> T) -> T {
+        let fields: Vec<wire::Field<'_>> = self
+            .fields
+            .iter()
+            .map(|(name, format, nullable, dictionary)| wire::Field {
+                name,
+                format,
+                nullable: *nullable,
+                dictionary: *dictionary,
+                children: 0,
+                metadata: &[],
+            })
+            .collect();
+        let metadata: Vec<wire::Pair<'_>> = self.metadata.iter().map(|(key, value)| wire::Pair { key, value }).collect();
+        with(wire::Schema { fields: &fields, metadata: &metadata })
+    }
+
+    /// Bytes of column names: what a format that repeats them writes once a row.
+    pub(crate) fn name_bytes(&self) -> usize {
+        self.fields.iter().map(|(name, ..)| name.len()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, BooleanArray, DictionaryArray, Int64Array, StringArray};
+    use arrow::datatypes::Field;
+
+    use super::*;
+
+    fn crossing(column: ArrayRef) -> Crossing {
+        let field = Field::new("c", column.data_type().clone(), true);
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![column]).unwrap();
+        Converter::new(true).convert(&batch).unwrap()
+    }
+
+    fn slices(crossing: &Crossing) -> Vec<&[u8]> {
+        crossing.buffers.iter().map(Buffer::as_slice).collect()
+    }
+
+    #[test]
+    fn offsets_are_normalised_to_zero() {
+        let text: ArrayRef = Arc::new(StringArray::from(vec![Some("aa"), Some("b"), None, Some("ccc")]));
+        let crossed = crossing(text.slice(1, 3));
+        let offsets: Vec<u8> = [0_i32, 1, 1, 4].iter().flat_map(|offset| offset.to_le_bytes()).collect();
+        assert_eq!(slices(&crossed), [&[0b101][..], &offsets, b"bccc"]);
+        assert_eq!((crossed.arrays[0].length, crossed.arrays[0].null_count), (3, 1));
+
+        let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true, false, false, true, true]));
+        assert_eq!(slices(&crossing(flags.slice(3, 2))), [&[][..], &[0b11]]);
+
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+        assert_eq!(slices(&crossing(numbers.slice(2, 1))), [&[][..], &3_i64.to_le_bytes()]);
+    }
+
+    #[test]
+    fn a_validity_buffer_without_nulls_stays_home() {
+        let text: ArrayRef = Arc::new(StringArray::from(vec![None, Some("b")]));
+        assert_eq!(slices(&crossing(text.slice(1, 1)))[0], b"");
+    }
+
+    #[test]
+    fn dictionary_values_cross_when_they_changed() {
+        let values: ArrayRef = Arc::new(StringArray::from(vec!["x", "y"]));
+        let one = DictionaryArray::<Int32Type>::new(vec![0, 1].into(), Arc::clone(&values));
+        let two = DictionaryArray::<Int32Type>::new(vec![1].into(), values);
+        let three = DictionaryArray::<Int32Type>::new(vec![0].into(), Arc::new(StringArray::from(vec!["z"])));
+        let field = Field::new("c", one.data_type().clone(), false);
+        let schema = Arc::new(Schema::new(vec![field]));
+        let mut converter = Converter::new(true);
+        let repeated: Vec<bool> = [one, two, three]
+            .into_iter()
+            .map(|array| {
+                let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(array)]).unwrap();
+                converter.convert(&batch).unwrap().arrays[1].repeated
+            })
+            .collect();
+        assert_eq!(repeated, [false, true, false]);
+    }
+
+    #[test]
+    fn a_guest_that_declines_dictionaries_gets_plain_text() {
+        let array: DictionaryArray<Int32Type> = vec![Some("x"), None, Some("x")].into_iter().collect();
+        let schema = Schema::new(vec![Field::new("c", array.data_type().clone(), true)]);
+        assert_eq!(WireSchema::new(&schema, false).unwrap().fields, [("c".to_owned(), "u".to_owned(), true, false)]);
+        let batch = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(array)]).unwrap();
+        let crossed = Converter::new(false).convert(&batch).unwrap();
+        assert_eq!((crossed.arrays.len(), slices(&crossed)[2]), (1, &b"xx"[..]));
+    }
+}

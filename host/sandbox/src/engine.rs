@@ -1,0 +1,77 @@
+//! The one engine of the process: how guests are compiled and where their memory comes from, and the
+//! clock that interrupts them.
+
+use std::time::Duration;
+
+use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Strategy};
+
+use crate::failure::Failure;
+use crate::limits::Limits;
+
+/// How often a running guest is made to look at its deadline. Short enough that a deadline of
+/// hundreds of milliseconds is kept closely, long enough to cost nothing.
+const EPOCH: Duration = Duration::from_millis(5);
+
+/// Address space of one linear memory, bytes: all that 32 bits can reach, so that no access needs a
+/// bounds check (checks cost 30–45 % of encoding speed). Address space only; nothing is resident.
+const RESERVATION: u64 = 4 << 30;
+
+/// Bytes at the start of each pooled memory that are cleared by writing zeros instead of being given
+/// back to the kernel: a small response touches no more, and page faults are most of what a fresh
+/// instance costs.
+const KEEP_RESIDENT: usize = 512 << 10;
+
+/// Core instances, memories and tables of one component at most. A Rust guest has three instances
+/// and one memory; a Python guest some twenty instances.
+const CORE_INSTANCES: u32 = 32;
+const TABLES: u32 = 4;
+
+/// Makes the engine and starts its clock, which stops when the last handle on the engine is dropped.
+pub(crate) fn start(limits: &Limits) -> Result<Engine, Failure> {
+    let engine = Engine::new(&config(limits)).map_err(Failure::Engine)?;
+    let clock = engine.weak();
+    std::thread::Builder::new()
+        .name("guest-clock".into())
+        .spawn(move || {
+            while let Some(engine) = clock.upgrade() {
+                engine.increment_epoch();
+                drop(engine);
+                std::thread::sleep(EPOCH);
+            }
+        })
+        .map_err(|error| Failure::Engine(error.into()))?;
+    Ok(engine)
+}
+
+fn config(limits: &Limits) -> Config {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(limits.instances)
+        .total_core_instances(limits.instances.saturating_mul(4))
+        .total_memories(limits.instances)
+        .total_tables(limits.instances.saturating_mul(TABLES))
+        .max_core_instances_per_component(CORE_INSTANCES)
+        .max_memories_per_component(1)
+        .max_tables_per_component(TABLES)
+        .max_tables_per_module(TABLES)
+        .table_elements(limits.table_elements)
+        .max_memory_size(limits.memory_bytes)
+        .linear_memory_keep_resident(KEEP_RESIDENT)
+        .table_keep_resident(limits.table_elements.min(4096));
+    let mut config = Config::new();
+    config
+        .strategy(Strategy::Cranelift)
+        .cranelift_opt_level(OptLevel::Speed)
+        // The same bytes on every host: no choice of NaN, no relaxed operation.
+        .cranelift_nan_canonicalization(true)
+        .wasm_relaxed_simd(false)
+        .epoch_interruption(true)
+        .max_wasm_stack(limits.stack_bytes)
+        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool))
+        .memory_reservation(RESERVATION)
+        .memory_init_cow(true)
+        // Features that no guest needs are attack surface; the component model's async streams and
+        // the garbage collector are not even compiled in.
+        .wasm_memory64(false)
+        .wasm_multi_memory(false);
+    config
+}

@@ -1,0 +1,132 @@
+//! What can go wrong in the sandbox: with a component, with a guest's call, with a response.
+
+use crate::description::NAME_BYTES;
+
+/// An error from outside the sandbox, such as the scan's.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Our fault: the engine cannot be made or a folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The engine refused its configuration or could not reserve address space.
+    #[error("the WebAssembly engine cannot start: {0:#}. Fewer `sandbox.instances` need less address space")]
+    Engine(wasmtime::Error),
+    /// The artifact cache cannot be used.
+    #[error("the plugin cache {folder}: {reason}")]
+    Cache {
+        /// The folder.
+        folder: String,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+}
+
+/// Why a component is not taken as a plugin.
+#[derive(Debug, thiserror::Error)]
+pub enum Rejected {
+    /// Larger than `sandbox.component_bytes`.
+    #[error("the component has {bytes} bytes; {limit} are allowed (sandbox.component_bytes)")]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Not a component, or one that the engine does not compile.
+    #[error("not a WebAssembly component that can be compiled: {0}")]
+    Malformed(String),
+    /// It asks for more than `log`.
+    #[error("the component imports {}; a plugin may import nothing but yearbook:plugin/log", .0.join(", "))]
+    Imports(Vec<String>),
+    /// It does not export the interface.
+    #[error("the component does not export yearbook:plugin/encoder@0.1.0 as documented: {0}")]
+    Interface(String),
+    /// `describe` was stopped.
+    #[error("describe: {0}")]
+    Trapped(#[from] Trap),
+    /// `describe` returned something that breaks a rule.
+    #[error("describe: {0}")]
+    Description(String),
+    /// A plugin of that format is loaded already.
+    #[error("format {0:?} is taken by another plugin (names have at most {NAME_BYTES} bytes, one plugin each)")]
+    Taken(String),
+    /// Too many responses hold instances at this moment.
+    #[error("no instance is free to ask the component what it is; try again")]
+    Busy,
+}
+
+/// The guest's fault: a call was stopped, by which limit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trap {
+    /// `cpu_ms_per_call`.
+    #[error("stopped after {0} ms of processor time (sandbox.cpu_ms_per_call)")]
+    Cpu(u64),
+    /// `wall_ms_per_call`.
+    #[error("stopped after {0} ms (sandbox.wall_ms_per_call)")]
+    Wall(u64),
+    /// `memory_bytes` or `table_elements`.
+    #[error("wanted more memory than {0} bytes (sandbox.memory_bytes)")]
+    Memory(usize),
+    /// `stack_bytes`.
+    #[error("used up its stack of {0} bytes (sandbox.stack_bytes)")]
+    Stack(usize),
+    /// `output_bytes_per_call`.
+    #[error("returned more than {0} bytes in one call (sandbox.output_bytes_per_call)")]
+    Output(usize),
+    /// `amplification`.
+    #[error("returned {returned} bytes for {allowed} that its input allows (sandbox.amplification)")]
+    Amplification {
+        /// Bytes returned.
+        returned: usize,
+        /// Bytes allowed.
+        allowed: usize,
+    },
+    /// Anything that WebAssembly itself stops: a panic, an access out of bounds.
+    #[error("trapped: {0}")]
+    Wasm(String),
+}
+
+/// Why there is no response body at all. After the first chunk there is only [`CutOff`].
+#[derive(Debug, thiserror::Error)]
+pub enum EncodeError {
+    /// The format cannot carry the schema: the guest's sentence, for a 422.
+    #[error("{0}")]
+    UnsupportedSchema(String),
+    /// An option is wrong: the guest's sentence, for a 422.
+    #[error("{0}")]
+    InvalidOption(String),
+    /// Every instance is taken: 503.
+    #[error("every sandbox instance is taken; try again in {retry_after} s")]
+    Busy {
+        /// Whole seconds.
+        retry_after: u64,
+    },
+    /// The guest was stopped: 500.
+    #[error("plugin {plugin}: {trap}")]
+    Trapped {
+        /// Format of the plugin.
+        plugin: String,
+        /// Which limit.
+        trap: Trap,
+    },
+    /// The guest reported its own fault: 500.
+    #[error("plugin {plugin} reports: {message}")]
+    Internal {
+        /// Format of the plugin.
+        plugin: String,
+        /// Its sentence, cut.
+        message: String,
+    },
+    /// The scan failed: 500.
+    #[error(transparent)]
+    Input(BoxError),
+    /// A worker panicked or a batch had a type that the interface does not carry: 500.
+    #[error("{0}")]
+    Host(String),
+}
+
+/// A response was cut off after its first byte. The reason is in the log; the client must see a body
+/// without its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the response was cut off")]
+pub struct CutOff;

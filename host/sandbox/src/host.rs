@@ -1,0 +1,129 @@
+//! The host's half of one instance: what it may log, grow and take in time. One value a store.
+
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+use wasmtime::{ResourceLimiter, Store, UpdateDeadline};
+
+use crate::bindings::yearbook::plugin::{log, types};
+use crate::failure::Trap;
+use crate::limits::Limits;
+
+/// Lines that one instance may log; more are dropped.
+const LOG_LINES: u32 = 64;
+/// Longest line logged, bytes; more is cut.
+const LOG_BYTES: usize = 4096;
+/// Handles that a guest may hold: one `encoding`, and room for a runtime's own.
+const HANDLES: usize = 64;
+
+/// State of a store.
+pub(crate) struct HostState {
+    plugin: String,
+    limits: Limits,
+    lines_left: u32,
+    /// Set when growth was denied: the guest then traps as `unreachable`, like any panic, and only
+    /// this tells why.
+    denied: bool,
+    deadline: Deadline,
+}
+
+/// When the call at hand began, by both clocks, and which limit it broke.
+struct Deadline {
+    cpu: Duration,
+    wall: Instant,
+    broken: Option<Trap>,
+}
+
+/// Processor time of this thread. A guest's call runs on one thread from beginning to end.
+fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+impl HostState {
+    /// A store with every limit in force.
+    pub(crate) fn store(engine: &wasmtime::Engine, plugin: &str, limits: Limits) -> Store<Self> {
+        let deadline = Deadline { cpu: Duration::ZERO, wall: Instant::now(), broken: None };
+        let state = Self { plugin: plugin.to_owned(), limits, lines_left: LOG_LINES, denied: false, deadline };
+        let mut store = Store::new(engine, state);
+        store.limiter(|state| state);
+        store.set_hostcall_fuel(limits.output_bytes_per_call);
+        store.set_max_component_handles(HANDLES);
+        store.epoch_deadline_callback(|mut context| context.data_mut().check_deadline());
+        store
+    }
+
+    /// Makes a call with its deadline; classifies whatever stops it. The store is spent after a trap.
+    pub(crate) fn call<T>(store: &mut Store<Self>, call: impl FnOnce(&mut Store<Self>) -> wasmtime::Result<T>) -> Result<T, Trap> {
+        store.set_epoch_deadline(1);
+        store.data_mut().deadline = Deadline { cpu: thread_cpu(), wall: Instant::now(), broken: None };
+        call(store).map_err(|error| store.data_mut().classify(&error))
+    }
+
+    fn check_deadline(&mut self) -> wasmtime::Result<UpdateDeadline> {
+        let Limits { cpu_ms_per_call, wall_ms_per_call, .. } = self.limits;
+        let trap = if thread_cpu().saturating_sub(self.deadline.cpu) > self.limits.cpu_per_call() {
+            Trap::Cpu(cpu_ms_per_call)
+        } else if self.deadline.wall.elapsed() > self.limits.wall_per_call() {
+            Trap::Wall(wall_ms_per_call)
+        } else {
+            return Ok(UpdateDeadline::Continue(1));
+        };
+        self.deadline.broken = Some(trap.clone());
+        Err(wasmtime::Error::new(trap))
+    }
+
+    fn classify(&mut self, error: &wasmtime::Error) -> Trap {
+        if let Some(trap) = self.deadline.broken.take() {
+            return trap;
+        }
+        if std::mem::take(&mut self.denied) {
+            return Trap::Memory(self.limits.memory_bytes);
+        }
+        match error.downcast_ref::<wasmtime::Trap>() {
+            Some(wasmtime::Trap::StackOverflow) => Trap::Stack(self.limits.stack_bytes),
+            Some(trap) => Trap::Wasm(trap.to_string()),
+            // The engine has no type for this refusal: it is an ordinary error of the host's own lifting.
+            None if error.root_cause().to_string().contains("fuel allocated for hostcalls") => {
+                Trap::Output(self.limits.output_bytes_per_call)
+            }
+            None => Trap::Wasm(error.root_cause().to_string()),
+        }
+    }
+}
+
+impl ResourceLimiter for HostState {
+    fn memory_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let granted = desired <= self.limits.memory_bytes;
+        self.denied |= !granted;
+        Ok(granted)
+    }
+
+    fn table_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let granted = desired <= self.limits.table_elements;
+        self.denied |= !granted;
+        Ok(granted)
+    }
+}
+
+/// The interface `types` has no functions.
+impl types::Host for HostState {}
+
+impl log::Host for HostState {
+    fn write(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
+        if self.lines_left == 0 {
+            return Ok(());
+        }
+        self.lines_left -= 1;
+        let end = message.floor_char_boundary(LOG_BYTES);
+        let (plugin, message) = (self.plugin.as_str(), message[..end].escape_debug().to_string());
+        match level {
+            log::Level::Trace => tracing::trace!(plugin, "{message}"),
+            log::Level::Debug => tracing::debug!(plugin, "{message}"),
+            log::Level::Info => tracing::info!(plugin, "{message}"),
+            log::Level::Warn => tracing::warn!(plugin, "{message}"),
+            log::Level::Error => tracing::error!(plugin, "{message}"),
+        }
+        Ok(())
+    }
+}

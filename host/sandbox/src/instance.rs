@@ -1,0 +1,136 @@
+//! One guest at work on one response: a store, an `encoding`, and the checks on what it returns. All
+//! of it is blocking and runs on a worker.
+
+use arrow::array::RecordBatch;
+use tokio::sync::OwnedSemaphorePermit;
+use wasmtime::Store;
+use wasmtime::component::ResourceAny;
+
+use crate::bindings::EncoderPlugin;
+use crate::bindings::exports::yearbook::plugin::encoder as wire;
+use crate::convert::{Converter, WireSchema};
+use crate::description::{OptionValue, Value};
+use crate::encoder::Encoder;
+use crate::failure::{EncodeError, Trap};
+use crate::host::HostState;
+
+/// Longest sentence taken from a guest, bytes.
+const SENTENCE_BYTES: usize = 1024;
+
+/// Bytes that any call may return whatever its input: a header, a footer, a page held back.
+const FREE_OUTPUT_BYTES: usize = 1 << 20;
+
+/// What a text format writes for a cell besides the cell's bytes and the column's name.
+const CELL_BYTES: usize = 16;
+
+/// A fresh instance with its response begun.
+pub(crate) struct Instance {
+    store: Store<HostState>,
+    guest: EncoderPlugin,
+    encoding: ResourceAny,
+    converter: Converter,
+    plugin: String,
+    amplification: usize,
+    /// Mean bytes of a column's name.
+    name_bytes: usize,
+    /// Bytes that have come in and that the guest may still give out: it may hold rows back.
+    allowance: usize,
+    /// Given back when the instance is dropped.
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Instance {
+    /// Instantiates the encoder and opens a response.
+    pub(crate) fn open(
+        encoder: &Encoder,
+        permit: OwnedSemaphorePermit,
+        schema: &arrow::datatypes::Schema,
+        options: &[OptionValue],
+    ) -> Result<Self, EncodeError> {
+        let plugin = encoder.description.format.clone();
+        let dictionaries = encoder.description.dictionaries;
+        let flattened = WireSchema::new(schema, dictionaries).map_err(|error| EncodeError::Host(error.to_string()))?;
+        let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
+        let mut store = HostState::store(encoder.pre.engine(), &plugin, encoder.sandbox.limits);
+        let opened = HostState::call(&mut store, |store| {
+            let guest = encoder.pre.instantiate(&mut *store)?;
+            let encoding = flattened.borrow(|schema| guest.yearbook_plugin_encoder().encoding().call_open(store, schema, &options))?;
+            Ok((guest, encoding))
+        });
+        let (guest, encoding) = opened.map_err(|trap| EncodeError::Trapped { plugin: plugin.clone(), trap })?;
+        let encoding = encoding.map_err(|error| guest_error(&plugin, error))?;
+        Ok(Self {
+            store,
+            guest,
+            encoding,
+            converter: Converter::new(dictionaries),
+            plugin,
+            amplification: encoder.sandbox.limits.amplification,
+            name_bytes: flattened.name_bytes().div_ceil(schema.fields().len().max(1)),
+            allowance: flattened.name_bytes().saturating_mul(encoder.sandbox.limits.amplification),
+            _permit: permit,
+        })
+    }
+
+    /// Bytes before the first row.
+    pub(crate) fn head(&mut self) -> Result<Vec<u8>, EncodeError> {
+        let encoding = self.encoding;
+        self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_head(store, encoding))
+    }
+
+    /// Bytes of a batch.
+    pub(crate) fn part(&mut self, batch: &RecordBatch) -> Result<Vec<u8>, EncodeError> {
+        let crossing = self.converter.convert(batch).map_err(|error| EncodeError::Host(error.to_string()))?;
+        let weight = crossing.bytes().saturating_add(crossing.cells.saturating_mul(self.name_bytes + CELL_BYTES));
+        self.allowance = self.allowance.saturating_add(weight.saturating_mul(self.amplification));
+        let encoding = self.encoding;
+        crossing.borrow(|rows| self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_part(store, encoding, rows)))
+    }
+
+    /// Bytes after the last row.
+    pub(crate) fn tail(&mut self) -> Result<Vec<u8>, EncodeError> {
+        let encoding = self.encoding;
+        self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_tail(store, encoding))
+    }
+
+    fn call(
+        &mut self,
+        call: impl FnOnce(&EncoderPlugin, &mut Store<HostState>) -> wasmtime::Result<Result<Vec<u8>, wire::Error>>,
+    ) -> Result<Vec<u8>, EncodeError> {
+        let guest = &self.guest;
+        let bytes = HostState::call(&mut self.store, |store| call(guest, store))
+            .map_err(|trap| EncodeError::Trapped { plugin: self.plugin.clone(), trap })?
+            .map_err(|error| guest_error(&self.plugin, error))?;
+        let allowed = self.allowance.saturating_add(FREE_OUTPUT_BYTES);
+        if bytes.len() > allowed {
+            let trap = Trap::Amplification { returned: bytes.len(), allowed };
+            return Err(EncodeError::Trapped { plugin: self.plugin.clone(), trap });
+        }
+        self.allowance = self.allowance.saturating_sub(bytes.len());
+        Ok(bytes)
+    }
+}
+
+fn wire_option(option: &OptionValue) -> wire::OptionValue<'_> {
+    use crate::bindings::yearbook::plugin::types::Value as Wire;
+    let value = match &option.value {
+        Value::Text(text) => Wire::Text(text),
+        Value::Integer(integer) => Wire::Integer(*integer),
+        Value::Number(number) => Wire::Number(*number),
+        Value::Boolean(boolean) => Wire::Boolean(*boolean),
+    };
+    wire::OptionValue { name: &option.name, value }
+}
+
+/// A guest's sentence reaches clients, so it is cut and freed of control characters.
+fn guest_error(plugin: &str, error: wire::Error) -> EncodeError {
+    let clean = |sentence: String| -> String {
+        let end = sentence.floor_char_boundary(SENTENCE_BYTES);
+        sentence[..end].chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    };
+    match error {
+        wire::Error::UnsupportedSchema(sentence) => EncodeError::UnsupportedSchema(clean(sentence)),
+        wire::Error::InvalidOption(sentence) => EncodeError::InvalidOption(clean(sentence)),
+        wire::Error::Internal(sentence) => EncodeError::Internal { plugin: plugin.to_owned(), message: clean(sentence) },
+    }
+}

@@ -1,0 +1,82 @@
+//! Every limit of the sandbox in one value. A limit has a name, a unit, a default and a reason here,
+//! and nowhere else a number.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// What a guest may use. Changing `stack_bytes`, `instances`, `memory_bytes` or `table_elements`
+/// takes effect when the engine is made, that is at start-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Linear memory of one instance, bytes. Default 256 MiB: a Parquet encoder holds one row group
+    /// (some 16 MiB), its encoded pages and the batch at hand; ten times that is room, not need.
+    pub memory_bytes: usize,
+    /// Elements of one table. Default 20,000: a Python guest's function table has some 10,000.
+    pub table_elements: usize,
+    /// Stack of one call, bytes. Default 1 MiB, what a native thread of musl would have eight of.
+    pub stack_bytes: usize,
+    /// Processor time of one call, milliseconds. Default 2,000: a batch of 4 MB takes our encoders
+    /// under 20 ms, a Python guest a hundred times that.
+    pub cpu_ms_per_call: u64,
+    /// Wall-clock ceiling of one call, milliseconds. Default 30,000: on a busy machine a descheduled
+    /// guest is not at fault, but a request cannot wait for ever.
+    pub wall_ms_per_call: u64,
+    /// Bytes that one call may return. Default 64 MiB: a 4 MB batch as JSON is under 20 MB.
+    pub output_bytes_per_call: usize,
+    /// Bytes out per byte in, where a cell counts as its bytes, its column's name and 16 more, since
+    /// that is what a row-wise text format writes for it. Default 8: JSON escapes grow a byte to six.
+    pub amplification: usize,
+    /// Instances alive at once, over all plugins: what bounds the memory of all guests together.
+    /// Default 128.
+    pub instances: u32,
+    /// How long a response may wait for an instance, milliseconds, before it is answered 503.
+    /// Default 2,000: longer than a burst, shorter than a client's patience.
+    pub queue_ms: u64,
+    /// Chunks of a response that may wait for its client. Default 2: one in the socket's hands and one
+    /// ready, so that encoding overlaps sending.
+    pub buffered_chunks: usize,
+    /// How long a client may leave a full buffer untouched, milliseconds, before its response is cut
+    /// off: it holds an instance meanwhile. Default 60,000.
+    pub stalled_client_ms: u64,
+    /// Size of a component, bytes. Default 32 MiB: a Python guest has 18 MB.
+    pub component_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory_bytes: 256 << 20,
+            table_elements: 20_000,
+            stack_bytes: 1 << 20,
+            cpu_ms_per_call: 2_000,
+            wall_ms_per_call: 30_000,
+            output_bytes_per_call: 64 << 20,
+            amplification: 8,
+            instances: 128,
+            queue_ms: 2_000,
+            buffered_chunks: 2,
+            stalled_client_ms: 60_000,
+            component_bytes: 32 << 20,
+        }
+    }
+}
+
+impl Limits {
+    pub(crate) fn cpu_per_call(&self) -> Duration {
+        Duration::from_millis(self.cpu_ms_per_call)
+    }
+
+    pub(crate) fn wall_per_call(&self) -> Duration {
+        Duration::from_millis(self.wall_ms_per_call)
+    }
+
+    pub(crate) fn queue(&self) -> Duration {
+        Duration::from_millis(self.queue_ms)
+    }
+
+    pub(crate) fn stalled_client(&self) -> Duration {
+        Duration::from_millis(self.stalled_client_ms)
+    }
+}

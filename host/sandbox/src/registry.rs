@@ -1,0 +1,74 @@
+//! The plugins that are loaded now. A request pins one immutable set when it begins and uses it to
+//! its end, whatever is loaded or removed meanwhile.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+use crate::encoder::Encoder;
+use crate::failure::Rejected;
+
+/// Formats that are listed before all others, in this order (contract 2).
+const FIRST: [&str; 4] = ["json", "csv", "arrow", "parquet"];
+
+/// An immutable set of loaded plugins.
+#[derive(Clone, Default)]
+pub struct Plugins {
+    encoders: BTreeMap<(usize, String), Arc<Encoder>>,
+}
+
+impl Plugins {
+    /// The encoder of a format.
+    #[must_use]
+    pub fn encoder(&self, format: &str) -> Option<&Arc<Encoder>> {
+        self.encoders.get(&key(format))
+    }
+
+    /// Every encoder: json, csv, arrow, parquet, then by name.
+    pub fn encoders(&self) -> impl Iterator<Item = &Arc<Encoder>> {
+        self.encoders.values()
+    }
+}
+
+fn key(format: &str) -> (usize, String) {
+    (FIRST.iter().position(|first| *first == format).unwrap_or(FIRST.len()), format.to_owned())
+}
+
+/// Where the current set is swapped.
+#[derive(Default)]
+pub struct Registry {
+    current: ArcSwap<Plugins>,
+}
+
+impl Registry {
+    /// An empty registry.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The set that is current; hold on to it for a whole request.
+    #[must_use]
+    pub fn current(&self) -> Arc<Plugins> {
+        self.current.load_full()
+    }
+
+    /// Adds an encoder.
+    ///
+    /// # Errors
+    /// [`Rejected::Taken`] when a plugin of that format is there already.
+    pub fn add_encoder(&self, encoder: &Arc<Encoder>) -> Result<(), Rejected> {
+        let format = &encoder.description().format;
+        let mut taken = false;
+        self.current.rcu(|plugins| {
+            let mut next = Plugins::clone(plugins);
+            taken = next.encoders.contains_key(&key(format));
+            if !taken {
+                next.encoders.insert(key(format), Arc::clone(encoder));
+            }
+            next
+        });
+        if taken { Err(Rejected::Taken(format.clone())) } else { Ok(()) }
+    }
+}
