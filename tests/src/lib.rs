@@ -1,1 +1,3 @@
-//! Placeholder.
+//! What the integration tests share. One library and one test binary, so that linking is paid once.
+
+pub mod components;

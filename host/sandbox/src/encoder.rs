@@ -59,6 +59,12 @@ impl Encoder {
         self.bytes
     }
 
+    /// How many instances of its sandbox are free at this moment, for all encoders together.
+    #[must_use]
+    pub fn free_instances(&self) -> usize {
+        self.sandbox.free_instances()
+    }
+
     /// Encodes `batches` of `schema`. `chosen` are the options that the client named; the rest are
     /// defaults. Returns once the first bytes are made.
     ///

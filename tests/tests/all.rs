@@ -1,0 +1,5 @@
+//! Every integration test, one binary; modules mirror the crates and routes that they prove.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod sandbox;
