@@ -1,1 +1,79 @@
-//! Placeholder.
+//! The format `json`: an array of objects, or with `json.envelope=true` an object that also says where
+//! the data comes from (specification 2.3, contract 3). Never touches Arrow libraries: text is written
+//! straight from columns.
+
+use yearbook_sdk::text::{Dialect, Rows};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Options, Parameter, Schema};
+
+mod envelope;
+mod escape;
+
+yearbook_sdk::export_encoder!(Json);
+
+/// One response in JSON.
+#[derive(Debug)]
+pub struct Json {
+    rows: Rows<escape::Escaping>,
+    head: Vec<u8>,
+    tail: &'static [u8],
+    /// A row of a table without columns.
+    without_columns: bool,
+}
+
+impl Encoder for Json {
+    fn describe() -> Description {
+        Description {
+            format: "json",
+            version: env!("CARGO_PKG_VERSION"),
+            media_type: "application/json",
+            extension: "json",
+            separator: Some(b","),
+            dictionaries: true,
+            compressible: true,
+            parameters: vec![Parameter {
+                name: "envelope",
+                kind: Kind::Boolean,
+                default: "false",
+                allowed: &[],
+                docs: "Wraps the rows in an object with `data_sources` (licence and credit) and `data`.",
+            }],
+            docs: "An array of objects, one a row, with every column present. Null, NaN and infinities are null; \
+                   numbers are written in full, floats with the fewest digits that read back as the same float; \
+                   binary columns are hexadecimal; dates and times are ISO 8601.",
+        }
+    }
+
+    fn open(schema: Schema, options: &Options) -> Result<Self, Error> {
+        let enveloped = options.boolean("envelope")?;
+        let leads = schema.fields.iter().enumerate().map(|(position, field)| {
+            let mut lead = vec![if position == 0 { b'{' } else { b',' }];
+            escape::Escaping.text(field.name.as_bytes(), &mut lead);
+            lead.push(b':');
+            lead
+        });
+        let rows = Rows::new(escape::Escaping, &schema.fields, leads.collect(), b"},")?;
+        let (head, tail): (_, &[u8]) = if enveloped { (envelope::head(&schema), b"]}") } else { (b"[".to_vec(), b"]") };
+        Ok(Self { rows, head, tail, without_columns: schema.fields.is_empty() })
+    }
+
+    fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        out.extend_from_slice(&self.head);
+        Ok(())
+    }
+
+    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+        if self.without_columns {
+            out.extend(b"{},".repeat(batch.rows()));
+        } else {
+            self.rows.write(&batch, out);
+        }
+        // The comma after the last row is the separator, which the host writes.
+        out.pop();
+        Ok(())
+    }
+
+    fn tail(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        out.extend_from_slice(self.tail);
+        Ok(())
+    }
+}

@@ -1,1 +1,64 @@
-//! Placeholder.
+//! What authors of Yearbook plugins use: implement [`Encoder`] (an output format) or [`Generator`]
+//! (an integration), name the type in [`export_encoder!`] or [`export_generator!`], and build the
+//! crate as a `cdylib` for `wasm32-unknown-unknown`.
+//!
+//! Owns: the guest's half of `wit/0.1.0/package.wit`, views over the columns that the host sends, the
+//! guest's allocator and panic hook, a toolkit for text formats ([`text`]) and a test kit
+//! ([`testing`]). Never touches: files, network, clock, randomness. A plugin is a pure function.
+//!
+//! Everything but the exports compiles natively, so that a plugin's logic is tested with `cargo test`.
+//! All hand-written `unsafe` of the guest side stands in `raw.rs`.
+
+#[cfg(feature = "arrow")]
+pub mod arrow;
+pub mod batch;
+pub mod column;
+pub mod describe;
+pub mod encoder;
+pub mod error;
+pub mod generator;
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+pub mod guest;
+pub mod log;
+mod raw;
+pub mod schema;
+pub mod testing;
+pub mod text;
+mod wire;
+
+pub use batch::Batch;
+pub use column::{Column, Values};
+pub use describe::{Description, Kind, Options, Parameter, Value};
+pub use encoder::Encoder;
+pub use error::Error;
+pub use generator::Generator;
+pub use schema::{DataType, Field, Schema};
+
+/// Exports a type that implements [`Encoder`] as the component's encoder. Once per crate; does
+/// nothing in native builds.
+#[macro_export]
+macro_rules! export_encoder {
+    ($encoder:ty) => {
+        #[cfg(target_family = "wasm")]
+        mod __yearbook_export {
+            use super::*;
+            type Exported = $crate::guest::EncoderExport<$encoder>;
+            $crate::guest::encoder_world::export_encoder_world!(Exported with_types_in $crate::guest::encoder_world);
+        }
+    };
+}
+
+/// Exports a type that implements [`Generator`] as the component's generator. Once per crate; does
+/// nothing in native builds.
+#[macro_export]
+macro_rules! export_generator {
+    ($generator:ty) => {
+        #[cfg(target_family = "wasm")]
+        mod __yearbook_export {
+            use super::*;
+            type Exported = $crate::guest::GeneratorExport<$generator>;
+            $crate::guest::generator_world::export_generator_world!(Exported with_types_in $crate::guest::generator_world);
+        }
+    };
+}

@@ -1,0 +1,27 @@
+//! The envelope of specification 2.3: where the data comes from, from the schema's metadata.
+
+use yearbook_sdk::Schema;
+use yearbook_sdk::text::Dialect;
+
+use crate::escape::Escaping;
+
+/// Names in the envelope; the schema has them after `yearbook.`.
+const FIELDS: [&str; 7] = ["dataset", "namespace", "source", "source_url", "licence", "attribution", "snapshot_id"];
+
+/// Everything before the first row.
+pub(crate) fn head(schema: &Schema) -> Vec<u8> {
+    let mut out = b"{\"data_sources\":[{".to_vec();
+    for (position, name) in FIELDS.into_iter().enumerate() {
+        if position > 0 {
+            out.push(b',');
+        }
+        Escaping.text(name.as_bytes(), &mut out);
+        out.push(b':');
+        match schema.metadata(&format!("yearbook.{name}")) {
+            Some(value) => Escaping.text(value.as_bytes(), &mut out),
+            None => out.extend_from_slice(Escaping::NULL),
+        }
+    }
+    out.extend_from_slice(b"}],\"data\":[");
+    out
+}

@@ -1,0 +1,57 @@
+//! JSON's strings (RFC 8259, section 7): UTF-8 as it is, and only what must be escaped escaped.
+
+use yearbook_sdk::text::{Dialect, any_byte};
+
+/// How JSON writes values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Escaping;
+
+impl Dialect for Escaping {
+    const NULL: &'static [u8] = b"null";
+    const NAN: &'static [u8] = b"null";
+    const INFINITY: &'static [u8] = b"null";
+    const NEGATIVE_INFINITY: &'static [u8] = b"null";
+    const QUOTE: &'static [u8] = b"\"";
+    const EMPTY_TEXT: &'static [u8] = b"\"\"";
+    const NESTED: bool = true;
+
+    #[inline(always)]
+    fn is_plain(&self, text: &[u8]) -> bool {
+        !any_byte(text, needs_escape)
+    }
+
+    fn escape(&self, text: &[u8], out: &mut Vec<u8>) {
+        out.push(b'"');
+        let mut rest = text;
+        while let Some(position) = rest.iter().position(|&byte| needs_escape(byte)) {
+            let (plain, from) = rest.split_at(position);
+            out.extend_from_slice(plain);
+            escape_byte(from[0], out);
+            rest = &from[1..];
+        }
+        out.extend_from_slice(rest);
+        out.push(b'"');
+    }
+}
+
+#[inline(always)]
+fn needs_escape(byte: u8) -> bool {
+    (byte < b' ') | (byte == b'"') | (byte == b'\\')
+}
+
+fn escape_byte(byte: u8, out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let short = match byte {
+        b'"' | b'\\' => byte,
+        8 => b'b',
+        9 => b't',
+        10 => b'n',
+        12 => b'f',
+        13 => b'r',
+        _ => {
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}

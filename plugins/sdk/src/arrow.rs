@@ -1,0 +1,1 @@
+//! Batches as arrow-rs record batches.

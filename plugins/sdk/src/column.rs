@@ -1,0 +1,180 @@
+//! Views over a column's buffers, by Arrow type. They tolerate any alignment: a buffer that is not
+//! aligned is copied once, when the view is made.
+
+use std::borrow::Cow;
+
+use crate::batch::Array;
+use crate::raw::{self, numbers};
+use crate::schema::{DataType, TimeUnit};
+use crate::{Field, batch};
+
+pub use strings::{Bits, Offset, Strings};
+
+mod strings;
+
+/// A column, or a child of one.
+#[derive(Debug)]
+pub struct Column<'a> {
+    /// What it is.
+    pub field: &'a Field,
+    /// Rows, or elements of a child.
+    pub length: usize,
+    /// How many of them are null.
+    pub null_count: usize,
+    /// What it holds. Where a row is null, the value is arbitrary.
+    pub values: Values<'a>,
+    validity: Option<Bits<'a>>,
+}
+
+/// A column's values. Signed and unsigned integers, dates and times hold what Arrow's columnar format
+/// says, little-endian numbers already in place.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "Arrow's own names; units as in DataType")]
+pub enum Values<'a> {
+    Null,
+    Boolean(Bits<'a>),
+    Int8(Cow<'a, [i8]>),
+    UInt8(Cow<'a, [u8]>),
+    Int16(Cow<'a, [i16]>),
+    UInt16(Cow<'a, [u16]>),
+    Int32(Cow<'a, [i32]>),
+    UInt32(Cow<'a, [u32]>),
+    Int64(Cow<'a, [i64]>),
+    UInt64(Cow<'a, [u64]>),
+    /// The bits of IEEE 754 binary16.
+    Float16(Cow<'a, [u16]>),
+    Float32(Cow<'a, [f32]>),
+    Float64(Cow<'a, [f64]>),
+    Utf8(Strings<'a, i32>),
+    LargeUtf8(Strings<'a, i64>),
+    Binary(Strings<'a, i32>),
+    LargeBinary(Strings<'a, i64>),
+    FixedSizeBinary { width: usize, bytes: &'a [u8] },
+    Date32(Cow<'a, [i32]>),
+    Date64(Cow<'a, [i64]>),
+    Time32(TimeUnit, Cow<'a, [i32]>),
+    Time64(TimeUnit, Cow<'a, [i64]>),
+    Timestamp { unit: TimeUnit, zone: &'a str, values: Cow<'a, [i64]> },
+    Duration(TimeUnit, Cow<'a, [i64]>),
+    Decimal32 { scale: i8, values: Cow<'a, [i32]> },
+    Decimal64 { scale: i8, values: Cow<'a, [i64]> },
+    Decimal128 { scale: i8, values: Cow<'a, [i128]> },
+    List { offsets: Cow<'a, [i32]>, items: Box<Column<'a>> },
+    LargeList { offsets: Cow<'a, [i64]>, items: Box<Column<'a>> },
+    FixedSizeList { width: usize, items: Box<Column<'a>> },
+    /// Its one child is a struct of key and value.
+    Map { offsets: Cow<'a, [i32]>, entries: Box<Column<'a>> },
+    Struct(Vec<Column<'a>>),
+    Dictionary(Dictionary<'a>),
+    /// All other types (views, unions, intervals, 256-bit decimals, run ends): buffers as they crossed,
+    /// and children.
+    Other { buffers: &'a [Vec<u8>], children: Vec<Column<'a>> },
+}
+
+/// Dictionary-encoded values.
+#[derive(Debug)]
+pub struct Dictionary<'a> {
+    /// Positions in `values`.
+    pub keys: Cow<'a, [i32]>,
+    /// The distinct values. They may hold nulls.
+    pub values: Box<Column<'a>>,
+    /// Changes when `values` do: what was made of them can be kept as long as it does not. Unique
+    /// within a response, never 0.
+    pub version: u64,
+}
+
+impl<'a> Column<'a> {
+    pub(crate) fn new(field: &'a Field, array: &'a Array) -> Self {
+        let has_validity = !matches!(
+            field.data_type,
+            DataType::Null | DataType::DenseUnion(_) | DataType::SparseUnion(_) | DataType::RunEndEncoded
+        );
+        let validity = (has_validity && array.null_count > 0).then(|| Bits::new(buffer(array, 0), array.length));
+        let values = if let (Some(values), Some(dictionary)) = (&field.dictionary, &array.dictionary) {
+            let batch::Dictionary { values: array_of_values, version } = dictionary;
+            let keys = numbers(buffer(array, 1));
+            Values::Dictionary(Dictionary { keys, values: Box::new(Column::new(values, array_of_values)), version: *version })
+        } else {
+            Values::new(field, array)
+        };
+        Self { field, length: array.length, null_count: array.null_count, values, validity }
+    }
+
+    /// Whether the row is not null. (A dictionary's values may still say null where its keys don't.)
+    #[must_use]
+    #[inline]
+    pub fn is_valid(&self, row: usize) -> bool {
+        match &self.validity {
+            Some(bits) => bits.get(row),
+            None => !matches!(self.values, Values::Null),
+        }
+    }
+
+    /// The text of a row; `None` when it is null or the column does not hold text.
+    #[must_use]
+    pub fn text(&self, row: usize) -> Option<&str> {
+        if !self.is_valid(row) {
+            return None;
+        }
+        match &self.values {
+            Values::Utf8(strings) => Some(raw::text(strings.bytes(row))),
+            Values::LargeUtf8(strings) => Some(raw::text(strings.bytes(row))),
+            Values::Dictionary(dictionary) => dictionary.values.text(usize::try_from(dictionary.keys[row]).ok()?),
+            _ => None,
+        }
+    }
+
+    /// The validity bitmap; `None` when no row is null.
+    #[must_use]
+    pub fn validity(&self) -> Option<&Bits<'a>> {
+        self.validity.as_ref()
+    }
+}
+
+impl<'a> Values<'a> {
+    fn new(field: &'a Field, array: &'a Array) -> Self {
+        let first = buffer(array, 1);
+        let child = |index: usize| Column::new(&field.children[index], &array.children[index]);
+        let children = || field.children.iter().zip(&array.children).map(|(field, array)| Column::new(field, array)).collect();
+        match &field.data_type {
+            DataType::Null => Self::Null,
+            DataType::Boolean => Self::Boolean(Bits::new(first, array.length)),
+            DataType::Int8 => Self::Int8(numbers(first)),
+            DataType::UInt8 => Self::UInt8(numbers(first)),
+            DataType::Int16 => Self::Int16(numbers(first)),
+            DataType::UInt16 => Self::UInt16(numbers(first)),
+            DataType::Int32 => Self::Int32(numbers(first)),
+            DataType::UInt32 => Self::UInt32(numbers(first)),
+            DataType::Int64 => Self::Int64(numbers(first)),
+            DataType::UInt64 => Self::UInt64(numbers(first)),
+            DataType::Float16 => Self::Float16(numbers(first)),
+            DataType::Float32 => Self::Float32(numbers(first)),
+            DataType::Float64 => Self::Float64(numbers(first)),
+            DataType::Utf8 => Self::Utf8(Strings::new(first, buffer(array, 2))),
+            DataType::LargeUtf8 => Self::LargeUtf8(Strings::new(first, buffer(array, 2))),
+            DataType::Binary => Self::Binary(Strings::new(first, buffer(array, 2))),
+            DataType::LargeBinary => Self::LargeBinary(Strings::new(first, buffer(array, 2))),
+            DataType::FixedSizeBinary(width) => Self::FixedSizeBinary { width: *width, bytes: first },
+            DataType::Date32 => Self::Date32(numbers(first)),
+            DataType::Date64 => Self::Date64(numbers(first)),
+            DataType::Time(unit @ (TimeUnit::Second | TimeUnit::Millisecond)) => Self::Time32(*unit, numbers(first)),
+            DataType::Time(unit) => Self::Time64(*unit, numbers(first)),
+            DataType::Timestamp(unit, zone) => Self::Timestamp { unit: *unit, zone, values: numbers(first) },
+            DataType::Duration(unit) => Self::Duration(*unit, numbers(first)),
+            DataType::Decimal { scale, bits: 32, .. } => Self::Decimal32 { scale: *scale, values: numbers(first) },
+            DataType::Decimal { scale, bits: 64, .. } => Self::Decimal64 { scale: *scale, values: numbers(first) },
+            DataType::Decimal { scale, bits: 128, .. } => Self::Decimal128 { scale: *scale, values: numbers(first) },
+            DataType::List => Self::List { offsets: numbers(first), items: Box::new(child(0)) },
+            DataType::LargeList => Self::LargeList { offsets: numbers(first), items: Box::new(child(0)) },
+            DataType::FixedSizeList(width) => Self::FixedSizeList { width: *width, items: Box::new(child(0)) },
+            DataType::Map => Self::Map { offsets: numbers(first), entries: Box::new(child(0)) },
+            DataType::Struct => Self::Struct(children()),
+            _ => Self::Other { buffers: &array.buffers, children: children() },
+        }
+    }
+}
+
+/// A buffer of an array; empty when the host left it out.
+fn buffer(array: &Array, index: usize) -> &[u8] {
+    array.buffers.get(index).map_or(&[], Vec::as_slice)
+}

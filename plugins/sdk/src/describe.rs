@@ -1,0 +1,117 @@
+//! What a plugin says about itself, and the options that clients chose.
+
+use crate::Error;
+
+/// What an encoder makes. Must be the same every time; the rules for each field stand in
+/// `wit/0.1.0/package.wit`, and the host checks them when the plugin is installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// What clients write in `format=`: `[a-z][a-z0-9_-]*`, at most 32 characters.
+    pub format: &'static str,
+    /// The plugin's own version, semantic versioning. `env!("CARGO_PKG_VERSION")` as a rule.
+    pub version: &'static str,
+    /// The response's `Content-Type`, at most 200 characters of printable ASCII.
+    pub media_type: &'static str,
+    /// Extension for file names, without the dot.
+    pub extension: &'static str,
+    /// A promise that parts are independent: response = head + parts joined by this + tail. The host
+    /// may then encode the parts of one response on several instances. `None`: each part depends on
+    /// those before it.
+    pub separator: Option<&'static [u8]>,
+    /// Whether `part` understands [`crate::Values::Dictionary`]. If not, text always arrives plain.
+    pub dictionaries: bool,
+    /// Whether gzip or zstd make the output much smaller: true for text formats.
+    pub compressible: bool,
+    /// Query parameters, at most 32.
+    pub parameters: Vec<Parameter>,
+    /// A paragraph for the API's documentation.
+    pub docs: &'static str,
+}
+
+/// The type of a parameter's value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// A 64-bit integer.
+    Integer,
+    /// A finite float.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+}
+
+/// A query parameter that the plugin takes; clients write `<plugin>.<name>=<value>`. The host checks
+/// kind and allowed values before the plugin hears of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// snake_case, at most 32 characters, unique within the plugin.
+    pub name: &'static str,
+    /// The type of its value.
+    pub kind: Kind,
+    /// What is used when the client says nothing, written as a client would write it.
+    pub default: &'static str,
+    /// When not empty, the only values taken.
+    pub allowed: &'static [&'static str],
+    /// One sentence for the API's documentation.
+    pub docs: &'static str,
+}
+
+/// A parameter's value, already checked against its declaration.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Of [`Kind::Text`].
+    Text(String),
+    /// Of [`Kind::Integer`].
+    Integer(i64),
+    /// Of [`Kind::Number`].
+    Number(f64),
+    /// Of [`Kind::Boolean`].
+    Boolean(bool),
+}
+
+/// The options of one response: every declared parameter once, defaults included.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Options(pub Vec<(String, Value)>);
+
+impl Options {
+    /// The value of a text parameter.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when the host did not send it: it was not declared as text.
+    pub fn text(&self, name: &str) -> Result<&str, Error> {
+        if let Some(Value::Text(value)) = self.get(name) { Ok(value) } else { Err(undeclared(name, "text")) }
+    }
+
+    /// The value of an integer parameter.
+    ///
+    /// # Errors
+    /// As for [`Options::text`].
+    pub fn integer(&self, name: &str) -> Result<i64, Error> {
+        if let Some(Value::Integer(value)) = self.get(name) { Ok(*value) } else { Err(undeclared(name, "an integer")) }
+    }
+
+    /// The value of a number parameter.
+    ///
+    /// # Errors
+    /// As for [`Options::text`].
+    pub fn number(&self, name: &str) -> Result<f64, Error> {
+        if let Some(Value::Number(value)) = self.get(name) { Ok(*value) } else { Err(undeclared(name, "a number")) }
+    }
+
+    /// The value of a boolean parameter.
+    ///
+    /// # Errors
+    /// As for [`Options::text`].
+    pub fn boolean(&self, name: &str) -> Result<bool, Error> {
+        if let Some(Value::Boolean(value)) = self.get(name) { Ok(*value) } else { Err(undeclared(name, "a boolean")) }
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+}
+
+fn undeclared(name: &str, kind: &str) -> Error {
+    Error::Internal(format!("the host sent no option `{name}` as {kind}; declare it so in describe()"))
+}

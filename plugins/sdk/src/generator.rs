@@ -1,0 +1,159 @@
+//! The trait behind an integration, and what it is given.
+
+use crate::{Error, Options, Parameter};
+
+/// An integration: descriptions of datasets in, files for some data tool out.
+pub trait Generator: 'static {
+    /// Says what the plugin makes. Called once when the plugin is loaded.
+    fn describe() -> Description;
+
+    /// Makes the files of one answer.
+    ///
+    /// # Errors
+    /// [`Error::InvalidOption`] or [`Error::UnsupportedSchema`] reach the client as a 422.
+    fn generate(request: &Request, options: &Options) -> Result<Project, Error>;
+}
+
+/// What a generator makes; must be the same every time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// What clients write in `/v1/integrations/<tool>`: `[a-z][a-z0-9-]*`, at most 32 characters.
+    pub tool: &'static str,
+    /// The plugin's own version, semantic versioning.
+    pub version: &'static str,
+    /// The tool's name as its makers write it.
+    pub title: &'static str,
+    /// Query parameters, at most 32.
+    pub parameters: Vec<Parameter>,
+    /// A paragraph for the API's documentation.
+    pub docs: &'static str,
+}
+
+/// Types of columns on the wire. Dates are text of the form `YYYY-MM-DD`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ColumnType {
+    Text,
+    Integer,
+    Number,
+    Boolean,
+    Date,
+}
+
+/// What a column is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Role {
+    Date,
+    Period,
+    Dimension,
+    Value,
+    Geometry,
+    Key,
+    Attribute,
+}
+
+/// A column of a dataset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "as in the WIT package")]
+pub struct Column {
+    pub name: String,
+    pub column_type: ColumnType,
+    pub nullable: bool,
+    pub role: Role,
+    pub unit: Option<String>,
+    pub description: Option<String>,
+}
+
+/// Whether a dataset has a row an observation or a column a series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Layout {
+    Long,
+    Wide,
+}
+
+/// A dataset that the client named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dataset {
+    /// snake_case.
+    pub name: String,
+    /// Grouping used in bulk download paths.
+    pub namespace: String,
+    /// For people.
+    pub title: Option<String>,
+    /// For people.
+    pub description: Option<String>,
+    /// The publishing agency.
+    pub source: String,
+    /// Where it publishes the data.
+    pub source_url: Option<String>,
+    /// The licence's name.
+    pub licence: String,
+    /// Must be passed on with the data, verbatim.
+    pub attribution: String,
+    /// In the order of the table.
+    pub columns: Vec<Column>,
+    /// Empty when the dataset has none.
+    pub primary_key: Vec<String>,
+    /// Long or wide.
+    pub layout: Layout,
+    /// The column that `start` and `end` filter.
+    pub date_column: Option<String>,
+    /// First and last date.
+    pub date_range: Option<(String, String)>,
+    /// How many rows there are.
+    pub rows: u64,
+    /// Of the snapshot that is served now.
+    pub snapshot_id: String,
+    /// How often the source is checked, such as `weekly`.
+    pub refresh_cadence: Option<String>,
+    /// Absolute address of the rows.
+    pub data_url: String,
+    /// Absolute address of the changes.
+    pub changes_url: String,
+    /// Absolute address of the file; `None` where the licence forbids bulk redistribution.
+    pub bulk_url: Option<String>,
+}
+
+/// What the caller's plan allows: a generated project should say what a run costs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// Such as `free`.
+    pub name: String,
+    /// Requests a calendar month; `None` is unlimited.
+    pub monthly_requests: Option<u64>,
+    /// Rows a request; `None` is uncapped.
+    pub row_cap: Option<u64>,
+}
+
+/// What a client asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Without a trailing slash.
+    pub base_url: String,
+    /// The caller's plan.
+    pub plan: Plan,
+    /// In the order that the client named them.
+    pub datasets: Vec<Dataset>,
+}
+
+/// A file to hand out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Relative, `/` between folders, no `..`.
+    pub path: String,
+    /// Such as `application/json`.
+    pub media_type: String,
+    /// Its bytes.
+    pub content: Vec<u8>,
+}
+
+/// What a generator hands out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Project {
+    /// The files.
+    pub files: Vec<File>,
+    /// Sentences for the person who asked.
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,159 @@
+//! The guest's half of the component: generated bindings, and the exports that stand between them and
+//! the traits. Only in wasm builds; authors reach it through the export macros alone.
+
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::sync::Once;
+
+use crate::batch::Decoder;
+use crate::log::{self, Level};
+use crate::{Encoder, Error, Kind, Options, Parameter, Schema, Value, wire};
+use encoder_world::exports::yearbook::plugin::encoder as wit;
+use encoder_world::yearbook::plugin::{log as wit_log, types};
+
+/// Generated from the WIT package.
+#[doc(hidden)]
+#[allow(unsafe_code, missing_docs, unreachable_pub, clippy::all, reason = "generated; which lints it trips varies with the generator")]
+pub mod encoder_world {
+    wit_bindgen::generate!({
+        path: "../../wit/0.1.0",
+        world: "encoder-plugin",
+        pub_export_macro: true,
+        export_macro_name: "export_encoder_world",
+    });
+}
+
+mod generator;
+pub use generator::{GeneratorExport, generator_world};
+
+/// What [`crate::export_encoder!`] exports.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct EncoderExport<E>(PhantomData<E>);
+
+/// One response: the encoder and what it needs to see batches.
+#[doc(hidden)]
+pub struct Encoding<E>(RefCell<(E, Decoder)>);
+
+impl<E: Encoder> wit::Guest for EncoderExport<E> {
+    type Encoding = Encoding<E>;
+
+    fn describe() -> wit::Description {
+        install_panic_hook();
+        let description = E::describe();
+        wit::Description {
+            format: description.format.into(),
+            version: description.version.into(),
+            media_type: description.media_type.into(),
+            extension: description.extension.into(),
+            separator: description.separator.map(<[u8]>::to_vec),
+            dictionaries: description.dictionaries,
+            compressible: description.compressible,
+            parameters: description.parameters.into_iter().map(parameter).collect(),
+            docs: description.docs.into(),
+        }
+    }
+}
+
+impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
+    fn open(schema: wit::Schema, chosen: Vec<types::OptionValue>) -> Result<wit::Encoding, types::Error> {
+        install_panic_hook();
+        let schema = Schema::from_wire(wire_schema(schema)).map_err(wit_error)?;
+        let decoder = Decoder::new(&schema);
+        let encoder = E::open(schema, &options(chosen)).map_err(wit_error)?;
+        Ok(wit::Encoding::new(Self(RefCell::new((encoder, decoder)))))
+    }
+
+    fn head(&self) -> Result<Vec<u8>, types::Error> {
+        let mut out = Vec::new();
+        self.0.borrow_mut().0.head(&mut out).map_err(wit_error)?;
+        Ok(out)
+    }
+
+    fn part(&self, rows: wit::Batch) -> Result<Vec<u8>, types::Error> {
+        let (encoder, decoder) = &mut *self.0.borrow_mut();
+        let mut out = Vec::new();
+        let batch = decoder.decode(wire_batch(rows)).map_err(wit_error)?;
+        encoder.part(batch, &mut out).map_err(wit_error)?;
+        Ok(out)
+    }
+
+    fn tail(&self) -> Result<Vec<u8>, types::Error> {
+        let mut out = Vec::new();
+        self.0.borrow_mut().0.tail(&mut out).map_err(wit_error)?;
+        Ok(out)
+    }
+}
+
+fn wire_schema(schema: wit::Schema) -> wire::Schema {
+    let pairs = |pairs: Vec<types::Pair>| pairs.into_iter().map(|pair| (pair.key, pair.value)).collect();
+    let fields = schema.fields.into_iter().map(|field| wire::Field {
+        name: field.name,
+        format: field.format,
+        nullable: field.nullable,
+        dictionary: field.dictionary,
+        children: field.children,
+        metadata: pairs(field.metadata),
+    });
+    wire::Schema { fields: fields.collect(), metadata: pairs(schema.metadata) }
+}
+
+fn wire_batch(batch: wit::Batch) -> wire::Batch {
+    let arrays = batch.arrays.into_iter().map(|array| wire::Array {
+        length: array.length,
+        null_count: array.null_count,
+        buffers: array.buffers,
+        repeated: array.repeated,
+    });
+    wire::Batch { rows: batch.rows, arrays: arrays.collect(), buffers: batch.buffers }
+}
+
+fn options(chosen: Vec<types::OptionValue>) -> Options {
+    let value = |value| match value {
+        types::Value::Text(value) => Value::Text(value),
+        types::Value::Integer(value) => Value::Integer(value),
+        types::Value::Number(value) => Value::Number(value),
+        types::Value::Boolean(value) => Value::Boolean(value),
+    };
+    Options(chosen.into_iter().map(|option| (option.name, value(option.value))).collect())
+}
+
+fn parameter(parameter: Parameter) -> types::Parameter {
+    types::Parameter {
+        name: parameter.name.into(),
+        kind: match parameter.kind {
+            Kind::Text => types::ParameterKind::Text,
+            Kind::Integer => types::ParameterKind::Integer,
+            Kind::Number => types::ParameterKind::Number,
+            Kind::Boolean => types::ParameterKind::Boolean,
+        },
+        default: parameter.default.into(),
+        allowed: parameter.allowed.iter().map(|&value| value.into()).collect(),
+        docs: parameter.docs.into(),
+    }
+}
+
+fn wit_error(error: Error) -> types::Error {
+    match error {
+        Error::UnsupportedSchema(sentence) => types::Error::UnsupportedSchema(sentence),
+        Error::InvalidOption(sentence) => types::Error::InvalidOption(sentence),
+        Error::Internal(sentence) => types::Error::Internal(sentence),
+    }
+}
+
+/// Sends a panic's message to the host's log: the trap that follows carries none.
+fn install_panic_hook() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string()))));
+}
+
+pub(crate) fn write_log(level: Level, message: &str) {
+    let level = match level {
+        Level::Trace => wit_log::Level::Trace,
+        Level::Debug => wit_log::Level::Debug,
+        Level::Info => wit_log::Level::Info,
+        Level::Warn => wit_log::Level::Warn,
+        Level::Error => wit_log::Level::Error,
+    };
+    wit_log::write(level, message);
+}

@@ -1,0 +1,25 @@
+//! The one thing that a plugin may ask of the host: a line in its log.
+
+/// Severity, as in every logging library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Finest detail.
+    Trace,
+    /// For the plugin's author.
+    Debug,
+    /// Worth knowing.
+    Info,
+    /// Wants attention.
+    Warn,
+    /// Went wrong.
+    Error,
+}
+
+/// Writes one line to the host's log under the plugin's name; clients never see it. The host cuts a
+/// message at 4 KiB and drops what a response logs beyond 64 messages. Native builds write to stderr.
+pub fn write(level: Level, message: &str) {
+    #[cfg(target_family = "wasm")]
+    crate::guest::write_log(level, message);
+    #[cfg(not(target_family = "wasm"))]
+    eprintln!("{level:?}: {message}");
+}

@@ -1,0 +1,90 @@
+//! A response's schema as a tree, from the flat pre-order that crosses.
+
+use crate::{Error, wire};
+
+pub use data_type::{DataType, TimeUnit};
+
+mod data_type;
+
+/// What a response consists of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schema {
+    /// The columns.
+    pub fields: Vec<Field>,
+    /// `yearbook.dataset`, `yearbook.namespace`, `yearbook.snapshot_id`, `yearbook.source`,
+    /// `yearbook.source_url` (absent when unknown), `yearbook.licence`, `yearbook.attribution`.
+    pub metadata: Vec<(String, String)>,
+}
+
+/// A column, or a child of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// The column's name.
+    pub name: String,
+    /// The format string of the Arrow C data interface, as it crossed.
+    pub format: String,
+    /// The same, parsed. [`DataType::Int32`] where the field is dictionary-encoded: the keys.
+    pub data_type: DataType,
+    /// Whether nulls may occur.
+    pub nullable: bool,
+    /// The type of the values where the field is dictionary-encoded.
+    pub dictionary: Option<Box<Field>>,
+    /// Children of lists, structs, maps and unions.
+    pub children: Vec<Field>,
+    /// Key and value.
+    pub metadata: Vec<(String, String)>,
+}
+
+impl Schema {
+    /// Builds the tree.
+    ///
+    /// # Errors
+    /// [`Error::UnsupportedSchema`] for a format string that this version of the SDK does not know;
+    /// [`Error::Internal`] when the flat fields do not form a tree.
+    pub(crate) fn from_wire(schema: wire::Schema) -> Result<Self, Error> {
+        let mut flat = schema.fields.into_iter();
+        let mut fields = Vec::new();
+        while let Some(first) = flat.next() {
+            fields.push(Field::from_wire(first, &mut flat)?);
+        }
+        Ok(Self { fields, metadata: schema.metadata })
+    }
+
+    /// The value of a metadata key.
+    #[must_use]
+    pub fn metadata(&self, key: &str) -> Option<&str> {
+        self.metadata.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+    }
+}
+
+impl Field {
+    fn from_wire(field: wire::Field, rest: &mut std::vec::IntoIter<wire::Field>) -> Result<Self, Error> {
+        let data_type = DataType::parse(&field.format).ok_or_else(|| {
+            Error::UnsupportedSchema(format!(
+                "column `{}` has the Arrow type `{}`, which this plugin does not know; leave the column out with `columns`",
+                field.name, field.format
+            ))
+        })?;
+        let mut next = || match rest.next() {
+            Some(next) => Field::from_wire(next, rest),
+            None => Err(Error::Internal(format!("field `{}` lacks a child", field.name))),
+        };
+        let dictionary = if field.dictionary { Some(Box::new(next()?)) } else { None };
+        let children = (0..field.children).map(|_| next()).collect::<Result<_, _>>()?;
+        Ok(Self {
+            name: field.name,
+            format: field.format,
+            data_type,
+            nullable: field.nullable,
+            dictionary,
+            children,
+            metadata: field.metadata,
+        })
+    }
+
+    /// The type of the values: of the dictionary where there is one.
+    #[must_use]
+    pub fn value_type(&self) -> &DataType {
+        self.dictionary.as_ref().map_or(&self.data_type, |values| &values.data_type)
+    }
+}

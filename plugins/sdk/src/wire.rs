@@ -1,0 +1,53 @@
+//! The flat records of the WIT package as plain values: what crosses between host and guest. The
+//! guest converts the generated bindings into these, and [`crate::testing`] makes them natively, so
+//! both take the same path from here on.
+
+/// A column, or a child of one; see `encoder.field`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    /// The column's name.
+    pub(crate) name: String,
+    /// Format string of the Arrow C data interface.
+    pub(crate) format: String,
+    /// Whether nulls may occur.
+    pub(crate) nullable: bool,
+    /// Whether the values follow as the next field.
+    pub(crate) dictionary: bool,
+    /// How many of the following fields are children.
+    pub(crate) children: u32,
+    /// Key and value.
+    pub(crate) metadata: Vec<(String, String)>,
+}
+
+/// See `encoder.schema`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Schema {
+    /// Pre-order.
+    pub(crate) fields: Vec<Field>,
+    /// Key and value.
+    pub(crate) metadata: Vec<(String, String)>,
+}
+
+/// See `encoder.array`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Array {
+    /// Rows, or elements of a child.
+    pub(crate) length: u32,
+    /// How many of them are null.
+    pub(crate) null_count: u32,
+    /// How many of the batch's buffers belong to it.
+    pub(crate) buffers: u32,
+    /// Dictionary values only: as in the batch before.
+    pub(crate) repeated: bool,
+}
+
+/// See `encoder.batch`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Batch {
+    /// At least 1.
+    pub(crate) rows: u32,
+    /// In the order of [`Schema::fields`].
+    pub(crate) arrays: Vec<Array>,
+    /// In the order of the arrays.
+    pub(crate) buffers: Vec<Vec<u8>>,
+}
