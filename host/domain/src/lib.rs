@@ -3,6 +3,7 @@
 
 pub mod caller;
 pub mod credit;
+pub mod cursor;
 pub mod dataset;
 pub mod name;
 pub mod plan;
@@ -14,6 +15,7 @@ pub mod time;
 
 pub use caller::Caller;
 pub use credit::Credit;
+pub use cursor::Position;
 pub use dataset::{BoundingBox, Column, ColumnType, Dataset, Layout, Role, Snapshot, SnapshotSummary, StoredFile};
 pub use name::{DatasetName, Namespace};
 pub use plan::{Plan, PlanLimits, PlanTable};

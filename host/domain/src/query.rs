@@ -1,5 +1,12 @@
 //! What a client asks of `/data` (spec 4.1), parsed.
 
+pub mod options;
+mod pairs;
+mod parse;
+pub mod scalar;
+
+pub use pairs::{last, pairs};
+
 /// Rows returned when `limit` is omitted (spec 4.1 rule 1).
 pub const DEFAULT_LIMIT: u64 = 100;
 
@@ -23,7 +30,7 @@ pub struct DataQuery {
     pub envelope: bool,
     /// A cursor as the client sent it; never empty.
     pub cursor: Option<String>,
-    /// A pinned snapshot's id.
+    /// A pinned snapshot's id, as given.
     pub snapshot: Option<String>,
     /// Projection, in the order asked for.
     pub columns: Option<Vec<String>>,

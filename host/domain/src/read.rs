@@ -1,8 +1,12 @@
 //! What will be read for one response: decided from dataset, caller and query, without I/O.
 
+mod decide;
+
 use std::sync::Arc;
 
 use crate::{DatasetName, Namespace, Snapshot};
+
+pub use decide::{UNBOUNDED_ROWS, plan, select};
 
 /// A decision of what to read. Rows are numbered from 0 in the snapshot's order.
 #[derive(Clone, Debug, PartialEq)]

@@ -36,10 +36,15 @@ impl Millis {
         next.to_zoned(jiff::tz::TimeZone::UTC).map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
     }
 
+    /// The first instant of the calendar month in UTC.
+    #[must_use]
+    pub fn month_start(self) -> Self {
+        let first = self.utc().date().first_of_month();
+        first.to_zoned(jiff::tz::TimeZone::UTC).map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
+    }
+
     fn utc(self) -> jiff::Zoned {
-        jiff::Timestamp::from_millisecond(self.0)
-            .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
-            .to_zoned(jiff::tz::TimeZone::UTC)
+        jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(jiff::tz::TimeZone::UTC)
     }
 }
 
@@ -53,6 +58,7 @@ mod tests {
         assert_eq!(new_year.rfc3339(), "2026-12-31T23:59:59Z");
         assert_eq!(new_year.month(), "2026-12");
         assert_eq!(new_year.next_month().rfc3339(), "2027-01-01T00:00:00Z");
+        assert_eq!(new_year.month_start().rfc3339(), "2026-12-01T00:00:00Z");
         assert_eq!(Millis(-1).month(), "1969-12");
     }
 }

@@ -1,0 +1,177 @@
+//! Where a page of rows stopped (contract 3). A cursor fixes snapshot and filters; `limit`, `format`,
+//! `envelope` and the key may change from page to page. How a position is signed and spelled is the
+//! server's affair.
+
+use sha2::{Digest, Sha256};
+
+use crate::{DataQuery, DatasetName, Problem};
+
+/// First byte of [`Position::to_bytes`]: the layout. Raised when it, or [`fingerprint`], changes.
+const LAYOUT: u8 = 1;
+
+/// What a cursor says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Id of the snapshot that is being read.
+    pub snapshot: String,
+    /// First row not yet considered, from 0 in the snapshot's order.
+    pub row: u64,
+    /// [`fingerprint`] of the filters that must stay as they are.
+    pub filters: [u8; 16],
+}
+
+impl Position {
+    /// Layout, row (little-endian), filters, then the snapshot's id.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![LAYOUT];
+        bytes.extend_from_slice(&self.row.to_le_bytes());
+        bytes.extend_from_slice(&self.filters);
+        bytes.extend_from_slice(self.snapshot.as_bytes());
+        bytes
+    }
+
+    /// None when `bytes` did not come from [`Position::to_bytes`].
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (&layout, bytes) = bytes.split_first()?;
+        let (row, bytes) = bytes.split_first_chunk()?;
+        let (filters, id) = bytes.split_first_chunk()?;
+        let snapshot = std::str::from_utf8(id).ok()?.to_owned();
+        (layout == LAYOUT).then_some(Self { snapshot, row: u64::from_le_bytes(*row), filters: *filters })
+    }
+
+    /// Judges whether `query` continues what this cursor began.
+    ///
+    /// # Errors
+    /// `value_error` at `cursor` when a filter changed or is missing, at `snapshot` when the request pins
+    /// another snapshot than the cursor's.
+    pub fn check(&self, dataset: &DatasetName, query: &DataQuery) -> Result<(), Problem> {
+        if self.filters != fingerprint(dataset, query) {
+            return Err(changed(query));
+        }
+        match &query.snapshot {
+            Some(pinned) if *pinned != self.snapshot => {
+                let sentence =
+                    format!("the cursor reads snapshot '{}'; leave snapshot out, or start again without the cursor", self.snapshot);
+                Err(Problem::value_error("snapshot", &sentence, pinned))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The problem of a cursor that the service did not issue, or that was altered on the way.
+#[must_use]
+pub fn unreadable(query: &DataQuery) -> Problem {
+    at_cursor(query, "the cursor is not one that this service issued; send the value of X-Next-Page unchanged, or start again without it")
+}
+
+fn changed(query: &DataQuery) -> Problem {
+    at_cursor(
+        query,
+        "the cursor belongs to another dataset or to other filters; repeat start, end, dimensions, geometry and columns as they were, or start again without it",
+    )
+}
+
+fn at_cursor(query: &DataQuery, sentence: &str) -> Problem {
+    Problem::value_error("cursor", sentence, query.cursor.as_deref().unwrap_or_default())
+}
+
+/// What must not change between pages: dataset, `start`, `end`, `dimensions`, `geometry` and `columns`.
+#[must_use]
+pub fn fingerprint(dataset: &DatasetName, query: &DataQuery) -> [u8; 16] {
+    let mut hash = Sha256::new();
+    let mut text = |value: Option<&str>| match value {
+        Some(value) => {
+            hash.update([1]);
+            hash.update((value.len() as u64).to_le_bytes());
+            hash.update(value);
+        }
+        None => hash.update([0]),
+    };
+    text(Some(dataset.as_str()));
+    text(query.start.as_deref());
+    text(query.end.as_deref());
+    text(query.dimensions.as_deref());
+    text(query.geometry.then_some(""));
+    for column in query.columns.iter().flatten() {
+        text(Some(column));
+    }
+    text(None);
+    let mut short = [0; 16];
+    short.copy_from_slice(&hash.finalize()[..16]);
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::query::pairs;
+
+    fn query(raw: &str) -> DataQuery {
+        DataQuery::parse(&pairs(raw), &["json", "csv"]).unwrap()
+    }
+
+    fn name(text: &str) -> DatasetName {
+        DatasetName::parse(text).unwrap()
+    }
+
+    fn position(raw: &str) -> Position {
+        Position { snapshot: "s1".to_owned(), row: 7, filters: fingerprint(&name("cpi"), &query(raw)) }
+    }
+
+    #[test]
+    fn limit_format_and_envelope_may_change_between_pages_contract_3() {
+        let begun = position("start=2020-01-01&end=2021-01-01&dimensions=x&columns=a,b&limit=5");
+        let same = "end=2021-01-01&start=2020-01-01&columns=a,b&dimensions=x";
+        for more in ["", "&limit=9", "&format=csv", "&envelope=true", "&snapshot=s1", "&geometry=yes", "&utm=1", "&csv.delimiter=;"] {
+            assert_eq!(begun.check(&name("cpi"), &query(&format!("{same}{more}"))), Ok(()), "{more}");
+        }
+    }
+
+    #[test]
+    fn a_changed_or_missing_filter_is_a_value_error_contract_3() {
+        let begun = position("start=2020-01-01&dimensions=x&columns=a,b");
+        for other in [
+            "dimensions=x&columns=a,b",
+            "start=2020-01-02&dimensions=x&columns=a,b",
+            "start=2020-01-01&dimensions=X&columns=a,b",
+            "start=2020-01-01&columns=a,b",
+            "start=2020-01-01&dimensions=x&columns=b,a",
+            "start=2020-01-01&dimensions=x",
+            "start=2020-01-01&dimensions=x&columns=a,b&geometry=false",
+            "start=2020-01-01&end=2020-01-01&dimensions=x&columns=a,b",
+        ] {
+            let problem = begun.check(&name("cpi"), &query(other)).unwrap_err();
+            assert_eq!((problem.kind, problem.loc[1].as_str()), ("value_error", "cursor"), "{other}");
+        }
+        assert!(begun.check(&name("other"), &query("start=2020-01-01&dimensions=x&columns=a,b")).is_err());
+    }
+
+    #[test]
+    fn a_cursor_never_mixes_snapshots_contract_3() {
+        let problem = position("").check(&name("cpi"), &query("snapshot=s2")).unwrap_err();
+        assert_eq!((problem.loc[1].as_str(), problem.input), ("snapshot", "s2".into()));
+    }
+
+    #[test]
+    fn start_and_end_do_not_stand_in_for_each_other() {
+        assert_ne!(position("start=2020-01-01").filters, position("end=2020-01-01").filters);
+        assert_ne!(position("columns=a,b").filters, position("columns=ab").filters);
+    }
+
+    #[test]
+    fn positions_survive_the_trip_through_bytes() {
+        let position = Position { snapshot: "01ab".to_owned(), row: u64::MAX, filters: [7; 16] };
+        let bytes = position.to_bytes();
+        assert_eq!(Position::from_bytes(&bytes), Some(position));
+        assert_eq!(Position::from_bytes(&bytes[..24]), None);
+        assert_eq!(Position::from_bytes(&[]), None);
+        let mut other = bytes.clone();
+        other[0] = 2;
+        assert_eq!(Position::from_bytes(&other), None);
+    }
+}

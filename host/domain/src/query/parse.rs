@@ -1,0 +1,96 @@
+//! The parameters of `/data`, each judged in itself (contract 1, step 2): every problem at once, in the
+//! order of spec 4.1, extensions after it.
+
+use super::pairs::last;
+use super::{DEFAULT_LIMIT, DataQuery, scalar};
+use crate::Problem;
+
+impl DataQuery {
+    /// Parses `pairs` (from [`super::pairs()`]). `formats` are those loaded now, in the order in which a
+    /// problem lists them. Unknown parameters are ignored.
+    ///
+    /// # Errors
+    /// Every problem there is.
+    pub fn parse(pairs: &[(String, String)], formats: &[&str]) -> Result<Self, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let mut note = |problem: Problem| problems.push(problem);
+        let get = |name: &str| last(pairs, name);
+
+        let start = get("start").map(|raw| scalar::date("start", raw));
+        let end = get("end").map(|raw| scalar::date("end", raw));
+        let start = match (start, &end) {
+            (Some(Ok(start)), Some(Ok(end))) if start > *end => {
+                note(Problem::value_error("start", &format!("start must not be after end ({end})"), &start));
+                None
+            }
+            (start, _) => keep(start, &mut note),
+        };
+        let end = keep(end, &mut note);
+        let limit = keep(get("limit").map(|raw| scalar::count("limit", raw)), &mut note).unwrap_or(DEFAULT_LIMIT);
+        let format = get("format").map(|raw| scalar::literal("format", raw, formats.iter().copied()).map(|()| raw.to_owned()));
+        let format = keep(format, &mut note);
+        let geometry = keep(get("geometry").map(|raw| scalar::boolean("geometry", raw)), &mut note).unwrap_or(true);
+        let envelope = keep(get("envelope").map(|raw| scalar::boolean("envelope", raw)), &mut note).unwrap_or(false);
+        let columns = keep(get("columns").map(columns), &mut note);
+
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(Self {
+            start,
+            end,
+            dimensions: not_empty(get("dimensions")),
+            limit,
+            format,
+            geometry,
+            envelope,
+            cursor: not_empty(get("cursor")),
+            snapshot: get("snapshot").map(str::to_owned),
+            columns,
+            options: options(pairs),
+        })
+    }
+}
+
+fn keep<T>(judged: Option<Result<T, Problem>>, note: &mut impl FnMut(Problem)) -> Option<T> {
+    match judged? {
+        Ok(value) => Some(value),
+        Err(problem) => {
+            note(problem);
+            None
+        }
+    }
+}
+
+fn not_empty(raw: Option<&str>) -> Option<String> {
+    raw.filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Names of columns; blanks around a name are dropped. A name twice would make objects with the same
+/// key twice, so it is refused.
+fn columns(raw: &str) -> Result<Vec<String>, Problem> {
+    let names: Vec<String> = raw.split(',').map(|name| name.trim().to_owned()).collect();
+    let refuse = |sentence: &str| Err(Problem::value_error("columns", sentence, raw));
+    if names.iter().any(String::is_empty) {
+        return refuse("columns must be names separated by commas, none of them empty; leave it out to get every column");
+    }
+    if let Some((_, name)) = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
+        return refuse(&format!("column '{name}' is named twice"));
+    }
+    Ok(names)
+}
+
+/// Parameters whose name has a dot, each once with its last value, in the order of first appearance.
+fn options(pairs: &[(String, String)]) -> Vec<(String, String)> {
+    let mut options: Vec<(String, String)> = Vec::new();
+    for (name, value) in pairs.iter().filter(|(name, _)| name.contains('.')) {
+        match options.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => known.clone_from(value),
+            None => options.push((name.clone(), value.clone())),
+        }
+    }
+    options
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! The rules that turn a query into a [`ReadPlan`]: projection, the unbounded-pull guard, the plan's
+//! row cap (spec 4.1 and 8, contract 3).
+
+use std::sync::Arc;
+
+use super::ReadPlan;
+use crate::dataset::GEOMETRY_COLUMN;
+use crate::{Caller, DataQuery, Dataset, PlanLimits, Problem, Refusal, Role, Snapshot};
+
+/// Rows up to which `limit=0` is served without a date filter (spec 8).
+pub const UNBOUNDED_ROWS: u64 = 100_000;
+
+/// Names of columns that a problem lists at most.
+const LISTED: usize = 40;
+
+/// Decides what to read of `snapshot`, a version of `dataset`, from `first_row` on (0, or a cursor's).
+/// The caller shows that the key was checked; `limits` are those of the caller's plan.
+///
+/// # Errors
+/// [`Refusal::Invalid`] for `columns` that the snapshot does not have, then [`Refusal::Unbounded`].
+pub fn plan(
+    dataset: &Dataset,
+    snapshot: Arc<Snapshot>,
+    _caller: &Caller,
+    limits: PlanLimits,
+    query: &DataQuery,
+    first_row: u64,
+) -> Result<ReadPlan, Refusal> {
+    let columns = select(&snapshot, query).map_err(|problem| Refusal::Invalid(vec![problem]))?;
+    guard(&snapshot, query)?;
+    let dated = snapshot.date_column.is_some();
+    let (max_rows, capped_at) = bound(query.limit, limits.row_cap);
+    Ok(ReadPlan {
+        dataset: dataset.name.clone(),
+        namespace: dataset.namespace.clone(),
+        columns,
+        start: query.start.clone().filter(|_| dated),
+        end: query.end.clone().filter(|_| dated),
+        needle: query.dimensions.clone(),
+        first_row,
+        max_rows,
+        capped_at,
+        snapshot,
+    })
+}
+
+/// Positions of the columns to send: those asked for, in that order, or all; `geometry=false` leaves
+/// geometry out of either.
+///
+/// # Errors
+/// `value_error` at `columns` for names that the snapshot does not have, or when nothing is left.
+pub fn select(snapshot: &Snapshot, query: &DataQuery) -> Result<Vec<usize>, Problem> {
+    let wanted = |position: &usize| query.geometry || snapshot.columns[*position].role != Role::Geometry;
+    let Some(names) = &query.columns else {
+        return Ok((0..snapshot.columns.len()).filter(wanted).collect());
+    };
+    let problem = |sentence: String| Problem::value_error("columns", &sentence, &names.join(","));
+    let unknown: Vec<String> = names.iter().filter(|name| snapshot.position(name).is_none()).map(|name| format!("'{name}'")).collect();
+    if !unknown.is_empty() {
+        return Err(problem(format!("unknown {}; this dataset has {}", unknown.join(", "), listed(snapshot))));
+    }
+    let columns: Vec<usize> = names.iter().filter_map(|name| snapshot.position(name)).filter(wanted).collect();
+    if columns.is_empty() {
+        return Err(problem(format!("geometry=false leaves no column to send; ask for more than {GEOMETRY_COLUMN}")));
+    }
+    Ok(columns)
+}
+
+fn listed(snapshot: &Snapshot) -> String {
+    let mut names: Vec<&str> = snapshot.columns.iter().take(LISTED).map(|column| column.name.as_str()).collect();
+    if snapshot.columns.len() > LISTED {
+        names.push("…");
+    }
+    names.join(", ")
+}
+
+/// Spec 7 and 8: `limit=0` needs a date filter when there are many rows or geometry; `geometry=false`
+/// relieves the second reason. A date filter counts only where there is a date axis (contract 3).
+fn guard(snapshot: &Snapshot, query: &DataQuery) -> Result<(), Refusal> {
+    let dated = snapshot.date_column.is_some();
+    let filtered = dated && (query.start.is_some() || query.end.is_some());
+    let geometry = query.geometry && snapshot.has_geometry();
+    if query.limit == 0 && !filtered && (snapshot.rows > UNBOUNDED_ROWS || geometry) {
+        return Err(Refusal::Unbounded { rows: snapshot.rows, geometry, dated });
+    }
+    Ok(())
+}
+
+/// `max_rows` and `capped_at` of a limit (0: everything) under a plan's cap.
+fn bound(limit: u64, cap: Option<u64>) -> (Option<u64>, Option<u64>) {
+    match (limit, cap) {
+        (0, Some(cap)) => (Some(cap), Some(cap)),
+        (0, None) => (None, None),
+        (limit, Some(cap)) if limit > cap => (Some(cap), Some(cap)),
+        (limit, _) => (Some(limit), None),
+    }
+}
+
+#[cfg(test)]
+mod tests;

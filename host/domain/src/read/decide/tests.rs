@@ -1,0 +1,166 @@
+//! The guard's and the cap's tables.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use super::*;
+use crate::query::pairs;
+use crate::{Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Plan, PlanTable, StoredFile};
+
+fn column(name: &str, role: Role) -> Column {
+    Column {
+        name: name.to_owned(),
+        column_type: ColumnType::String,
+        nullable: true,
+        role,
+        unit: None,
+        description: None,
+        few_values: false,
+    }
+}
+
+fn dataset(rows: u64, dated: bool, spatial: bool) -> Dataset {
+    let mut columns = vec![column("value", Role::Value), column("region", Role::Dimension)];
+    if dated {
+        columns.insert(0, column("date", Role::Date));
+    }
+    if spatial {
+        columns.push(column(GEOMETRY_COLUMN, Role::Geometry));
+    }
+    let current = Arc::new(Snapshot {
+        id: "s1".to_owned(),
+        created_at: Millis(0),
+        rows,
+        file: StoredFile { sha256: "00".to_owned(), bytes: 1 },
+        title: None,
+        description: None,
+        credit: Credit {
+            source: "A".to_owned(),
+            attribution: "A".to_owned(),
+            licence: "CC-BY-4.0".to_owned(),
+            source_url: None,
+            source_url_precision: None,
+        },
+        refresh_cadence: None,
+        bulk_redistribution: true,
+        columns,
+        primary_key: Vec::new(),
+        dimensions: vec!["region".to_owned()],
+        date_column: dated.then(|| "date".to_owned()),
+        date_range: None,
+        layout: Layout::Long,
+        bbox: None,
+    });
+    Dataset {
+        name: DatasetName::parse("d").unwrap(),
+        namespace: Namespace::parse("n").unwrap(),
+        checked_at: Millis(0),
+        current,
+        snapshots: Vec::new(),
+    }
+}
+
+fn decide(dataset: &Dataset, plan_of: Plan, raw: &str) -> Result<ReadPlan, Refusal> {
+    let query = DataQuery::parse(&pairs(raw), &["json"]).unwrap();
+    let caller = Caller { key_id: "k".to_owned(), plan: plan_of };
+    plan(dataset, Arc::clone(&dataset.current), &caller, PlanTable::default().of(plan_of), &query, 0)
+}
+
+#[test]
+fn unbounded_pulls_are_refused_spec_8() {
+    // (rows, dated, spatial, query, refused)
+    let cases = [
+        (100_000, true, false, "limit=0", false),
+        (100_001, true, false, "limit=0", true),
+        (100_001, true, false, "", false),
+        (100_001, true, false, "limit=100001", false),
+        (100_001, true, false, "limit=0&start=2020-01-01", false),
+        (100_001, true, false, "limit=0&end=2020-01-01", false),
+        (100_001, false, false, "limit=0&start=2020-01-01", true),
+        (100_001, true, false, "limit=0&dimensions=x", true),
+        (100_001, true, false, "limit=0&columns=value", true),
+        (100_001, true, false, "limit=0&geometry=false", true),
+        (1, true, true, "limit=0", true),
+        (1, true, true, "limit=0&start=2020-01-01", false),
+        (1, false, true, "limit=0&start=2020-01-01", true),
+        (1, false, true, "limit=0&geometry=false", false),
+        (1, false, true, "limit=0&columns=value", true),
+        (100_000, false, true, "limit=0&geometry=false", false),
+        (100_001, false, true, "limit=0&geometry=false", true),
+        (100_001, true, true, "limit=0&geometry=false&start=2020-01-01", false),
+        (1, false, true, "limit=1", false),
+    ];
+    for (rows, dated, spatial, raw, refused) in cases {
+        let answer = decide(&dataset(rows, dated, spatial), Plan::Enterprise, raw);
+        assert_eq!(answer.is_err(), refused, "{rows} rows, dated {dated}, spatial {spatial}, {raw}: {answer:?}");
+    }
+}
+
+#[test]
+fn a_refused_pull_says_what_would_relieve_it() {
+    let answer = decide(&dataset(5, false, true), Plan::Free, "limit=0").unwrap_err();
+    assert_eq!(answer, Refusal::Unbounded { rows: 5, geometry: true, dated: false });
+    let answer = decide(&dataset(100_001, true, true), Plan::Free, "limit=0&geometry=false").unwrap_err();
+    assert_eq!(answer, Refusal::Unbounded { rows: 100_001, geometry: false, dated: true });
+}
+
+#[test]
+fn limit_zero_is_everything_and_the_plan_caps_spec_4_1() {
+    // (plan, query, max_rows, capped_at)
+    let cases = [
+        (Plan::Enterprise, "", Some(100), None),
+        (Plan::Enterprise, "limit=0", None, None),
+        (Plan::Pro, "limit=60000", Some(60_000), None),
+        (Plan::Free, "limit=0", Some(50_000), Some(50_000)),
+        (Plan::Starter, "limit=0", Some(50_000), Some(50_000)),
+        (Plan::Free, "limit=50000", Some(50_000), None),
+        (Plan::Free, "limit=50001", Some(50_000), Some(50_000)),
+        (Plan::Free, "limit=99999999999999999999", Some(50_000), Some(50_000)),
+    ];
+    for (plan_of, raw, max_rows, capped_at) in cases {
+        let plan = decide(&dataset(60_000, true, false), plan_of, raw).unwrap();
+        assert_eq!((plan.max_rows, plan.capped_at), (max_rows, capped_at), "{plan_of} {raw}");
+    }
+}
+
+#[test]
+fn dates_have_no_effect_without_a_date_axis_spec_4_1() {
+    let raw = "start=2020-01-01&end=2020-12-31";
+    let plan = decide(&dataset(10, false, false), Plan::Free, raw).unwrap();
+    assert_eq!((plan.start, plan.end), (None, None));
+    let plan = decide(&dataset(10, true, false), Plan::Free, raw).unwrap();
+    assert_eq!((plan.start.as_deref(), plan.end.as_deref()), (Some("2020-01-01"), Some("2020-12-31")));
+}
+
+#[test]
+fn columns_come_in_the_order_asked_for_contract_3() {
+    // Columns: date, value, region, geometry_wkt.
+    let cases: [(&str, &[usize]); 6] = [
+        ("", &[0, 1, 2, 3]),
+        ("geometry=false", &[0, 1, 2]),
+        ("columns=region,date", &[2, 0]),
+        ("columns=geometry_wkt", &[3]),
+        ("columns=geometry_wkt,value&geometry=false", &[1]),
+        ("columns=%20value%20,%20date", &[1, 0]),
+    ];
+    for (raw, expected) in cases {
+        assert_eq!(decide(&dataset(10, true, true), Plan::Free, raw).unwrap().columns, expected, "{raw}");
+    }
+}
+
+#[test]
+fn unknown_columns_are_named_contract_3() {
+    let sentence = |raw: &str| match decide(&dataset(10, true, true), Plan::Free, raw).unwrap_err() {
+        Refusal::Invalid(problems) => problems.into_iter().map(|problem| problem.msg).collect::<Vec<_>>().join("|"),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(sentence("columns=date,Value,x"), "Value error, unknown 'Value', 'x'; this dataset has date, value, region, geometry_wkt");
+    assert_eq!(
+        sentence("columns=geometry_wkt&geometry=false"),
+        "Value error, geometry=false leaves no column to send; ask for more than geometry_wkt"
+    );
+}
+
+#[test]
+fn wrong_columns_come_before_the_guard_contract_1() {
+    assert!(matches!(decide(&dataset(100_001, true, true), Plan::Free, "limit=0&columns=x"), Err(Refusal::Invalid(_))));
+}
