@@ -3,6 +3,13 @@
 
 mod failure;
 mod files;
+mod geometry;
+mod package;
+mod publish;
+mod table;
+mod write;
 
 pub use failure::Failure;
 pub use files::Files;
+pub use package::{DescriptorProblem, Package};
+pub use publish::{Draft, Fault, Progress, PublishError, Silent, publish};

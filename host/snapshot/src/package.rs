@@ -1,0 +1,167 @@
+//! A Frictionless Data Package as contract 7 takes it: one descriptor, one table. Parsing it is pure but for looking
+//! at the folder; nothing here reads rows, writes, or knows the store.
+
+mod columns;
+mod credit;
+mod extension;
+mod node;
+mod resource;
+mod schema;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use yearbook_domain::{Column, Credit, DatasetName, Layout, Namespace, name};
+
+use crate::PublishError;
+use node::{Node, Problems};
+
+pub use node::DescriptorProblem;
+pub(crate) use resource::InputFormat;
+
+/// Largest descriptor read, in bytes: thousands of described columns fit.
+const MAX_DESCRIPTOR_BYTES: u64 = 16 << 20;
+
+/// Name of a descriptor in its folder (Data Package, "Descriptor").
+const DESCRIPTOR: &str = "datapackage.json";
+
+/// A descriptor, parsed and found right in itself. Whether the table keeps to it is found out by publishing.
+#[derive(Clone, Debug)]
+pub struct Package {
+    pub(crate) data: PathBuf,
+    pub(crate) format: InputFormat,
+    pub(crate) name: DatasetName,
+    pub(crate) namespace: Namespace,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) credit: Credit,
+    pub(crate) refresh_cadence: Option<String>,
+    pub(crate) bulk_redistribution: bool,
+    /// `few_values` is not known yet.
+    pub(crate) columns: Vec<Column>,
+    pub(crate) primary_key: Vec<String>,
+    pub(crate) dimensions: Vec<String>,
+    pub(crate) proportions: Vec<String>,
+    pub(crate) date_column: Option<String>,
+    pub(crate) layout: Layout,
+}
+
+impl Package {
+    /// Reads the descriptor at `path`; for a folder, its `datapackage.json`.
+    ///
+    /// # Errors
+    /// [`PublishError::Io`] when it cannot be read, [`PublishError::Descriptor`] with every problem found.
+    pub fn open(path: &Path) -> Result<Self, PublishError> {
+        let file = if path.is_dir() { path.join(DESCRIPTOR) } else { path.to_owned() };
+        let io = |source| PublishError::Io { doing: "read", path: file.clone(), source };
+        let size = std::fs::metadata(&file).map_err(io)?.len();
+        if size > MAX_DESCRIPTOR_BYTES {
+            return Err(PublishError::Io {
+                doing: "read",
+                path: file,
+                source: std::io::Error::other(format!("a descriptor of {size} bytes; at most {MAX_DESCRIPTOR_BYTES} are read")),
+            });
+        }
+        let text = std::fs::read(&file).map_err(io)?;
+        // A bare file name has the empty path for a parent, which is the current folder.
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut problems = Problems::default();
+        let package = parse(&text, folder, &mut problems);
+        match package {
+            Some(package) if problems.0.is_empty() => Ok(package),
+            _ => Err(PublishError::Descriptor { path: file, problems: problems.0 }),
+        }
+    }
+
+    /// The dataset's address.
+    #[must_use]
+    pub fn name(&self) -> &DatasetName {
+        &self.name
+    }
+
+    /// Its grouping.
+    #[must_use]
+    pub fn namespace(&self) -> &Namespace {
+        &self.namespace
+    }
+
+    /// The file that holds the rows.
+    #[must_use]
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// The columns in file order; `few_values` is not known before publishing.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+}
+
+fn parse(text: &[u8], folder: &Path, problems: &mut Problems) -> Option<Package> {
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    let value: Value = match serde_json::from_slice(text) {
+        Ok(value) => value,
+        Err(why) => {
+            problems.add("", format!("is not JSON: {why}"));
+            return None;
+        }
+    };
+    let root = Node::root(&value);
+    root.object(problems)?;
+    let name = dataset_name(&root, problems);
+    let title = root.get("title").and_then(|n| text::line(&n, problems));
+    let description = root.get("description").and_then(|n| text::prose(&n, problems));
+    let resource = only_resource(&root, problems);
+    let file = resource.as_ref().and_then(|resource| resource::parse(resource, folder, problems));
+    let schema = resource
+        .and_then(|resource| resource.need("schema", "the columns as a Table Schema", problems))
+        .and_then(|schema| schema::parse(&schema, problems));
+    let extension = root
+        .need("yearbook", "an object with at least `namespace`", problems)
+        .and_then(|node| extension::parse(&node, schema.as_ref(), problems))?;
+    let credit = credit::compose(&root, title.as_deref(), &extension, problems);
+    let (file, schema) = (file?, schema?);
+    let layout = columns::layout(&schema, &extension);
+    Some(Package {
+        columns: columns::describe(&schema, &extension, layout),
+        data: file.path,
+        format: file.format,
+        name: name?,
+        namespace: extension.namespace?,
+        title,
+        description,
+        credit: credit?,
+        refresh_cadence: extension.refresh_cadence,
+        bulk_redistribution: extension.bulk_redistribution,
+        primary_key: schema.primary_key,
+        dimensions: extension.dimensions,
+        proportions: extension.proportions,
+        date_column: extension.date_column,
+        layout,
+    })
+}
+
+fn dataset_name(root: &Node<'_>, problems: &mut Problems) -> Option<DatasetName> {
+    let node = root.need("name", "the dataset's snake_case name", problems)?;
+    let text = node.text(problems)?;
+    let parsed = DatasetName::parse(text);
+    if parsed.is_none() {
+        problems.add(node.at.clone(), format!("{text:?} does not match {}; try {:?}", name::PATTERN, schema::snake_case(text)));
+    }
+    parsed
+}
+
+fn only_resource<'a>(root: &Node<'a>, problems: &mut Problems) -> Option<Node<'a>> {
+    let node = root.need("resources", "a list with one resource", problems)?;
+    let mut list = node.list(problems)?;
+    if list.len() != 1 {
+        problems.add(node.at, format!("has {} resources; a dataset is published from exactly one", list.len()));
+        return None;
+    }
+    list.pop()
+}
+
+#[cfg(test)]
+mod tests;

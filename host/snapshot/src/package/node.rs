@@ -1,0 +1,115 @@
+//! A value of the descriptor together with its place, so that every complaint can name it. Knows JSON,
+//! nothing of what a data package means.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// One thing that is wrong with a descriptor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DescriptorProblem {
+    /// JSON path, `resources[0].schema.fields[3].type`; empty: the document itself.
+    pub at: String,
+    /// What is wrong and what to do about it.
+    pub message: String,
+}
+
+impl std::fmt::Display for DescriptorProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.at.is_empty() { f.write_str(&self.message) } else { write!(f, "{}: {}", self.at, self.message) }
+    }
+}
+
+/// What is wrong with the descriptor so far.
+#[derive(Debug, Default)]
+pub(super) struct Problems(pub(super) Vec<DescriptorProblem>);
+
+impl Problems {
+    pub(super) fn add(&mut self, at: impl Into<String>, message: impl Into<String>) {
+        self.0.push(DescriptorProblem { at: at.into(), message: message.into() });
+    }
+}
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub(super) struct Node<'a> {
+    pub(super) at: String,
+    pub(super) value: &'a Value,
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn root(value: &'a Value) -> Self {
+        Self { at: String::new(), value }
+    }
+
+    /// The place of a member, whether it is there or not.
+    pub(super) fn place(&self, key: &str) -> String {
+        if self.at.is_empty() { key.to_owned() } else { format!("{}.{key}", self.at) }
+    }
+
+    /// A member; null counts as absent.
+    pub(super) fn get(&self, key: &str) -> Option<Self> {
+        self.value.get(key).filter(|value| !value.is_null()).map(|value| Node { at: self.place(key), value })
+    }
+
+    /// A member that must be there.
+    pub(super) fn need(&self, key: &str, what: &str, problems: &mut Problems) -> Option<Self> {
+        let node = self.get(key);
+        if node.is_none() {
+            problems.add(self.place(key), format!("is missing; give {what}"));
+        }
+        node
+    }
+
+    /// Whether a member is written as null.
+    pub(super) fn is_null(&self, key: &str) -> bool {
+        self.value.get(key).is_some_and(Value::is_null)
+    }
+
+    pub(super) fn object(&self, problems: &mut Problems) -> Option<&'a Map<String, Value>> {
+        self.typed(self.value.as_object(), "an object", problems)
+    }
+
+    pub(super) fn text(&self, problems: &mut Problems) -> Option<&'a str> {
+        self.typed(self.value.as_str(), "a string", problems)
+    }
+
+    pub(super) fn boolean(&self, problems: &mut Problems) -> Option<bool> {
+        self.typed(self.value.as_bool(), "true or false", problems)
+    }
+
+    /// The elements of an array.
+    pub(super) fn list(&self, problems: &mut Problems) -> Option<Vec<Self>> {
+        let values = self.typed(self.value.as_array(), "an array", problems)?;
+        Some(values.iter().enumerate().map(|(index, value)| Node { at: format!("{}[{index}]", self.at), value }).collect())
+    }
+
+    /// The first element of an array that must have one.
+    pub(super) fn first(&self, problems: &mut Problems) -> Option<Self> {
+        let list = self.list(problems)?;
+        let first = list.into_iter().next();
+        if first.is_none() {
+            problems.add(self.at.clone(), "is empty; it needs an element");
+        }
+        first
+    }
+
+    fn typed<T>(&self, value: Option<T>, wanted: &str, problems: &mut Problems) -> Option<T> {
+        if value.is_none() {
+            let found = match self.value {
+                Value::Null => "null",
+                Value::Bool(_) => "a boolean",
+                Value::Number(_) => "a number",
+                Value::String(_) => "a string",
+                Value::Array(_) => "an array",
+                Value::Object(_) => "an object",
+            };
+            problems.add(self.at.clone(), format!("must be {wanted}, not {found}"));
+        }
+        value
+    }
+}
+
+/// The candidate that `word` most likely stands for, to be offered in a message; none only where there are no candidates.
+pub(super) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates.into_iter().min_by_key(|candidate| strsim::damerau_levenshtein(word, candidate))
+}

@@ -1,0 +1,149 @@
+//! Where the table is and how it is written: `resources[0]`. Anything that would make the file read
+//! differently from how this crate reads it is refused, never ignored.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::Value;
+
+use super::node::{Node, Problems};
+
+/// How the table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InputFormat {
+    /// RFC 4180, UTF-8.
+    Csv,
+    /// The same in gzip.
+    CsvGzip,
+    /// Parquet.
+    Parquet,
+    /// An Arrow IPC file or stream; its first bytes tell which.
+    Arrow,
+}
+
+/// The file to read.
+pub(super) struct Resource {
+    pub(super) path: PathBuf,
+    pub(super) format: InputFormat,
+}
+
+/// Reads `resources[0]` of the package in `folder`.
+pub(super) fn parse(resource: &Node<'_>, folder: &Path, problems: &mut Problems) -> Option<Resource> {
+    resource.object(problems)?;
+    if resource.get("data").is_some() {
+        problems.add(resource.place("data"), "inline data cannot be published; put the rows into a file and name it in `path`");
+    }
+    encoding(resource, problems);
+    dialect(resource, problems);
+    let path = file_name(resource, problems)?;
+    let format = format(resource, path, problems);
+    let path = locate(resource, folder, path, problems);
+    Some(Resource { path: path?, format: format? })
+}
+
+fn file_name<'a>(resource: &Node<'a>, problems: &mut Problems) -> Option<&'a str> {
+    let node = resource.need("path", "the data file's path relative to the descriptor", problems)?;
+    if let Some(parts) = node.value.as_array() {
+        if parts.len() == 1 {
+            return node.first(problems)?.text(problems);
+        }
+        problems.add(node.at, format!("names {} files; a dataset is published from one file", parts.len()));
+        return None;
+    }
+    node.text(problems)
+}
+
+/// The file itself, which must lie in the package's folder: a package may come from someone else, and what it
+/// names is served to everybody.
+fn locate(resource: &Node<'_>, folder: &Path, name: &str, problems: &mut Problems) -> Option<PathBuf> {
+    let at = resource.place("path");
+    let inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if name.contains("://") {
+        problems.add(at, format!("{name:?} is an address; download the file beside the descriptor and give its relative path"));
+        return None;
+    }
+    if name.is_empty() || name.contains('\\') || !inside {
+        problems.add(at, format!("{name:?} must be a relative path with `/` that stays in the package's folder: not absolute, no `..`"));
+        return None;
+    }
+    let path = folder.join(name);
+    match (path.canonicalize(), folder.canonicalize()) {
+        (Ok(real), Ok(home)) if !real.starts_with(&home) => {
+            problems.add(at, format!("{name:?} is a link out of the package's folder; copy the file into it"));
+            None
+        }
+        (Ok(real), _) if real.is_file() => Some(path),
+        (Ok(_), _) => {
+            problems.add(at, format!("{name:?} is not a file"));
+            None
+        }
+        (Err(why), _) => {
+            problems.add(at, format!("cannot open {}: {why}", path.display()));
+            None
+        }
+    }
+}
+
+fn format(resource: &Node<'_>, path: &str, problems: &mut Problems) -> Option<InputFormat> {
+    let lower = path.to_ascii_lowercase();
+    let gzip = lower.ends_with(".gz");
+    let stem = lower.strip_suffix(".gz").unwrap_or(&lower);
+    let named = resource.get("format").and_then(|node| node.text(problems)).map(str::to_ascii_lowercase);
+    let ending = stem.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let by = |word: &str| match word {
+        "csv" => Some(InputFormat::Csv),
+        "parquet" | "parq" => Some(InputFormat::Parquet),
+        "arrow" | "arrows" | "ipc" | "feather" => Some(InputFormat::Arrow),
+        _ => None,
+    };
+    let found = match (by(ending), named.as_deref().map(|word| (word, by(word)))) {
+        (Some(a), Some((word, b))) if b.is_none_or(|b| b != a) => {
+            problems.add(resource.place("format"), format!("{word:?} contradicts the file's ending .{ending}; make them agree"));
+            return None;
+        }
+        (Some(format), _) | (None, Some((_, Some(format)))) => format,
+        (None, _) => {
+            let message = format!("cannot tell the format of {path:?}; name it .csv, .csv.gz, .parquet or .arrow, or give `format`");
+            problems.add(resource.place("path"), message);
+            return None;
+        }
+    };
+    match (found, gzip) {
+        (InputFormat::Csv, true) => Some(InputFormat::CsvGzip),
+        (_, true) => {
+            problems.add(resource.place("path"), "only CSV may be gzipped; Parquet and Arrow files compress inside");
+            None
+        }
+        _ => Some(found),
+    }
+}
+
+fn encoding(resource: &Node<'_>, problems: &mut Problems) {
+    if let Some(node) = resource.get("encoding")
+        && let Some(word) = node.text(problems)
+        && !matches!(word.to_ascii_lowercase().as_str(), "utf-8" | "utf8" | "utf-8-sig" | "ascii" | "us-ascii")
+    {
+        problems.add(node.at, format!("{word:?} cannot be read; convert the file to UTF-8"));
+    }
+}
+
+/// The only dialect read is the default one of Table Dialect, which is RFC 4180.
+fn dialect(resource: &Node<'_>, problems: &mut Problems) {
+    let Some(dialect) = resource.get("dialect") else { return };
+    let Some(members) = dialect.object(problems) else { return };
+    for (key, value) in members {
+        let default = match key.as_str() {
+            "delimiter" => value == ",",
+            "quoteChar" => value == "\"",
+            "doubleQuote" | "header" => *value == Value::Bool(true),
+            "skipInitialSpace" => *value == Value::Bool(false),
+            "lineTerminator" => value == "\n" || value == "\r\n",
+            "headerRows" => *value == serde_json::json!([1]),
+            "$schema" | "caseSensitiveHeader" | "csvddfVersion" | "headerJoin" => true,
+            _ => value.is_null(),
+        };
+        if !default {
+            let message = "only the default dialect is read (comma, double quotes doubled inside, one header row); rewrite the file so";
+            problems.add(dialect.place(key), message);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Publishing: a data package becomes a stored file and a draft for the catalogue (contract 7). Until the caller commits the draft
+//! nothing is visible; dropping the future at any point leaves at most an object that nothing refers to.
+
+mod error;
+mod faults;
+mod identity;
+mod progress;
+mod steps;
+
+use std::sync::Arc;
+
+use yearbook_domain::{DatasetName, Millis, Namespace, Snapshot};
+use yearbook_workers::Workers;
+
+use crate::package::Package;
+use crate::Files;
+
+pub use error::{Fault, PublishError};
+pub(crate) use faults::{Faults, KEPT as KEPT_FAULTS, quote};
+pub use progress::{Progress, Silent};
+
+/// What the catalogue is to commit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Draft {
+    /// The dataset's address.
+    pub name: DatasetName,
+    /// Its grouping.
+    pub namespace: Namespace,
+    /// The version; its file is in the store.
+    pub snapshot: Snapshot,
+    /// Whether the snapshot is the current one that was passed in, so that only `checked_at` moves.
+    pub unchanged: bool,
+}
+
+/// Reads, checks, sorts and stores the package's table. `current` is the dataset's current snapshot, if it has one: when the id comes
+/// out the same and its file is intact, nothing is written.
+///
+/// Memory: the bound in `table.rs`. Temporary disk: the stored file once, in the system's temporary folder.
+///
+/// # Errors
+/// [`PublishError::Table`] with the first 50 faults, and the other variants as they say.
+pub async fn publish(
+    files: &Files,
+    workers: &Workers,
+    package: &Package,
+    current: Option<&Snapshot>,
+    progress: &dyn Progress,
+) -> Result<Draft, PublishError> {
+    let package = Arc::new(package.clone());
+    let (table, findings) = steps::read(workers, &package, progress).await?;
+    let (order, blocks) = steps::arrange(workers, &package, &table, progress).await?;
+    let id = steps::identify(workers, &package, &table, &order, &blocks, progress).await?;
+    let draft = |snapshot, unchanged| Draft { name: package.name.clone(), namespace: package.namespace.clone(), snapshot, unchanged };
+    if let Some(current) = current.filter(|current| current.id == id)
+        && steps::is_intact(files, &current.file).await?
+    {
+        return Ok(draft(current.clone(), true));
+    }
+    let mut columns = package.columns.clone();
+    for (column, few) in columns.iter_mut().zip(&findings.few_values) {
+        column.few_values = *few;
+    }
+    let columns: Arc<[_]> = columns.into();
+    let written = steps::write(workers, &package, &columns, &id, &table, &order, &blocks, progress).await?;
+    progress.stage("storing", None);
+    let file = files.put_snapshot(written.path()).await?;
+    let snapshot = Snapshot {
+        id,
+        created_at: Millis::now(),
+        rows: table.rows(),
+        file,
+        title: package.title.clone(),
+        description: package.description.clone(),
+        credit: package.credit.clone(),
+        refresh_cadence: package.refresh_cadence.clone(),
+        bulk_redistribution: package.bulk_redistribution,
+        columns: columns.to_vec(),
+        primary_key: package.primary_key.clone(),
+        dimensions: package.dimensions.clone(),
+        date_column: package.date_column.clone(),
+        date_range: findings.date_range,
+        layout: package.layout,
+        bbox: findings.bbox,
+    };
+    // A damaged file was stored anew: the snapshot is the same one still.
+    match current.filter(|current| current.id == snapshot.id) {
+        Some(current) if current.file == snapshot.file => Ok(draft(current.clone(), true)),
+        _ => Ok(draft(snapshot, false)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! The steps of publishing. Each hands small jobs to the workers and tells progress in between; reading a local file on a worker is
+//! meant, since decoding it is the greater part by far.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use arrow::error::ArrowError;
+use tempfile::NamedTempFile;
+use yearbook_domain::{Column, StoredFile};
+use yearbook_workers::Workers;
+
+use super::error::PublishError;
+use super::faults::Faults;
+use super::identity::Identity;
+use super::progress::Progress;
+use crate::package::Package;
+use crate::table::check::{Checker, Findings};
+use crate::table::{Block, Order, Table, blocks, chunk, source, unique};
+use crate::write::{Description, SnapshotWriter};
+use crate::{Failure, Files};
+
+/// Reads and checks every row.
+pub(super) async fn read(workers: &Workers, package: &Arc<Package>, progress: &dyn Progress) -> Result<(Arc<Table>, Findings), PublishError> {
+    let mut faults = Faults::new(package.columns.iter().map(|column| column.name.clone()));
+    let shared = Arc::clone(package);
+    let job = move || source::open(&shared, &mut faults).map(|opened| (opened, faults));
+    let (opened, mut faults) = run(workers, "opening the table", job).await??;
+    progress.stage("reading and checking", opened.total);
+    let (mut input, position) = (opened.source, opened.position);
+    let mut table = Table { schema: chunk::unchecked_schema(&package.columns), chunks: Vec::new() };
+    let mut checker = Checker::new(package);
+    let mut told = 0;
+    loop {
+        let job = move || {
+            let chunk = input.next(&mut faults);
+            if let Ok(Some(chunk)) = &chunk {
+                checker.check(chunk, &mut faults);
+            }
+            (input, checker, faults, chunk)
+        };
+        let chunk;
+        (input, checker, faults, chunk) = run(workers, "reading the table", job).await?;
+        let Some(chunk) = chunk.map_err(|why| source::unreadable(package, why))? else { break };
+        let now = position.as_ref().map_or(told + chunk.batch.num_rows() as u64, |position| position.load(Ordering::Relaxed));
+        progress.advance(now - told);
+        told = now;
+        table.chunks.push(chunk);
+    }
+    let key = positions(package, &package.primary_key);
+    if faults.clean(&key) {
+        let job = move || {
+            let result = unique::check(&table, &key, &mut faults);
+            result.map(|()| (table, faults))
+        };
+        (table, faults) = run(workers, "checking the primary key", job).await?.map_err(internal("checking the primary key"))?;
+    }
+    if !faults.is_empty() {
+        return Err(faults.into_error(&package.data));
+    }
+    Ok((Arc::new(table), checker.finish()))
+}
+
+/// Puts the rows in order and decides where the file is cut.
+pub(super) async fn arrange(
+    workers: &Workers,
+    package: &Arc<Package>,
+    table: &Arc<Table>,
+    progress: &dyn Progress,
+) -> Result<(Arc<Order>, Vec<Block>), PublishError> {
+    progress.stage("sorting", None);
+    let (table, columns) = (Arc::clone(table), sorted_by(package));
+    let job = move || {
+        let order = Order::by(&table, &columns)?;
+        let blocks = blocks::cut(&table, &order);
+        Ok::<_, ArrowError>((Arc::new(order), blocks))
+    };
+    run(workers, "sorting", job).await?.map_err(internal("sorting"))
+}
+
+/// Computes the snapshot id.
+pub(super) async fn identify(
+    workers: &Workers,
+    package: &Arc<Package>,
+    table: &Arc<Table>,
+    order: &Arc<Order>,
+    blocks: &[Block],
+    progress: &dyn Progress,
+) -> Result<String, PublishError> {
+    progress.stage("identifying", Some(table.rows()));
+    let mut identity = Identity::new(package.columns.len());
+    for block in blocks {
+        let (table, order, shared) = (Arc::clone(table), Arc::clone(order), block.clone());
+        let job = move || {
+            identity.update(&blocks::gather(&table, &order, &shared)?);
+            Ok::<_, ArrowError>(identity)
+        };
+        identity = run(workers, "identifying", job).await?.map_err(internal("identifying"))?;
+        progress.advance(block.rows.len() as u64);
+    }
+    Ok(identity.finish(package))
+}
+
+/// Writes the file to the temporary folder.
+#[expect(clippy::too_many_arguments, reason = "each is one result of an earlier step; a struct of them would be made here only")]
+pub(super) async fn write(
+    workers: &Workers,
+    package: &Arc<Package>,
+    columns: &Arc<[Column]>,
+    id: &str,
+    table: &Arc<Table>,
+    order: &Arc<Order>,
+    blocks: &[Block],
+    progress: &dyn Progress,
+) -> Result<NamedTempFile, PublishError> {
+    const STAGE: &str = "writing";
+    progress.stage(STAGE, Some(table.rows()));
+    let folder = std::env::temp_dir();
+    let io = |source| PublishError::Io { doing: "write a temporary file in", path: folder.clone(), source };
+    let temporary = NamedTempFile::new().map_err(io)?;
+    let file = temporary.reopen().map_err(io)?;
+    let description = Description { columns, sorted_by: &sorted_by(package), words: words(package, id) };
+    let mut writer = SnapshotWriter::new(file, &description).map_err(internal(STAGE))?;
+    for block in blocks {
+        let (table, order, shared) = (Arc::clone(table), Arc::clone(order), block.clone());
+        let job = move || {
+            let rows = blocks::gather(&table, &order, &shared).map_err(internal(STAGE))?;
+            writer.append(&rows, shared.ends_group).map_err(internal(STAGE))?;
+            Ok::<_, PublishError>(writer)
+        };
+        writer = run(workers, STAGE, job).await??;
+        progress.advance(block.rows.len() as u64);
+    }
+    run(workers, STAGE, move || writer.finish()).await?.map_err(internal(STAGE))?;
+    Ok(temporary)
+}
+
+/// Whether the store still holds what was published: publishing the same package again is how a damaged file is repaired.
+pub(super) async fn is_intact(files: &Files, file: &StoredFile) -> Result<bool, Failure> {
+    let mut at = 0;
+    while at < file.bytes {
+        let end = file.bytes.min(at + VERIFIED_AT_A_TIME);
+        match files.get_range(file, at..end).await {
+            Ok(_) => at = end,
+            Err(Failure::Missing { .. } | Failure::Damaged { .. }) => return Ok(false),
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(true)
+}
+
+/// Bytes of a stored file held in memory while it is verified.
+const VERIFIED_AT_A_TIME: u64 = 8 << 20;
+
+/// Key-value metadata of the file, under the names that package.wit gives.
+fn words(package: &Package, id: &str) -> Vec<(&'static str, String)> {
+    let credit = &package.credit;
+    let mut words = vec![
+        ("yearbook.dataset", package.name.to_string()),
+        ("yearbook.namespace", package.namespace.to_string()),
+        ("yearbook.snapshot_id", id.to_owned()),
+        ("yearbook.source", credit.source.clone()),
+    ];
+    words.extend(credit.source_url.clone().map(|url| ("yearbook.source_url", url)));
+    words.push(("yearbook.licence", credit.licence.clone()));
+    words.push(("yearbook.attribution", credit.attribution.clone()));
+    words
+}
+
+/// Date column, then primary key (contract 3), as positions.
+fn sorted_by(package: &Package) -> Vec<usize> {
+    let mut names: Vec<String> = package.date_column.iter().cloned().collect();
+    names.extend(package.primary_key.iter().filter(|name| package.date_column.as_ref() != Some(name)).cloned());
+    positions(package, &names)
+}
+
+fn positions(package: &Package, names: &[String]) -> Vec<usize> {
+    names.iter().filter_map(|name| package.columns.iter().position(|column| column.name == *name)).collect()
+}
+
+async fn run<T: Send + 'static>(workers: &Workers, stage: &'static str, job: impl FnOnce() -> T + Send + 'static) -> Result<T, PublishError> {
+    workers.run(job).await.map_err(internal(stage))
+}
+
+fn internal<E: std::fmt::Display>(stage: &'static str) -> impl Fn(E) -> PublishError {
+    move |why| PublishError::Internal { stage, why: why.to_string() }
+}

@@ -1,0 +1,143 @@
+//! What spec 2.2 promises of values, checked on every chunk whatever format it came from.
+
+use std::ops::RangeInclusive;
+
+use arrow::array::{Array, AsArray, StringArray};
+use arrow::datatypes::Float64Type;
+use yearbook_domain::{BoundingBox, Column, ColumnType, Role};
+
+use super::cell;
+use super::chunk::Chunk;
+use super::csv::is_text;
+use super::distinct::Distinct;
+use crate::geometry::{self, Bounds};
+use crate::package::Package;
+use crate::publish::{Faults, quote};
+
+/// Where proportions lie (spec 2.2).
+const PROPORTION: RangeInclusive<f64> = 0.0..=1.0;
+
+/// What values of a column must be beyond their type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    Any,
+    Date,
+    Period,
+    Geometry,
+    Proportion,
+}
+
+/// Checks chunks and keeps what the catalogue wants to know of the whole table.
+pub(crate) struct Checker {
+    columns: Vec<(Column, Rule)>,
+    /// One a text column.
+    distinct: Vec<Option<Distinct>>,
+    date_column: Option<usize>,
+    dates: Option<(String, String)>,
+    bounds: Bounds,
+}
+
+/// What the checker learned.
+#[derive(Clone, Debug)]
+pub(crate) struct Findings {
+    /// A flag a column.
+    pub(crate) few_values: Vec<bool>,
+    pub(crate) date_range: Option<(String, String)>,
+    pub(crate) bbox: Option<BoundingBox>,
+}
+
+impl Checker {
+    pub(crate) fn new(package: &Package) -> Self {
+        let rule = |column: &Column| match column {
+            _ if column.column_type == ColumnType::Date => Rule::Date,
+            _ if column.role == Role::Period => Rule::Period,
+            _ if column.role == Role::Geometry => Rule::Geometry,
+            _ if package.proportions.contains(&column.name) => Rule::Proportion,
+            _ => Rule::Any,
+        };
+        Self {
+            columns: package.columns.iter().map(|column| (column.clone(), rule(column))).collect(),
+            distinct: package.columns.iter().map(|column| is_text(column.column_type).then(Distinct::default)).collect(),
+            date_column: package.columns.iter().position(|column| column.role == Role::Date),
+            dates: None,
+            bounds: Bounds::default(),
+        }
+    }
+
+    /// Checks one chunk.
+    pub(crate) fn check(&mut self, chunk: &Chunk, faults: &mut Faults) {
+        let first = chunk.first_row;
+        for (index, (array, (column, rule))) in chunk.batch.columns().iter().zip(&self.columns).enumerate() {
+            if !column.nullable && array.null_count() > 0 {
+                for (position, row) in (0..array.len()).zip(first..) {
+                    if array.is_null(position) {
+                        faults.cell(row, index, || "is null; the date column, the primary key and required columns need a value".to_owned());
+                    }
+                }
+            }
+            match rule {
+                Rule::Any => {}
+                Rule::Date => text(array.as_string(), first, index, faults, cell::date),
+                Rule::Period => text(array.as_string(), first, index, faults, cell::period),
+                Rule::Geometry => geometries(array.as_string(), first, index, &mut self.bounds, faults),
+                Rule::Proportion => {
+                    for (row, value) in (first..).zip(array.as_primitive::<Float64Type>()) {
+                        if let Some(value) = value.filter(|value| !PROPORTION.contains(value)) {
+                            faults.cell(row, index, || format!("{value} is not a proportion: it must lie in 0..1; divide percentages by 100"));
+                        }
+                    }
+                }
+            }
+            if let Some(Some(distinct)) = self.distinct.get_mut(index) {
+                distinct.extend(array.as_string());
+            }
+            if self.date_column == Some(index) {
+                widen(&mut self.dates, array.as_string());
+            }
+        }
+    }
+
+    /// What was learned; only true where no fault was found.
+    pub(crate) fn finish(self) -> Findings {
+        Findings {
+            few_values: self.distinct.iter().map(|distinct| distinct.as_ref().is_some_and(Distinct::is_few)).collect(),
+            date_range: self.dates,
+            bbox: self.bounds.finish(),
+        }
+    }
+}
+
+fn text(array: &StringArray, first: u64, column: usize, faults: &mut Faults, rule: fn(&[u8]) -> Result<(), &'static str>) {
+    let mut last = None;
+    for (row, value) in (first..).zip(array) {
+        let Some(value) = value else { continue };
+        // Dates and periods come in runs.
+        if last == Some(value) {
+            continue;
+        }
+        match rule(value.as_bytes()) {
+            Ok(()) => last = Some(value),
+            Err(why) => faults.cell(row, column, || format!("{} {why}", quote(value.as_bytes()))),
+        }
+    }
+}
+
+fn geometries(array: &StringArray, first: u64, column: usize, bounds: &mut Bounds, faults: &mut Faults) {
+    for (row, value) in (first..).zip(array) {
+        let Some(value) = value else { continue };
+        if let Err(why) = geometry::check(value, bounds) {
+            faults.cell(row, column, || why.to_string());
+        }
+    }
+}
+
+fn widen(range: &mut Option<(String, String)>, array: &StringArray) {
+    for value in array.iter().flatten() {
+        match range {
+            None => *range = Some((value.to_owned(), value.to_owned())),
+            Some((first, _)) if value < first.as_str() => value.clone_into(first),
+            Some((_, last)) if value > last.as_str() => value.clone_into(last),
+            Some(_) => {}
+        }
+    }
+}

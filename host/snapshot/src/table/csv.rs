@@ -1,0 +1,144 @@
+//! CSV to chunks: header against schema, ragged rows, cells to values. An unquoted empty field is null, `""` is an
+//! empty string (contract 7).
+
+pub(crate) mod records;
+
+use std::io::Read;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use yearbook_domain::{Column, ColumnType};
+
+use super::builder::Builder;
+use super::chunk::{self, Chunk};
+use super::source::{Source, SourceError};
+use crate::publish::{Faults, quote};
+use records::{Broken, Record, Records};
+
+/// A CSV file being read.
+pub(crate) struct CsvSource<R> {
+    records: Records<R>,
+    schema: SchemaRef,
+    builders: Vec<Builder>,
+    /// Data rows read.
+    row: u64,
+    done: bool,
+}
+
+impl<R: Read> CsvSource<R> {
+    /// Reads the header. Where it does not name the columns in their order, that is the fault and no row is read.
+    pub(crate) fn new(input: R, columns: &[Column], faults: &mut Faults) -> Result<Self, SourceError> {
+        let mut records = Records::new(input);
+        match records.next() {
+            Ok(Some(header)) => check_header(&header, columns, faults),
+            Ok(None) => faults.file(None, || "the file is empty; its first line must name the columns".to_owned()),
+            Err(Broken::Io(why)) => return Err(SourceError(why.to_string())),
+            Err(broken) => faults.file(None, || format!("in the header: {broken}")),
+        }
+        Ok(Self {
+            done: !faults.is_empty(),
+            records,
+            schema: chunk::unchecked_schema(columns),
+            builders: columns.iter().map(|column| Builder::new(column.column_type)).collect(),
+            row: 0,
+        })
+    }
+
+    /// A broken file cannot be picked up again behind the fault: where a record ends is not known any more.
+    fn broken(&mut self, broken: Broken, faults: &mut Faults) -> Result<(), SourceError> {
+        self.done = true;
+        match broken {
+            Broken::Io(why) => return Err(SourceError(format!("after row {}: {why}", self.row))),
+            Broken::Record { field, .. } => match self.schema.fields().get(field) {
+                Some(_) => faults.cell(self.row + 1, field, || format!("{broken}; the rows behind it were not read")),
+                None => faults.row(self.row + 1, || format!("{broken}; the rows behind it were not read")),
+            },
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read + Send> Source for CsvSource<R> {
+    fn next(&mut self, faults: &mut Faults) -> Result<Option<Chunk>, SourceError> {
+        let (mut first_row, mut rows, mut bytes) = (self.row + 1, 0, 0);
+        while !self.done && rows < chunk::MAX_ROWS && bytes < chunk::MAX_BYTES {
+            let record = match self.records.next() {
+                Ok(Some(record)) => record,
+                Ok(None) => {
+                    self.done = true;
+                    break;
+                }
+                Err(broken) => {
+                    self.broken(broken, faults)?;
+                    break;
+                }
+            };
+            self.row += 1;
+            if record.len() != self.builders.len() {
+                ragged(&record, self.builders.len(), self.row, faults);
+                // A chunk's rows are consecutive, so this row ends it.
+                if rows > 0 {
+                    break;
+                }
+                first_row = self.row + 1;
+                continue;
+            }
+            for (column, builder) in self.builders.iter_mut().enumerate() {
+                builder.push(record.cell(column), self.row, column, faults);
+            }
+            rows += 1;
+            bytes += record.bytes();
+        }
+        if rows == 0 {
+            return Ok(None);
+        }
+        let columns = self.builders.iter_mut().map(Builder::finish).collect();
+        let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(|why| SourceError(why.to_string()))?;
+        Ok(Some(Chunk { first_row, batch }))
+    }
+}
+
+fn ragged(record: &Record<'_>, expected: usize, row: u64, faults: &mut Faults) {
+    let found = record.len();
+    faults.row(row, || match found {
+        1 if record.cell(0).is_none() => "is blank; remove the line".to_owned(),
+        _ => format!("has {found} fields where the header has {expected}; quote commas inside a field"),
+    });
+}
+
+fn check_header(header: &Record<'_>, columns: &[Column], faults: &mut Faults) {
+    let found: Vec<&[u8]> = (0..header.len()).map(|field| header.cell(field).unwrap_or_default()).collect();
+    if found.iter().any(|name| std::str::from_utf8(name).is_err()) {
+        faults.file(None, || "the header is not UTF-8; convert the file".to_owned());
+        return;
+    }
+    let found: Vec<String> = found.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    check_names(&found, columns, faults);
+}
+
+/// Whether a file's columns are those of the schema, in its order.
+pub(crate) fn check_names(found: &[String], columns: &[Column], faults: &mut Faults) {
+    for column in columns.iter().filter(|column| !found.contains(&column.name)) {
+        faults.file(Some(&column.name), || "is in the schema but not in the file; add it, or take it out of the schema".to_owned());
+    }
+    for name in found.iter().filter(|name| columns.iter().all(|column| column.name != **name)) {
+        faults.file(None, || format!("column {} is in the file but not in the schema; describe it, or remove it", quote(name.as_bytes())));
+    }
+    if faults.is_empty() {
+        let first = found.iter().enumerate().find(|(at, name)| columns.get(*at).is_none_or(|column| column.name != **name));
+        if let Some((at, name)) = first {
+            let expected = columns.get(at).map_or("none", |column| column.name.as_str());
+            faults.file(None, || format!("column {} of the file is {name:?} where the schema has {expected:?}; list each once, in the same order", at + 1));
+        } else if found.len() != columns.len() {
+            faults.file(None, || format!("the file has {} columns, the schema {}", found.len(), columns.len()));
+        }
+    }
+}
+
+/// Whether a column's cells are text in memory.
+pub(crate) fn is_text(column_type: ColumnType) -> bool {
+    matches!(column_type, ColumnType::String | ColumnType::Date)
+}
+
+#[cfg(test)]
+mod tests;

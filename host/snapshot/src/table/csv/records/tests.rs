@@ -1,0 +1,131 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A stream that gives at most `step` bytes at a time.
+struct Drip<'a>(&'a [u8], usize);
+
+impl Read for Drip<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.1.min(self.0.len()).min(buffer.len());
+        buffer[..length].copy_from_slice(&self.0[..length]);
+        self.0 = &self.0[length..];
+        Ok(length)
+    }
+}
+
+type Cells = Vec<Option<String>>;
+
+fn read(text: &[u8], step: usize, buffer: usize) -> Result<Vec<Cells>, Broken> {
+    let mut records = Records::new(Drip(text, step));
+    records.buffer.truncate(buffer);
+    let mut rows = Vec::new();
+    while let Some(record) = records.next()? {
+        rows.push((0..record.len()).map(|field| record.cell(field).map(|cell| String::from_utf8(cell.to_vec()).unwrap())).collect());
+    }
+    Ok(rows)
+}
+
+fn rows(text: &str) -> Vec<Cells> {
+    read(text.as_bytes(), usize::MAX, FIRST_BUFFER).unwrap()
+}
+
+fn cells(cells: &[Option<&str>]) -> Cells {
+    cells.iter().map(|cell| cell.map(str::to_owned)).collect()
+}
+
+#[test]
+fn an_unquoted_empty_field_is_null_and_a_quoted_one_is_empty_contract_7() {
+    assert_eq!(rows("a,,\"\"\n"), [cells(&[Some("a"), None, Some("")])]);
+    assert_eq!(rows(","), [cells(&[None, None])]);
+    assert_eq!(rows("\"\""), [cells(&[Some("")])]);
+    assert_eq!(rows("\n\"\"\n"), [cells(&[None]), cells(&[Some("")])]);
+}
+
+#[test]
+fn records_end_with_lf_or_crlf_and_the_last_may_have_none_rfc_4180() {
+    let expected = [cells(&[Some("a"), Some("b")]), cells(&[Some("c"), None])];
+    for text in ["a,b\nc,\n", "a,b\r\nc,\r\n", "a,b\nc,", "a,b\r\nc,", "\u{feff}a,b\nc,"] {
+        for step in [1, 2, 3, usize::MAX] {
+            assert_eq!(read(text.as_bytes(), step, 4).unwrap(), expected, "{text:?} by {step}");
+        }
+    }
+    assert!(rows("").is_empty());
+    assert!(rows("\u{feff}").is_empty());
+}
+
+#[test]
+fn quotes_hold_commas_line_breaks_and_doubled_quotes() {
+    assert_eq!(rows("\"a,b\",\"c\r\nd\",\"e\"\"f\"\"\"\n"), [cells(&[Some("a,b"), Some("c\r\nd"), Some("e\"f\"")])]);
+}
+
+#[test]
+fn what_is_not_rfc_4180_is_named_with_its_field() {
+    for (text, field, expected) in [
+        ("a,b\"c\n", 1, "quote inside an unquoted field"),
+        ("\"a\"b,c\n", 0, "goes on behind its closing quote"),
+        ("a,\"b\nc,d\n", 1, "never closed"),
+        ("a\rb\n", 0, "carriage return"),
+        ("a,b\r", 1, "carriage return"),
+    ] {
+        match read(text.as_bytes(), 1, 2) {
+            Err(Broken::Record { field: found, why }) => {
+                assert!(why.contains(expected), "{text:?}: {why}");
+                // A fault behind a field is counted to the field itself.
+                assert_eq!(found, field, "{text:?}");
+            }
+            other => panic!("{text:?}: {other:?}"),
+        }
+    }
+}
+
+/// RFC 4180 with every choice that a writer has.
+fn write(rows: &[Vec<(Option<String>, bool)>], crlf: bool, last_break: bool) -> String {
+    let mut text = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        for (column, (cell, quote)) in row.iter().enumerate() {
+            if column > 0 {
+                text.push(',');
+            }
+            match cell {
+                None => {}
+                Some(cell) if *quote || cell.is_empty() || cell.contains([',', '"', '\n', '\r', '\u{feff}']) => {
+                    text.push('"');
+                    text.push_str(&cell.replace('"', "\"\""));
+                    text.push('"');
+                }
+                Some(cell) => text.push_str(cell),
+            }
+        }
+        // A last line that is a single null would be no line at all without its break.
+        if index + 1 < rows.len() || last_break || row.iter().all(|(cell, _)| cell.is_none()) {
+            text.push_str(if crlf { "\r\n" } else { "\n" });
+        }
+    }
+    text
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_written_is_read_back(
+        rows in (1_usize..5).prop_flat_map(|width| prop::collection::vec(
+            prop::collection::vec((prop::option::of("[a\",\n\ré ]{0,6}"), any::<bool>()), width), 0..6)),
+        crlf: bool, last_break: bool, step in 1_usize..9, buffer in 1_usize..64,
+    ) {
+        let text = write(&rows, crlf, last_break);
+        let expected: Vec<Cells> = rows.iter().map(|row| row.iter().map(|(cell, _)| cell.clone()).collect()).collect();
+        prop_assert_eq!(read(text.as_bytes(), step, buffer).unwrap(), expected, "{:?}", text);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic_or_hang(bytes in prop::collection::vec(prop::sample::select(b"a,\"\r\n\xEF\xBB\xBF\xFF".to_vec()), 0..40), step in 1_usize..5) {
+        let mut records = Records::new(Drip(&bytes, step));
+        let mut fields = 0;
+        while let Ok(Some(record)) = records.next() {
+            fields += record.len();
+        }
+        prop_assert!(fields <= bytes.len() + 1);
+    }
+}

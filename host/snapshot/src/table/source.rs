@@ -1,0 +1,77 @@
+//! Opening a package's data file: whatever its format, chunks of the same typed columns come out.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::read::MultiGzDecoder;
+
+use super::chunk::Chunk;
+use super::{arrow_input, csv::CsvSource};
+use crate::package::{InputFormat, Package};
+use crate::publish::{Faults, PublishError};
+
+/// Chunks, one after the other.
+pub(crate) trait Source: Send {
+    /// The next rows; none at the end. Faulty cells and rows are reported and reading goes on behind them.
+    fn next(&mut self, faults: &mut Faults) -> Result<Option<Chunk>, SourceError>;
+}
+
+/// The file is damaged or is not what its name says.
+#[derive(Debug)]
+pub(crate) struct SourceError(pub(crate) String);
+
+/// A source with its progress in bytes of the file (rows for Parquet and Arrow).
+pub(crate) struct Opened {
+    pub(crate) source: Box<dyn Source>,
+    /// How much there is; none: unknown.
+    pub(crate) total: Option<u64>,
+    /// How much has been read, in the unit of `total`; none: count rows.
+    pub(crate) position: Option<Arc<AtomicU64>>,
+}
+
+/// Opens the package's file and looks at its header or schema.
+pub(crate) fn open(package: &Package, faults: &mut Faults) -> Result<Opened, PublishError> {
+    let path: &Path = &package.data;
+    let io = |source| PublishError::Io { doing: "read", path: path.to_owned(), source };
+    let file = File::open(path).map_err(io)?;
+    let size = file.metadata().map_err(io)?.len();
+    let position = Arc::new(AtomicU64::new(0));
+    let opened = |source: Box<dyn Source>| Opened { source, total: Some(size), position: Some(Arc::clone(&position)) };
+    let counted = Counted { file, position: Arc::clone(&position) };
+    let columns = &package.columns;
+    match package.format {
+        InputFormat::Csv => CsvSource::new(counted, columns, faults).map(|source| opened(Box::new(source))),
+        InputFormat::CsvGzip => CsvSource::new(MultiGzDecoder::new(counted), columns, faults).map(|source| opened(Box::new(source))),
+        InputFormat::Parquet => arrow_input::parquet(counted.file, columns, faults),
+        InputFormat::Arrow => arrow_input::ipc(counted.file, columns, faults),
+    }
+    .map_err(|why| unreadable(package, why))
+}
+
+/// The error for a file that failed while it was read.
+pub(crate) fn unreadable(package: &Package, SourceError(why): SourceError) -> PublishError {
+    let format = match package.format {
+        InputFormat::Csv => "CSV",
+        InputFormat::CsvGzip => "gzipped CSV",
+        InputFormat::Parquet => "Parquet",
+        InputFormat::Arrow => "an Arrow IPC file or stream",
+    };
+    PublishError::Unreadable { path: package.data.clone(), format, why }
+}
+
+/// A file that tells how far it has been read.
+struct Counted {
+    file: File,
+    position: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.position.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
