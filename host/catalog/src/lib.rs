@@ -1,1 +1,37 @@
-//! Placeholder.
+//! The catalogue: which datasets and snapshots there are, who may ask, and what they used. The only
+//! crate that speaks SQL. It never touches stored data, plugins, HTTP, the environment or arguments.
+//!
+//! [`Store`] is what a database must do; [`open`] finds the implementation for an address. Above it
+//! stand what a running server uses: [`Live`] (the catalogue in memory), [`KeyRing`] (who a key
+//! belongs to) and [`Meter`] (monthly quotas).
+
+pub mod key;
+
+mod failure;
+mod generation;
+mod key_ring;
+mod live;
+mod meter;
+mod model;
+mod open;
+mod reservation;
+mod retention;
+mod rows;
+mod sqlite;
+mod statements;
+mod store;
+mod words;
+
+#[cfg(test)]
+mod suite;
+
+pub use failure::Failure;
+pub use key::{IssuedKey, KeyHash};
+pub use key_ring::KeyRing;
+pub use live::Live;
+pub use meter::{Meter, Usage};
+pub use model::{Committed, KeyRecord, PluginRelease, Publication, Reserved, Standing, StoreDescription, UsageCount};
+pub use open::{open, sqlite_url};
+pub use reservation::{Reservation, UsedUp};
+pub use retention::{Retention, monthly};
+pub use store::Store;

@@ -1,0 +1,128 @@
+//! What can go wrong with the catalogue, told to operators: which database, what was being done,
+//! what to do next. Clients never see these sentences, and no credential is ever in them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The catalogue's fault.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The address has no scheme that we know. Holds the scheme alone: the rest may carry a password.
+    #[error(
+        "the database address starts with {scheme:?}: use sqlite:/path/to/catalogue.db, or leave the address out for the file in the data directory"
+    )]
+    UnknownScheme {
+        /// What stands before the first colon.
+        scheme: String,
+    },
+    /// A `sqlite:` address that names no file or has parameters that SQLite does not know.
+    #[error("the SQLite address is not understood ({reason}): use sqlite:/path/to/catalogue.db")]
+    BadSqliteAddress {
+        /// What is wrong.
+        reason: String,
+    },
+    /// A `postgres:` address.
+    #[error("PostgreSQL is not supported by this version: use sqlite:/path/to/catalogue.db, or leave the database address out")]
+    PostgresNotBuilt,
+    /// The database cannot be opened.
+    #[error(
+        "cannot open the catalogue {location}: {source}. Check that its folder exists on a local disk, that this user may write to both, and that the disk is not full"
+    )]
+    Open {
+        /// Which database.
+        location: String,
+        /// What the driver said.
+        source: sqlx::Error,
+    },
+    /// The file system cannot share memory between processes, which write-ahead logging needs.
+    #[error(
+        "the catalogue {location} cannot use write-ahead logging (journal mode is {mode:?}): move it from a network share to a local disk"
+    )]
+    NoWriteAheadLog {
+        /// Which database.
+        location: String,
+        /// The mode that SQLite fell back to.
+        mode: String,
+    },
+    /// The tables cannot be brought up to date.
+    #[error(
+        "cannot bring the catalogue {location} up to date: {source}. Nothing was changed; run the version of yearbook that made it, or restore a backup"
+    )]
+    Migrate {
+        /// Which database.
+        location: String,
+        /// What the migrator said.
+        source: sqlx::migrate::MigrateError,
+    },
+    /// A query failed, or its answer could not be read.
+    #[error("the catalogue {location} failed to {doing}: {source}. `yearbook doctor` checks the database")]
+    Query {
+        /// Which database.
+        location: String,
+        /// What was to be done, "list datasets".
+        doing: &'static str,
+        /// What the driver said.
+        source: sqlx::Error,
+    },
+    /// The last step of a transaction failed, so that nobody knows whether it happened.
+    #[error(
+        "the catalogue {location} failed to finish a transaction ({doing}), which may or may not have happened: {source}. `yearbook doctor` checks the database"
+    )]
+    Unsettled {
+        /// Which database.
+        location: String,
+        /// What was to be done.
+        doing: &'static str,
+        /// What the driver said.
+        source: sqlx::Error,
+    },
+    /// The database did not answer in time.
+    #[error("the catalogue {location} did not answer within {} s", after.as_secs())]
+    TimedOut {
+        /// Which database.
+        location: String,
+        /// How long we waited.
+        after: Duration,
+    },
+    /// The operating system gives no random numbers, so no key or secret can be made.
+    #[error("the operating system gave no random numbers: {0}")]
+    Random(#[from] getrandom::Error),
+    /// A task of ours ended before it answered, as at shutdown.
+    #[error("the work on the catalogue was cut short: {0}")]
+    CutShort(#[from] tokio::task::JoinError),
+    /// The same failure told to several waiters.
+    #[error(transparent)]
+    Shared(Arc<Failure>),
+}
+
+impl Failure {
+    /// Whether what was asked for has certainly not happened, so that it may be tried again.
+    #[must_use]
+    pub fn left_no_trace(&self) -> bool {
+        match self {
+            Self::Unsettled { .. } | Self::TimedOut { .. } | Self::CutShort(_) => false,
+            Self::Shared(failure) => failure.left_no_trace(),
+            _ => true,
+        }
+    }
+}
+
+/// A stored value that this version cannot make sense of: written by a newer version, or damaged.
+#[derive(Debug, thiserror::Error)]
+#[error("{table}.{column} of {row} holds {found}, which this version of yearbook does not know")]
+pub(crate) struct Unreadable {
+    /// Which table.
+    pub(crate) table: &'static str,
+    /// Which column of it.
+    pub(crate) column: &'static str,
+    /// Which row, as people would call it.
+    pub(crate) row: String,
+    /// The value.
+    pub(crate) found: String,
+}
+
+impl From<Unreadable> for sqlx::Error {
+    fn from(unreadable: Unreadable) -> Self {
+        Self::Decode(Box::new(unreadable))
+    }
+}

@@ -1,0 +1,55 @@
+//! A cache that holds for one revision of the catalogue. When the revision moves, a new and empty
+//! cache takes its place; an answer that was being fetched meanwhile lands in the old one, which
+//! nobody reads any more. So nothing stale outlives the revision it was read under.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use moka::future::Cache;
+
+/// The cache of the present revision.
+pub(crate) struct Generations<K, V> {
+    present: ArcSwap<Generation<K, V>>,
+    make: fn() -> Cache<K, V>,
+}
+
+struct Generation<K, V> {
+    revision: i64,
+    cache: Cache<K, V>,
+}
+
+impl<K, V> Generations<K, V> {
+    /// Caches are made by `make`, which gives them their bound.
+    pub(crate) fn new(revision: i64, make: fn() -> Cache<K, V>) -> Self {
+        Self { present: ArcSwap::from_pointee(Generation { revision, cache: make() }), make }
+    }
+
+    /// The cache to use under `revision`. Ask for it before the database is asked: what is read
+    /// afterwards is at least as new as the cache it goes into.
+    pub(crate) fn at(&self, revision: i64) -> Cache<K, V> {
+        let present = self.present.load();
+        if present.revision == revision {
+            return present.cache.clone();
+        }
+        let cache = (self.make)();
+        self.present.store(Arc::new(Generation { revision, cache: cache.clone() }));
+        cache
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_was_read_under_one_revision_is_not_seen_under_the_next() {
+        let generations = Generations::new(1, || Cache::new(8));
+        let first = generations.at(1);
+        first.insert("key", "old").await;
+        assert_eq!(generations.at(1).get("key").await, Some("old"));
+        assert_eq!(generations.at(2).get("key").await, None);
+        // A reader that was slow writes into the generation it began with.
+        first.insert("key", "slow").await;
+        assert_eq!(generations.at(2).get("key").await, None);
+    }
+}

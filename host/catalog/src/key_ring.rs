@@ -1,0 +1,63 @@
+//! Whose key is it? The checksum is asked first, then memory, then the database. Key texts go no
+//! further than this file: what is cached and looked up is their hash.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use moka::Expiry;
+use moka::future::Cache;
+use yearbook_domain::Caller;
+
+use crate::generation::Generations;
+use crate::{Failure, KeyHash, Live, Store, key};
+
+/// Keys remembered, good and bad together. One takes some hundred bytes.
+const REMEMBERED: u64 = 16_384;
+
+/// A good key is looked up again after this long. Revoking one moves the revision and works within
+/// half a second; this bounds how long it would keep working while the database cannot be asked.
+const GOOD_FOR: Duration = Duration::from_secs(300);
+
+/// A well-formed key that does not exist is looked up again after this long.
+const BAD_FOR: Duration = Duration::from_secs(5);
+
+/// The keys of a running server.
+pub struct KeyRing {
+    store: Arc<dyn Store>,
+    live: Arc<Live>,
+    known: Generations<KeyHash, Option<Caller>>,
+}
+
+impl KeyRing {
+    /// Follows the revisions that `live` sees in `store`.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, live: Arc<Live>) -> Self {
+        let known = Generations::new(live.revision(), || Cache::builder().max_capacity(REMEMBERED).expire_after(Lifetimes).build());
+        Self { store, live, known }
+    }
+
+    /// Who holds the key `text`; none when it is malformed, mistyped, unknown or revoked. A malformed
+    /// or mistyped one costs no query; concurrent checks of one key cost one.
+    ///
+    /// # Errors
+    /// [`Failure`] when the database has to be asked and fails.
+    pub async fn check(&self, text: &str) -> Result<Option<Caller>, Failure> {
+        let Some(hash) = key::parse(text) else { return Ok(None) };
+        let known = self.known.at(self.live.revision());
+        known.try_get_with(hash, self.look_up(hash)).await.map_err(Failure::Shared)
+    }
+
+    async fn look_up(&self, hash: KeyHash) -> Result<Option<Caller>, Failure> {
+        let found = self.store.key(&hash).await?;
+        let valid = found.filter(|record| record.revoked_at.is_none());
+        Ok(valid.map(|record| Caller { key_id: record.id, plan: record.plan }))
+    }
+}
+
+struct Lifetimes;
+
+impl Expiry<KeyHash, Option<Caller>> for Lifetimes {
+    fn expire_after_create(&self, _: &KeyHash, caller: &Option<Caller>, _: Instant) -> Option<Duration> {
+        Some(if caller.is_some() { GOOD_FOR } else { BAD_FOR })
+    }
+}

@@ -1,0 +1,160 @@
+//! The catalogue as a running server sees it: in memory, at most half a second old, and still there
+//! when the database is not.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use moka::future::Cache;
+use tokio::sync::Mutex;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use yearbook_domain::{Dataset, DatasetName, Snapshot};
+
+use crate::generation::Generations;
+use crate::{Failure, Store};
+
+/// How often [`Live::start`]'s callers poll unless a test is in a hurry: with the time that a reload
+/// takes, a publish is seen well within the 2 s of contract 6.
+const USUAL_PERIOD: Duration = Duration::from_millis(500);
+
+/// A database that takes longer than this counts as failed.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Snapshots other than current ones that are remembered, those that do not exist included. Pinned
+/// reads and cursors of one dataset use few; each takes some ten kilobytes.
+const PINNED_SNAPSHOTS: u64 = 1024;
+
+type Pinned = Cache<(DatasetName, String), Option<Arc<Snapshot>>>;
+
+/// The catalogue in memory.
+pub struct Live {
+    store: Arc<dyn Store>,
+    view: ArcSwap<View>,
+    healthy: AtomicBool,
+    /// One refresh at a time.
+    refreshing: Mutex<()>,
+    pinned: Generations<(DatasetName, String), Option<Arc<Snapshot>>>,
+}
+
+struct View {
+    revision: i64,
+    sorted: Arc<[Arc<Dataset>]>,
+    by_name: HashMap<String, Arc<Dataset>>,
+}
+
+impl Live {
+    /// How often to poll.
+    pub const PERIOD: Duration = USUAL_PERIOD;
+
+    /// Reads the catalogue, then follows it: every `every` it asks for the revision, and reads again
+    /// only when that moved. Following ends when the last `Arc` is dropped.
+    ///
+    /// # Errors
+    /// [`Failure`] when the first read fails: a server that has nothing to serve should not start.
+    pub async fn start(store: Arc<dyn Store>, every: Duration) -> Result<Arc<Self>, Failure> {
+        let view = View::load(&*store).await?;
+        let live = Arc::new(Self {
+            pinned: Generations::new(view.revision, || Pinned::new(PINNED_SNAPSHOTS)),
+            view: ArcSwap::from_pointee(view),
+            store,
+            healthy: AtomicBool::new(true),
+            refreshing: Mutex::new(()),
+        });
+        tokio::spawn(follow(Arc::downgrade(&live), every));
+        Ok(live)
+    }
+
+    /// The dataset called `name`; none when there is none or it is retired.
+    #[must_use]
+    pub fn dataset(&self, name: &str) -> Option<Arc<Dataset>> {
+        self.view.load().by_name.get(name).cloned()
+    }
+
+    /// Every dataset that is not retired, sorted by name.
+    #[must_use]
+    pub fn datasets(&self) -> Arc<[Arc<Dataset>]> {
+        Arc::clone(&self.view.load().sorted)
+    }
+
+    /// The revision that the view in memory was read at.
+    #[must_use]
+    pub fn revision(&self) -> i64 {
+        self.view.load().revision
+    }
+
+    /// Whether the database answered the last time it was asked.
+    #[must_use]
+    pub fn healthy(&self) -> bool {
+        self.healthy.load(Ordering::Relaxed)
+    }
+
+    /// A retained snapshot of `dataset`, from memory where possible. None: dropped or never existed;
+    /// [`Store::standing`] tells.
+    ///
+    /// # Errors
+    /// [`Failure`] when the database has to be asked and fails.
+    pub async fn snapshot(&self, dataset: &Dataset, id: &str) -> Result<Option<Arc<Snapshot>>, Failure> {
+        if dataset.current.id == id {
+            return Ok(Some(Arc::clone(&dataset.current)));
+        }
+        let pinned = self.pinned.at(self.revision());
+        let fetch = async { Ok(self.store.snapshot(&dataset.name, id).await?.map(Arc::new)) };
+        pinned.try_get_with((dataset.name.clone(), id.to_owned()), fetch).await.map_err(Failure::Shared)
+    }
+
+    /// Looks at the database now instead of at the next tick. On failure the last view stays and
+    /// [`Live::healthy`] turns false until the database answers again.
+    ///
+    /// # Errors
+    /// What the database failed with.
+    pub async fn refresh(&self) -> Result<(), Failure> {
+        let _one_at_a_time = self.refreshing.lock().await;
+        let outcome = self.read_if_moved().await;
+        let was_healthy = self.healthy.swap(outcome.is_ok(), Ordering::Relaxed);
+        match &outcome {
+            Err(failure) if was_healthy => tracing::error!(%failure, "the catalogue does not answer: serving what is in memory"),
+            Ok(()) if !was_healthy => tracing::info!("the catalogue answers again"),
+            _ => {}
+        }
+        outcome
+    }
+
+    async fn read_if_moved(&self) -> Result<(), Failure> {
+        let revision = in_time(&*self.store, self.store.revision()).await?;
+        if revision != self.revision() {
+            let view = View::load(&*self.store).await?;
+            tracing::debug!(revision = view.revision, datasets = view.sorted.len(), "read the catalogue again");
+            self.view.store(Arc::new(view));
+        }
+        Ok(())
+    }
+}
+
+impl View {
+    /// The revision is read first: if the catalogue moves in between, the view is newer than it says
+    /// and the next tick reads it once more.
+    async fn load(store: &dyn Store) -> Result<Self, Failure> {
+        let revision = in_time(store, store.revision()).await?;
+        let sorted: Arc<[Arc<Dataset>]> = in_time(store, store.datasets()).await?.into_iter().map(Arc::new).collect();
+        let by_name = sorted.iter().map(|dataset| (dataset.name.as_str().to_owned(), Arc::clone(dataset))).collect();
+        Ok(Self { revision, sorted, by_name })
+    }
+}
+
+async fn follow(live: Weak<Live>, every: Duration) {
+    let mut ticks = interval(every);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let Some(live) = live.upgrade() else { return };
+        // Logged where it happens; the next tick tries again.
+        let _ = live.refresh().await;
+    }
+}
+
+async fn in_time<T>(store: &dyn Store, answer: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let late = |_| Failure::TimedOut { location: store.describe().location, after: PATIENCE };
+    timeout(PATIENCE, answer).await.map_err(late)?
+}

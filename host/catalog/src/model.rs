@@ -1,0 +1,107 @@
+//! What goes into a store and comes out of it, besides the domain's own types.
+
+use yearbook_domain::{DatasetName, Millis, Namespace, Plan, Snapshot};
+
+/// A version of a dataset that is to be served.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Publication {
+    /// Which dataset.
+    pub name: DatasetName,
+    /// Its grouping in bulk paths.
+    pub namespace: Namespace,
+    /// The version. Its file must already be stored: from the commit on it is served.
+    pub snapshot: Snapshot,
+    /// When the source was looked at. Retention is judged as of this instant.
+    pub checked_at: Millis,
+}
+
+/// What a commit did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Committed {
+    /// The snapshot is now the current one.
+    New,
+    /// It was the current one already; only `checked_at` moved.
+    Unchanged,
+}
+
+/// What became of a snapshot id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Kept: it can be read.
+    Retained,
+    /// Was served once, no longer kept (410).
+    Dropped,
+    /// Never existed (404).
+    Unknown,
+}
+
+/// A key as operators see it. The key itself is nowhere in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRecord {
+    /// Public identifier, for listing and revoking.
+    pub id: String,
+    /// What the operator wrote to remember whose it is.
+    pub label: Option<String>,
+    /// What it was issued for.
+    pub plan: Plan,
+    /// When it was issued.
+    pub created_at: Millis,
+    /// When it was revoked; none: it works.
+    pub revoked_at: Option<Millis>,
+}
+
+/// Answer to a reservation of one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reserved {
+    /// Counted; `used` includes it.
+    Granted {
+        /// Requests of the month, this one included.
+        used: u64,
+    },
+    /// Not counted: the limit was reached.
+    UsedUp {
+        /// Requests of the month.
+        used: u64,
+    },
+}
+
+/// Requests to add to a key's month.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageCount {
+    /// Whose.
+    pub key_id: String,
+    /// Calendar month in UTC, `2026-11`.
+    pub month: String,
+    /// How many.
+    pub requests: u64,
+}
+
+/// A build of a plugin that the catalogue knows. Its code lies elsewhere, addressed by `digest`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginRelease {
+    /// Format of an encoder, tool of a generator.
+    pub name: String,
+    /// `encoder` or `generator`.
+    pub kind: String,
+    /// The plugin's own version.
+    pub version: String,
+    /// Lower-case hexadecimal SHA-256 of the component.
+    pub digest: String,
+    /// Size of the component in bytes.
+    pub bytes: u64,
+    /// Who installed it; `embedded` for those that the binary carries.
+    pub by: String,
+    /// When it was first registered.
+    pub installed_at: Millis,
+    /// What the registry makes of it.
+    pub state: String,
+}
+
+/// Which database a store is, for people. Holds no credentials.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreDescription {
+    /// `sqlite` or `postgres`.
+    pub kind: &'static str,
+    /// Path of the file, or host and database.
+    pub location: String,
+}

@@ -1,0 +1,90 @@
+//! From an address to a store: the one place that knows which databases there are.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+
+use crate::sqlite::SqliteStore;
+use crate::{Failure, Store};
+
+/// What may not stand in the path of a `sqlite:` address as it is.
+const RESERVED: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
+
+/// Opens the catalogue at `url`, making it and bringing its tables up to date where needed. Several
+/// processes may open the same one at the same time.
+///
+/// `sqlite:/path/catalogue.db` is a file; `sqlite::memory:` a catalogue that lives as long as the
+/// store, for tests.
+///
+/// # Errors
+/// [`Failure`] with what to do: an address of no known kind, a file that cannot be opened, tables
+/// that a migration cannot bring up to date.
+pub async fn open(url: &str) -> Result<Arc<dyn Store>, Failure> {
+    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
+    match scheme {
+        "sqlite" => Ok(Arc::new(SqliteStore::open(url).await?)),
+        "postgres" | "postgresql" => Err(Failure::PostgresNotBuilt),
+        _ => Err(Failure::UnknownScheme { scheme: scheme.to_owned() }),
+    }
+}
+
+/// The address of the SQLite catalogue in the file `path`, whatever characters that has.
+#[must_use]
+pub fn sqlite_url(path: &Path) -> String {
+    format!("sqlite:{}", utf8_percent_encode(&path.to_string_lossy(), RESERVED))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_address_of_no_known_kind_is_refused_without_showing_it() {
+        for (url, expected) in [
+            ("mysql://root:hunter2@host/db", "starts with \"mysql\""),
+            ("hunter2", "starts with \"\""),
+            ("postgres://yearbook:hunter2@host/db", "PostgreSQL is not supported by this version"),
+            ("postgresql://yearbook:hunter2@host/db", "PostgreSQL is not supported by this version"),
+            ("sqlite:", "names no file"),
+            ("sqlite://", "names no file"),
+            ("sqlite:/tmp/x.db?colour=hunter2", "not understood"),
+        ] {
+            let message = open(url).await.err().unwrap().to_string();
+            assert!(message.contains(expected), "{url}: {message}");
+            assert!(!message.contains("hunter2"), "{message}");
+            assert!(message.contains("sqlite:/path/to/catalogue.db"), "{message}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_path_may_hold_any_character() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("100% caf\u{e9}? #1.db");
+        let store = open(&sqlite_url(&path)).await.unwrap();
+        assert_eq!(store.describe().location, path.to_string_lossy());
+        assert!(path.exists());
+        store.close().await;
+    }
+
+    #[tokio::test]
+    async fn a_missing_folder_is_named_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("missing/catalogue.db");
+        let message = open(&sqlite_url(&path)).await.err().unwrap().to_string();
+        assert!(message.contains("missing/catalogue.db") && message.contains("Check that its folder exists"), "{message}");
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_no_database_is_refused_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.txt");
+        let text = "these are my notes\n".repeat(100);
+        std::fs::write(&path, &text).unwrap();
+        let message = open(&sqlite_url(&path)).await.err().unwrap().to_string();
+        assert!(message.contains("notes.txt") && message.contains("not a database"), "{message}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+}

@@ -1,0 +1,238 @@
+//! Rows as they lie in the tables, and what they mean. Written once for every database: `FromRow`
+//! is derived for any driver.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use yearbook_domain::{BoundingBox, Column, Credit, Dataset, DatasetName, Millis, Namespace, Snapshot, SnapshotSummary, StoredFile};
+
+use crate::words::Place;
+use crate::{KeyHash, KeyRecord, PluginRelease};
+
+/// A row of `snapshots` without its columns.
+#[derive(sqlx::FromRow)]
+pub(crate) struct SnapshotRow {
+    pub(crate) number: i64,
+    dataset: String,
+    id: String,
+    created_at: i64,
+    row_count: i64,
+    file_sha256: String,
+    file_bytes: i64,
+    title: Option<String>,
+    description: Option<String>,
+    source: String,
+    attribution: String,
+    licence: String,
+    source_url: Option<String>,
+    source_url_precision: Option<String>,
+    refresh_cadence: Option<String>,
+    bulk_redistribution: bool,
+    layout: String,
+    primary_key: String,
+    dimensions: String,
+    date_column: Option<String>,
+    first_date: Option<String>,
+    last_date: Option<String>,
+    west: Option<f64>,
+    south: Option<f64>,
+    east: Option<f64>,
+    north: Option<f64>,
+}
+
+impl SnapshotRow {
+    /// The snapshot with `columns`, which are in order.
+    pub(crate) fn with_columns(self, columns: Vec<ColumnRow>) -> Result<Snapshot, sqlx::Error> {
+        let row = format!("dataset {}, snapshot {}", self.dataset, self.id);
+        let place = Place { table: "snapshots", row: &row };
+        Ok(Snapshot {
+            created_at: Millis(self.created_at),
+            rows: place.count("row_count", self.row_count)?,
+            file: StoredFile { sha256: self.file_sha256, bytes: place.count("file_bytes", self.file_bytes)? },
+            title: self.title,
+            description: self.description,
+            credit: Credit {
+                source: self.source,
+                attribution: self.attribution,
+                licence: self.licence,
+                source_url: self.source_url,
+                source_url_precision: self.source_url_precision.map(|word| place.parse("source_url_precision", &word)).transpose()?,
+            },
+            refresh_cadence: self.refresh_cadence,
+            bulk_redistribution: self.bulk_redistribution,
+            columns: columns.into_iter().map(|column| column.read(&row)).collect::<Result<_, _>>()?,
+            primary_key: place.names("primary_key", &self.primary_key)?,
+            dimensions: place.names("dimensions", &self.dimensions)?,
+            date_column: self.date_column,
+            date_range: self.first_date.zip(self.last_date),
+            layout: place.parse("layout", &self.layout)?,
+            bbox: match (self.west, self.south, self.east, self.north) {
+                (Some(west), Some(south), Some(east), Some(north)) => Some(BoundingBox([west, south, east, north])),
+                _ => None,
+            },
+            id: self.id,
+        })
+    }
+}
+
+/// A row of `columns`.
+#[derive(sqlx::FromRow)]
+pub(crate) struct ColumnRow {
+    snapshot: i64,
+    name: String,
+    column_type: String,
+    nullable: bool,
+    role: String,
+    unit: Option<String>,
+    description: Option<String>,
+    few_values: bool,
+}
+
+impl ColumnRow {
+    fn read(self, snapshot: &str) -> Result<Column, sqlx::Error> {
+        let row = format!("{} in {snapshot}", self.name);
+        let place = Place { table: "columns", row: &row };
+        Ok(Column {
+            column_type: place.parse("column_type", &self.column_type)?,
+            nullable: self.nullable,
+            role: place.parse("role", &self.role)?,
+            unit: self.unit,
+            description: self.description,
+            few_values: self.few_values,
+            name: self.name,
+        })
+    }
+}
+
+/// A row of `datasets` with its current snapshot.
+#[derive(sqlx::FromRow)]
+pub(crate) struct DatasetRow {
+    namespace: String,
+    checked_at: i64,
+    #[sqlx(flatten)]
+    current: SnapshotRow,
+}
+
+/// What the list of retained snapshots needs of a row of `snapshots`.
+#[derive(sqlx::FromRow)]
+pub(crate) struct SummaryRow {
+    dataset: String,
+    id: String,
+    created_at: i64,
+    row_count: i64,
+}
+
+/// Puts the three answers together that make up the catalogue, sorted by name. `columns` are in
+/// order within each snapshot, `summaries` are oldest first within each dataset.
+pub(crate) fn assemble(
+    datasets: Vec<DatasetRow>,
+    columns: Vec<ColumnRow>,
+    summaries: Vec<SummaryRow>,
+) -> Result<Vec<Dataset>, sqlx::Error> {
+    let mut columns_of: HashMap<i64, Vec<ColumnRow>> = HashMap::with_capacity(datasets.len());
+    for column in columns {
+        columns_of.entry(column.snapshot).or_default().push(column);
+    }
+    let mut summaries_of: HashMap<String, Vec<SnapshotSummary>> = HashMap::with_capacity(datasets.len());
+    for row in summaries {
+        let rows = Place { table: "snapshots", row: &row.id }.count("row_count", row.row_count)?;
+        let summary = SnapshotSummary { id: row.id, created_at: Millis(row.created_at), rows };
+        summaries_of.entry(row.dataset).or_default().push(summary);
+    }
+    let mut assembled = Vec::with_capacity(datasets.len());
+    for DatasetRow { namespace, checked_at, current } in datasets {
+        let dataset = current.dataset.clone();
+        let place = Place { table: "datasets", row: &dataset };
+        let columns = columns_of.remove(&current.number).unwrap_or_default();
+        assembled.push(Dataset {
+            name: place.parse::<DatasetName>("name", &dataset)?,
+            namespace: place.parse::<Namespace>("namespace", &namespace)?,
+            checked_at: Millis(checked_at),
+            current: Arc::new(current.with_columns(columns)?),
+            snapshots: summaries_of.remove(&dataset).unwrap_or_default(),
+        });
+    }
+    // Not left to the database: each has its own idea of how text sorts.
+    assembled.sort_by(|left, right| left.name.cmp(&right.name));
+    Ok(assembled)
+}
+
+/// A row of `snapshots` as far as garbage collection goes.
+#[derive(sqlx::FromRow)]
+pub(crate) struct FileRow {
+    file_sha256: String,
+    file_bytes: i64,
+}
+
+impl FileRow {
+    pub(crate) fn read(self) -> Result<StoredFile, sqlx::Error> {
+        let bytes = Place { table: "snapshots", row: &self.file_sha256 }.count("file_bytes", self.file_bytes)?;
+        Ok(StoredFile { sha256: self.file_sha256, bytes })
+    }
+}
+
+/// A row of `keys`.
+#[derive(sqlx::FromRow)]
+pub(crate) struct KeyRow {
+    id: String,
+    label: Option<String>,
+    plan: String,
+    created_at: i64,
+    revoked_at: Option<i64>,
+}
+
+impl KeyRow {
+    pub(crate) fn read(self) -> Result<KeyRecord, sqlx::Error> {
+        Ok(KeyRecord {
+            plan: Place { table: "keys", row: &self.id }.parse("plan", &self.plan)?,
+            label: self.label,
+            created_at: Millis(self.created_at),
+            revoked_at: self.revoked_at.map(Millis),
+            id: self.id,
+        })
+    }
+}
+
+/// A row of `keys` found by its hash.
+#[derive(sqlx::FromRow)]
+pub(crate) struct FoundKeyRow {
+    hash: Vec<u8>,
+    #[sqlx(flatten)]
+    key: KeyRow,
+}
+
+impl FoundKeyRow {
+    /// The key, if its hash is the one looked for. An index may stop comparing at the first byte
+    /// that differs; this comparison takes the same time whatever it is given.
+    pub(crate) fn read_if(self, hash: &KeyHash) -> Result<Option<KeyRecord>, sqlx::Error> {
+        if hash.is(&self.hash) { self.key.read().map(Some) } else { Ok(None) }
+    }
+}
+
+/// A row of `plugin_releases`.
+#[derive(sqlx::FromRow)]
+pub(crate) struct ReleaseRow {
+    kind: String,
+    name: String,
+    digest: String,
+    version: String,
+    bytes: i64,
+    installed_by: String,
+    installed_at: i64,
+    state: String,
+}
+
+impl ReleaseRow {
+    pub(crate) fn read(self) -> Result<PluginRelease, sqlx::Error> {
+        Ok(PluginRelease {
+            bytes: Place { table: "plugin_releases", row: &self.name }.count("bytes", self.bytes)?,
+            name: self.name,
+            kind: self.kind,
+            version: self.version,
+            digest: self.digest,
+            by: self.installed_by,
+            installed_at: Millis(self.installed_at),
+            state: self.state,
+        })
+    }
+}

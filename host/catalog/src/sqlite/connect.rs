@@ -1,0 +1,129 @@
+//! How SQLite is opened, so that several processes can share one file and nothing that was
+//! acknowledged is lost.
+//!
+//! - Write-ahead logging: readers never wait for a writer, nor it for them.
+//! - `synchronous=FULL`: a commit is on the disk before it is acknowledged. NORMAL would be faster,
+//!   but after a power cut a revoked key could work again, a key shown once could be unknown and a
+//!   quota could be exceeded (contract 5: "never one too many answered"). Plans without a limit
+//!   write once a second, not once a request, so the wait falls on limited plans alone.
+//! - The lock of the file is waited for, and every write takes it at its beginning.
+
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{Connection, Row};
+
+use super::SqliteStore;
+use crate::Failure;
+
+/// How long to wait for another process to finish writing, and for a free connection. A commit
+/// holds the lock for milliseconds; the rest is room for a slow disk.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long to wait before trying again to switch to write-ahead logging.
+const SWITCH_PAUSE: Duration = Duration::from_millis(20);
+
+/// Connections for reading: SQLite reads from memory, so more than a few only contend for cores.
+const READERS: u32 = 4;
+
+/// The write-ahead log shrinks to this many bytes at a checkpoint.
+const LOG_BYTES: &str = "67108864";
+
+impl SqliteStore {
+    /// Opens `sqlite:<path>` or `sqlite::memory:`, and migrates it.
+    pub(crate) async fn open(url: &str) -> Result<Self, Failure> {
+        let options = SqliteConnectOptions::from_str(url).map_err(|_| bad_address("it has parameters that SQLite does not know"))?;
+        let path = url.trim_start_matches("sqlite:").trim_start_matches("//");
+        if path.is_empty() || path.starts_with('?') {
+            return Err(bad_address("it names no file"));
+        }
+        let options = options
+            .create_if_missing(true)
+            .foreign_keys(true)
+            .busy_timeout(PATIENCE)
+            .synchronous(SqliteSynchronous::Full)
+            .pragma("journal_size_limit", LOG_BYTES);
+        if path.starts_with(":memory:") { Self::in_memory(options).await } else { Self::in_file(options).await }
+    }
+
+    async fn in_file(options: SqliteConnectOptions) -> Result<Self, Failure> {
+        let location = options.get_filename().display().to_string();
+        let writer = pool(1).connect_with(options.clone()).await.map_err(|source| cannot_open(&location, source))?;
+        let mut connection = writer.acquire().await.map_err(|source| cannot_open(&location, source))?;
+        switch_to_log(&mut connection, &location).await?;
+        migrate(&mut connection, &location).await?;
+        drop(connection);
+        let readers = pool(READERS).connect_lazy_with(options.pragma("query_only", "ON"));
+        Ok(Self { readers, writer, location })
+    }
+
+    /// A database in memory lives in its connection, so there is only one.
+    async fn in_memory(options: SqliteConnectOptions) -> Result<Self, Failure> {
+        let location = "(memory)".to_owned();
+        let writer = pool(1).connect_with(options.shared_cache(false)).await.map_err(|source| cannot_open(&location, source))?;
+        let mut connection = writer.acquire().await.map_err(|source| cannot_open(&location, source))?;
+        migrate(&mut connection, &location).await?;
+        drop(connection);
+        Ok(Self { readers: writer.clone(), writer, location })
+    }
+}
+
+/// Connections to a local file do not go stale, so none is ever tested or replaced.
+fn pool(connections: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(PATIENCE)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .test_before_acquire(false)
+}
+
+/// Switches the file to write-ahead logging, which then holds for every connection. The switch does
+/// not wait for locks by itself, and two processes may make a new file at the same time.
+async fn switch_to_log(connection: &mut SqliteConnection, location: &str) -> Result<(), Failure> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let outcome = sqlx::query("PRAGMA journal_mode = WAL").fetch_one(&mut *connection).await;
+        let outcome = outcome.and_then(|row| row.try_get::<String, _>(0));
+        match outcome {
+            Ok(mode) if mode.eq_ignore_ascii_case("wal") => return Ok(()),
+            Ok(mode) if Instant::now() >= deadline => return Err(Failure::NoWriteAheadLog { location: location.to_owned(), mode }),
+            Err(source) if !is_busy(&source) || Instant::now() >= deadline => return Err(cannot_open(location, source)),
+            Ok(_) | Err(_) => tokio::time::sleep(SWITCH_PAUSE).await,
+        }
+    }
+}
+
+/// Brings the tables up to date under the write lock, all or nothing: of several processes that
+/// start at once, one migrates and the others find it done.
+async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<(), Failure> {
+    let told = |source: MigrateError| Failure::Migrate { location: location.to_owned(), source };
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(|source| cannot_open(location, source))?;
+    migrator().run_direct(None, &mut *transaction, false).await.map_err(told)?;
+    transaction.commit().await.map_err(|source| told(source.into()))
+}
+
+/// The migrations of `migrations/sqlite`. Later ones that this binary does not know are no error:
+/// while a fleet is upgraded, an older host may restart on a catalogue that a newer one has
+/// expanded.
+fn migrator() -> Migrator {
+    let mut migrator = sqlx::migrate!("../../migrations/sqlite");
+    migrator.set_ignore_missing(true);
+    migrator
+}
+
+/// `SQLITE_BUSY` and its extended codes.
+fn is_busy(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.and_then(|code| code.parse::<u32>().ok()).is_some_and(|code| code & 0xff == 5)
+}
+
+fn cannot_open(location: &str, source: sqlx::Error) -> Failure {
+    Failure::Open { location: location.to_owned(), source }
+}
+
+fn bad_address(reason: &str) -> Failure {
+    Failure::BadSqliteAddress { reason: reason.to_owned() }
+}

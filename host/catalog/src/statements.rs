@@ -1,0 +1,120 @@
+//! The SQL, in the words that SQLite and PostgreSQL share (`$1`, `ON CONFLICT`, `RETURNING`), so
+//! that implementations differ in how they connect and begin transactions, not in what they ask.
+
+/// Columns of a snapshot's row, named one by one: a newer host may add columns to the table while
+/// this one is running.
+macro_rules! snapshot_columns {
+    () => {
+        "s.number, s.dataset, s.id, s.created_at, s.row_count, s.file_sha256, s.file_bytes, s.title, s.description, s.source,
+        s.attribution, s.licence, s.source_url, s.source_url_precision, s.refresh_cadence, s.bulk_redistribution, s.layout,
+        s.primary_key, s.dimensions, s.date_column, s.first_date, s.last_date, s.west, s.south, s.east, s.north"
+    };
+}
+
+pub(crate) const PING: &str = "SELECT 1";
+
+pub(crate) const REVISION: &str = "SELECT value FROM revision WHERE only_row = 1";
+
+pub(crate) const MOVE_REVISION: &str = "UPDATE revision SET value = value + 1 WHERE only_row = 1";
+
+pub(crate) const DATASETS: &str = concat!(
+    "SELECT d.namespace, d.checked_at, ",
+    snapshot_columns!(),
+    " FROM datasets d
+    JOIN snapshots s ON s.number = (SELECT MAX(number) FROM snapshots WHERE dataset = d.name)
+    WHERE d.retired_at IS NULL"
+);
+
+pub(crate) const CURRENT_COLUMNS: &str = "
+    SELECT c.snapshot, c.name, c.column_type, c.nullable, c.role, c.unit, c.description, c.few_values
+    FROM columns c
+    WHERE c.snapshot IN (SELECT MAX(number) FROM snapshots GROUP BY dataset)
+    ORDER BY c.snapshot, c.position";
+
+pub(crate) const SUMMARIES: &str = "SELECT dataset, id, created_at, row_count FROM snapshots ORDER BY dataset, number";
+
+/// An id may be in the history twice; the newest counts.
+pub(crate) const SNAPSHOT: &str =
+    concat!("SELECT ", snapshot_columns!(), " FROM snapshots s WHERE s.dataset = $1 AND s.id = $2 ORDER BY s.number DESC LIMIT 1");
+
+pub(crate) const COLUMNS: &str = "
+    SELECT snapshot, name, column_type, nullable, role, unit, description, few_values
+    FROM columns WHERE snapshot = $1 ORDER BY position";
+
+pub(crate) const IS_RETAINED: &str = "SELECT COUNT(*) FROM snapshots WHERE dataset = $1 AND id = $2";
+
+pub(crate) const WAS_DROPPED: &str = "SELECT COUNT(*) FROM dropped_snapshots WHERE dataset = $1 AND id = $2";
+
+/// The dataset's row first, so that two publishers of one dataset follow each other. A late one
+/// does not turn `checked_at` back.
+pub(crate) const PUT_DATASET: &str = "
+    INSERT INTO datasets (name, namespace, checked_at, retired_at) VALUES ($1, $2, $3, NULL)
+    ON CONFLICT (name) DO UPDATE SET
+        namespace = excluded.namespace,
+        checked_at = CASE WHEN excluded.checked_at > datasets.checked_at THEN excluded.checked_at ELSE datasets.checked_at END,
+        retired_at = NULL";
+
+pub(crate) const CURRENT_ID: &str = "SELECT id FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
+
+pub(crate) const INSERT_SNAPSHOT: &str = "
+    INSERT INTO snapshots (
+        dataset, id, created_at, row_count, file_sha256, file_bytes, title, description, source, attribution, licence,
+        source_url, source_url_precision, refresh_cadence, bulk_redistribution, layout, primary_key, dimensions,
+        date_column, first_date, last_date, west, south, east, north
+    ) VALUES (
+        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25
+    ) RETURNING number";
+
+pub(crate) const INSERT_COLUMN: &str = "
+    INSERT INTO columns (snapshot, position, name, column_type, nullable, role, unit, description, few_values)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+pub(crate) const HISTORY: &str = "SELECT number, created_at FROM snapshots WHERE dataset = $1 ORDER BY number";
+
+pub(crate) const BURY_SNAPSHOT: &str = "
+    INSERT INTO dropped_snapshots (dataset, id, created_at, dropped_at)
+    SELECT dataset, id, created_at, $2 FROM snapshots WHERE number = $1
+    ON CONFLICT (dataset, id) DO UPDATE SET created_at = excluded.created_at, dropped_at = excluded.dropped_at";
+
+pub(crate) const DELETE_SNAPSHOT: &str = "DELETE FROM snapshots WHERE number = $1";
+
+pub(crate) const RETIRE: &str = "UPDATE datasets SET retired_at = $2 WHERE name = $1 AND retired_at IS NULL";
+
+pub(crate) const REFERENCED_FILES: &str = "SELECT DISTINCT file_sha256, file_bytes FROM snapshots ORDER BY file_sha256";
+
+pub(crate) const INSERT_KEY: &str = "INSERT INTO keys (id, hash, label, plan, created_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6)";
+
+pub(crate) const KEYS: &str = "SELECT id, label, plan, created_at, revoked_at FROM keys ORDER BY created_at, id";
+
+pub(crate) const KEY: &str = "SELECT hash, id, label, plan, created_at, revoked_at FROM keys WHERE hash = $1";
+
+pub(crate) const REVOKE_KEY: &str = "UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
+
+/// One statement, so that no two hosts can both take the last request. No row: the limit was
+/// reached. A limit of 0 must not come here.
+pub(crate) const RESERVE: &str = "
+    INSERT INTO usage (key_id, month, used) VALUES ($1, $2, 1)
+    ON CONFLICT (key_id, month) DO UPDATE SET used = usage.used + 1 WHERE usage.used < $3
+    RETURNING used";
+
+pub(crate) const RELEASE: &str = "UPDATE usage SET used = used - 1 WHERE key_id = $1 AND month = $2 AND used > 0";
+
+pub(crate) const ADD_USAGE: &str = "
+    INSERT INTO usage (key_id, month, used) VALUES ($1, $2, $3)
+    ON CONFLICT (key_id, month) DO UPDATE SET used = usage.used + excluded.used";
+
+pub(crate) const USED: &str = "SELECT used FROM usage WHERE key_id = $1 AND month = $2";
+
+/// The first host to come makes the secret; the others find it.
+pub(crate) const OFFER_SECRET: &str = "
+    INSERT INTO secrets (name, value, created_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING";
+
+pub(crate) const SECRET: &str = "SELECT value FROM secrets WHERE name = $1";
+
+pub(crate) const REGISTER_RELEASE: &str = "
+    INSERT INTO plugin_releases (kind, name, digest, version, bytes, installed_by, installed_at, state)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (kind, name, digest) DO NOTHING";
+
+pub(crate) const RELEASES: &str = "
+    SELECT kind, name, digest, version, bytes, installed_by, installed_at, state
+    FROM plugin_releases ORDER BY kind, name, installed_at, digest";

@@ -1,0 +1,88 @@
+//! What a database must do for the catalogue. One suite (`suite.rs`) runs on every implementation.
+//!
+//! Every method is one transaction. Dropping a future before it is done leaves either all of its
+//! effect or none.
+
+use async_trait::async_trait;
+use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
+
+use crate::{
+    Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, Reserved, Retention, Standing, StoreDescription, UsageCount,
+};
+
+/// A catalogue in some database, shared by every host and by every command that runs beside them.
+///
+/// All methods fail with [`Failure::Query`] when the database does not answer or holds a value that
+/// this version cannot read.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Which database this is, for people.
+    fn describe(&self) -> StoreDescription;
+
+    /// Asks the database for the smallest possible answer.
+    async fn ping(&self) -> Result<(), Failure>;
+
+    /// A number that grows with every change that a running server must notice: datasets, snapshots,
+    /// keys and plugin releases, not usage.
+    async fn revision(&self) -> Result<i64, Failure>;
+
+    /// Every dataset that is not retired, sorted by name, as of one instant.
+    async fn datasets(&self) -> Result<Vec<Dataset>, Failure>;
+
+    /// A retained snapshot; none when it was dropped or never existed ([`Store::standing`] tells).
+    async fn snapshot(&self, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, Failure>;
+
+    /// Whether a snapshot is kept, was dropped, or never existed.
+    async fn standing(&self, dataset: &DatasetName, id: &str) -> Result<Standing, Failure>;
+
+    /// Makes a snapshot the current one and drops what `retention` no longer keeps, leaving a
+    /// tombstone; the same id as the current one only moves `checked_at`. Either way a retired
+    /// dataset is served again.
+    async fn commit(&self, publication: &Publication, retention: Retention) -> Result<Committed, Failure>;
+
+    /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired already.
+    async fn retire(&self, dataset: &DatasetName) -> Result<bool, Failure>;
+
+    /// Every stored file that a retained snapshot needs, those of retired datasets included; each
+    /// once, sorted by digest. A file that is in the object store and not here may be removed, once
+    /// it is older than the longest publish may take.
+    async fn referenced_files(&self) -> Result<Vec<StoredFile>, Failure>;
+
+    /// Adds a key. Fails when the id or the hash is taken.
+    async fn insert_key(&self, key: &KeyRecord, hash: &KeyHash) -> Result<(), Failure>;
+
+    /// Every key, revoked ones included, oldest first.
+    async fn keys(&self) -> Result<Vec<KeyRecord>, Failure>;
+
+    /// The key with this hash, revoked or not.
+    async fn key(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, Failure>;
+
+    /// Revokes a key. False when there is none or it is revoked already.
+    async fn revoke_key(&self, id: &str, at: Millis) -> Result<bool, Failure>;
+
+    /// Counts one request of `key_id` in `month` if fewer than `limit` are counted: exact however
+    /// many hosts ask at once.
+    async fn reserve(&self, key_id: &str, month: &str, limit: u64) -> Result<Reserved, Failure>;
+
+    /// Takes one counted request back. Never goes below zero.
+    async fn release(&self, key_id: &str, month: &str) -> Result<(), Failure>;
+
+    /// Adds requests of plans without a limit, all or none.
+    async fn add_usage(&self, counts: &[UsageCount]) -> Result<(), Failure>;
+
+    /// Requests counted for `key_id` in `month`.
+    async fn used(&self, key_id: &str, month: &str) -> Result<u64, Failure>;
+
+    /// The secret called `name`, made at first use; the same on every host for ever.
+    async fn secret(&self, name: &str) -> Result<[u8; 32], Failure>;
+
+    /// Makes a plugin release known. One that is known already (same kind, name and digest) stays as
+    /// it is, so that hosts may register what they embed at every start.
+    async fn register_release(&self, release: &PluginRelease) -> Result<(), Failure>;
+
+    /// Every known plugin release, by kind and name, oldest first.
+    async fn releases(&self) -> Result<Vec<PluginRelease>, Failure>;
+
+    /// Finishes what is under way and closes every connection. The store cannot be used afterwards.
+    async fn close(&self);
+}

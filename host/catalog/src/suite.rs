@@ -1,0 +1,143 @@
+//! What every store must do, and what stands on a store: one list of rules, run on every
+//! implementation. A new database adds a module to `tests` below with a [`Place`] of its own.
+
+mod fixtures;
+mod history;
+mod keys;
+mod live;
+mod meter;
+mod probe;
+mod releases;
+mod ring;
+mod usage;
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::Store;
+
+type Opening = Pin<Box<dyn Future<Output = Arc<dyn Store>> + Send>>;
+
+/// A database of its own for one rule.
+pub(crate) struct Place {
+    open: Box<dyn Fn() -> Opening + Send + Sync>,
+    /// Kept until the rule has been checked.
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Place {
+    /// A store on this database: another host's, with connections of its own, at each call.
+    pub(crate) async fn host(&self) -> Arc<dyn Store> {
+        (self.open)().await
+    }
+}
+
+/// Runs every rule on the places that `$place` gives.
+macro_rules! every_rule {
+    ($place:expr) => {
+        rules! { $place;
+            history: a_fresh_catalogue_is_empty,
+            history: a_snapshot_comes_back_as_it_went_in,
+            history: datasets_are_sorted_by_name,
+            history: the_newest_commit_is_current,
+            history: the_same_snapshot_only_moves_checked_at_contract_7,
+            history: a_late_publisher_does_not_turn_checked_at_back,
+            history: data_that_went_back_is_current_again,
+            history: a_retired_dataset_is_gone_until_published_again_contract_4,
+            history: what_retention_drops_leaves_a_tombstone_contract_4,
+            history: a_dropped_snapshot_that_is_published_again_is_retained,
+            history: datasets_do_not_drop_each_others_history,
+            history: referenced_files_are_those_of_retained_snapshots,
+            history: the_revision_moves_with_every_change_that_readers_must_notice,
+            history: a_commit_that_fails_leaves_nothing,
+            history: concurrent_publishers_leave_one_whole_history,
+            history: readers_never_see_half_a_commit,
+            keys: a_key_is_found_by_its_hash_alone,
+            keys: ids_and_hashes_are_unique,
+            keys: a_key_is_revoked_once,
+            keys: a_secret_is_the_same_on_every_host_for_ever,
+            usage: the_eleventh_request_is_refused_contract_5,
+            usage: of_fifty_concurrent_requests_on_two_hosts_ten_are_granted_contract_5,
+            usage: what_is_given_back_can_be_taken_again,
+            usage: months_and_keys_are_counted_apart,
+            usage: a_limit_of_zero_grants_nothing,
+            usage: unlimited_usage_is_added_all_or_none,
+            releases: a_release_is_registered_once_and_keeps_its_state,
+            releases: a_store_describes_itself_and_answers_a_ping,
+            live: a_publish_by_another_process_is_seen_within_2_s_contract_6,
+            live: the_last_view_stays_when_the_database_fails,
+            live: the_catalogue_is_read_again_only_when_the_revision_moved,
+            live: pinned_snapshots_are_remembered_until_the_revision_moves,
+            live: following_ends_with_the_last_handle,
+            ring: a_mistyped_key_costs_no_query_contract_5,
+            ring: a_good_key_is_asked_for_once,
+            ring: an_unknown_key_works_within_2_s_of_being_made_contract_6,
+            ring: a_revoked_key_is_refused_within_2_s_contract_6,
+            ring: a_failing_database_does_not_make_a_key_unknown,
+            meter: a_reservation_carries_what_the_headers_say,
+            meter: a_dropped_reservation_is_given_back_contract_5,
+            meter: a_released_reservation_is_given_back_at_once,
+            meter: a_committed_reservation_stays_charged,
+            meter: a_caller_that_goes_away_while_waiting_is_charged_nothing,
+            meter: what_could_not_be_given_back_is_given_back_later,
+            meter: unlimited_plans_are_counted_in_memory_and_written_each_second,
+            meter: shutdown_writes_every_count,
+            meter: counts_survive_a_failing_database,
+            meter: no_two_meters_grant_the_last_request_contract_5,
+            meter: a_month_that_ends_is_charged_to_the_month_it_began_in,
+        }
+    };
+}
+
+macro_rules! rules {
+    ($place:expr; $($group:ident: $rule:ident,)*) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $rule() {
+                crate::suite::$group::$rule($place).await;
+            }
+        )*
+    };
+}
+
+mod sqlite_file {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::Place;
+    use crate::{open, sqlite_url};
+
+    fn place() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let url = sqlite_url(&folder.path().join("catalogue.db"));
+        let open = move || {
+            let url = url.clone();
+            Box::pin(async move { open(&url).await.unwrap() }) as super::Opening
+        };
+        Place { open: Box::new(open), _folder: Some(folder) }
+    }
+
+    every_rule!(place());
+}
+
+mod sqlite_memory {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::Arc;
+
+    use tokio::sync::OnceCell;
+
+    use super::Place;
+    use crate::{Store, open};
+
+    /// A database in memory has one host.
+    fn place() -> Place {
+        let store: Arc<OnceCell<Arc<dyn Store>>> = Arc::default();
+        let open = move || {
+            let store = Arc::clone(&store);
+            Box::pin(async move { store.get_or_init(async || open("sqlite::memory:").await.unwrap()).await.clone() }) as super::Opening
+        };
+        Place { open: Box::new(open), _folder: None }
+    }
+
+    every_rule!(place());
+}

@@ -1,0 +1,125 @@
+//! Made-up rows for the suite.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::time::{Duration, Instant};
+
+use yearbook_domain::credit::SourceUrlPrecision;
+use yearbook_domain::{
+    BoundingBox, Caller, Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Plan, PlanTable, Role, Snapshot, StoredFile,
+};
+
+use crate::{KeyRecord, Publication, Retention, Store, key};
+
+/// 2026-11-21T00:00:00Z.
+pub(super) const TODAY: i64 = 1_795_219_200_000;
+pub(super) const HOUR: i64 = 3_600_000;
+pub(super) const DAY: i64 = 24 * HOUR;
+
+/// Keeps nothing that it need not.
+pub(super) const FORGETFUL: Retention = Retention { snapshots: 1, hours: 0 };
+
+pub(super) fn name(text: &str) -> DatasetName {
+    DatasetName::parse(text).unwrap()
+}
+
+/// A snapshot in which every field says something, awkward text included.
+pub(super) fn snapshot(id: &str, created_at: i64) -> Snapshot {
+    let column = |name: &str, column_type, role| Column {
+        name: name.to_owned(),
+        column_type,
+        nullable: role == Role::Value,
+        role,
+        unit: (role == Role::Value).then(|| "NZD ‘000’".to_owned()),
+        description: (role == Role::Dimension).then(|| "Te Tau Ihu; it's \"quoted\"\n, 100 %".to_owned()),
+        few_values: role == Role::Dimension,
+    };
+    Snapshot {
+        id: id.to_owned(),
+        created_at: Millis(created_at),
+        rows: 1_234_567,
+        file: StoredFile { sha256: format!("{id:0>64}"), bytes: 987_654_321 },
+        title: Some("Consumers price index".to_owned()),
+        description: Some(String::new()),
+        credit: Credit {
+            source: "Stats NZ Tatauranga Aotearoa".to_owned(),
+            attribution: "Contains data © Stats NZ, CC BY 4.0".to_owned(),
+            licence: "CC-BY-4.0".to_owned(),
+            source_url: Some("https://example.org/cpi?a=1&b=2".to_owned()),
+            source_url_precision: Some(SourceUrlPrecision::Dataset),
+        },
+        refresh_cadence: Some("weekly".to_owned()),
+        bulk_redistribution: true,
+        columns: vec![
+            column("date", ColumnType::Date, Role::Date),
+            column("region", ColumnType::String, Role::Dimension),
+            column("amount", ColumnType::Number, Role::Value),
+            column("open", ColumnType::Boolean, Role::Attribute),
+            column("code", ColumnType::Integer, Role::Key),
+            column("geometry_wkt", ColumnType::String, Role::Geometry),
+        ],
+        // Not in the order of the columns.
+        primary_key: vec!["code".to_owned(), "date".to_owned()],
+        dimensions: vec!["region".to_owned()],
+        date_column: Some("date".to_owned()),
+        date_range: Some(("1914-06-01".to_owned(), "2026-09-30".to_owned())),
+        layout: Layout::Long,
+        // Crosses 180°; digits that only an exact round trip keeps.
+        bbox: Some(BoundingBox([166.426_150_000_000_02, -52.620_6, -176.165_000_000_000_01, 0.1 + 0.2])),
+    }
+}
+
+/// A snapshot that leaves out all it can.
+pub(super) fn bare_snapshot(id: &str, created_at: i64) -> Snapshot {
+    Snapshot {
+        rows: 0,
+        title: None,
+        description: None,
+        credit: Credit { source_url: None, source_url_precision: None, ..snapshot(id, created_at).credit },
+        refresh_cadence: None,
+        bulk_redistribution: false,
+        columns: Vec::new(),
+        primary_key: Vec::new(),
+        dimensions: Vec::new(),
+        date_column: None,
+        date_range: None,
+        layout: Layout::Wide,
+        bbox: None,
+        ..snapshot(id, created_at)
+    }
+}
+
+/// A snapshot committed as soon as its source was looked at.
+pub(super) fn publication(dataset: &str, id: &str, at: i64) -> Publication {
+    Publication { name: name(dataset), namespace: Namespace::parse("prices").unwrap(), snapshot: snapshot(id, at), checked_at: Millis(at) }
+}
+
+pub(super) async fn publish(store: &dyn Store, dataset: &str, id: &str, at: i64) {
+    store.commit(&publication(dataset, id, at), Retention::default()).await.unwrap();
+}
+
+/// Issues a key and says its text.
+pub(super) async fn issue_key(store: &dyn Store, id: &str, plan: Plan) -> String {
+    let (text, hash) = key::issue().unwrap();
+    let record = KeyRecord { id: id.to_owned(), label: None, plan, created_at: Millis(TODAY), revoked_at: None };
+    store.insert_key(&record, &hash).await.unwrap();
+    text.expose().to_owned()
+}
+
+pub(super) fn caller(id: &str, plan: Plan) -> Caller {
+    Caller { key_id: id.to_owned(), plan }
+}
+
+pub(super) fn limits(plan: Plan) -> yearbook_domain::PlanLimits {
+    PlanTable::default().of(plan)
+}
+
+/// Waits until `holds` does, at most `patience`, and says how long it took.
+pub(super) async fn eventually(patience: Duration, holds: impl AsyncFn() -> bool) -> Duration {
+    let begun = Instant::now();
+    while !holds().await {
+        assert!(begun.elapsed() < patience, "not within {patience:?}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    begun.elapsed()
+}

@@ -1,0 +1,234 @@
+//! Rules about datasets, snapshots, retention and the revision.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+
+use yearbook_domain::{Millis, Plan};
+
+use super::Place;
+use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, bare_snapshot, issue_key, name, publication, publish, snapshot};
+use crate::{Committed, Publication, Retention, Standing, Store, UsageCount};
+
+pub(crate) async fn a_fresh_catalogue_is_empty(place: Place) {
+    let store = place.host().await;
+    assert!(store.datasets().await.unwrap().is_empty());
+    assert!(store.keys().await.unwrap().is_empty());
+    assert!(store.releases().await.unwrap().is_empty());
+    assert!(store.referenced_files().await.unwrap().is_empty());
+    assert_eq!(store.snapshot(&name("cpi"), "a").await.unwrap(), None);
+    assert_eq!(store.standing(&name("cpi"), "a").await.unwrap(), Standing::Unknown);
+    assert!(!store.retire(&name("cpi")).await.unwrap());
+}
+
+pub(crate) async fn a_snapshot_comes_back_as_it_went_in(place: Place) {
+    let (writer, reader) = (place.host().await, place.host().await);
+    for (dataset, snapshot) in [("full", snapshot("f1", TODAY)), ("bare", bare_snapshot("b1", TODAY))] {
+        let publication = Publication { snapshot: snapshot.clone(), ..publication(dataset, "x", TODAY) };
+        assert_eq!(writer.commit(&publication, Retention::default()).await.unwrap(), Committed::New);
+        assert_eq!(reader.snapshot(&name(dataset), &snapshot.id).await.unwrap().as_ref(), Some(&snapshot));
+        let datasets = reader.datasets().await.unwrap();
+        let found = datasets.iter().find(|found| found.name == name(dataset)).unwrap();
+        assert_eq!(*found.current, snapshot);
+        assert_eq!((&found.namespace, found.checked_at), (&publication.namespace, publication.checked_at));
+        assert_eq!(found.snapshots.len(), 1);
+        let summary = &found.snapshots[0];
+        assert_eq!((&summary.id, summary.created_at, summary.rows), (&snapshot.id, snapshot.created_at, snapshot.rows));
+    }
+    assert_eq!(reader.snapshot(&name("full"), "b1").await.unwrap(), None, "a snapshot belongs to one dataset");
+}
+
+pub(crate) async fn datasets_are_sorted_by_name(place: Place) {
+    let store = place.host().await;
+    for dataset in ["rent", "a_b", "cpi", "ab", "a1"] {
+        publish(&*store, dataset, dataset, TODAY).await;
+    }
+    let names: Vec<String> = store.datasets().await.unwrap().iter().map(|dataset| dataset.name.to_string()).collect();
+    assert_eq!(names, ["a1", "a_b", "ab", "cpi", "rent"]);
+}
+
+pub(crate) async fn the_newest_commit_is_current(place: Place) {
+    let store = place.host().await;
+    publish(&*store, "cpi", "first", TODAY).await;
+    // A publisher's clock may be behind: the order of commits counts.
+    publish(&*store, "cpi", "second", TODAY - HOUR).await;
+    assert_eq!(history(&*store).await, ["first", "second"]);
+    assert_eq!(store.datasets().await.unwrap()[0].current.id, "second");
+    assert_eq!(store.snapshot(&name("cpi"), "first").await.unwrap(), Some(snapshot("first", TODAY)));
+}
+
+pub(crate) async fn the_same_snapshot_only_moves_checked_at_contract_7(place: Place) {
+    let store = place.host().await;
+    publish(&*store, "cpi", "same", TODAY).await;
+    let again = publication("cpi", "same", TODAY + DAY);
+    assert_eq!(store.commit(&again, Retention::default()).await.unwrap(), Committed::Unchanged);
+    let dataset = store.datasets().await.unwrap().remove(0);
+    assert_eq!(dataset.checked_at, Millis(TODAY + DAY));
+    assert_eq!(dataset.current.created_at, Millis(TODAY));
+    assert_eq!(dataset.snapshots.len(), 1);
+}
+
+pub(crate) async fn a_late_publisher_does_not_turn_checked_at_back(place: Place) {
+    let store = place.host().await;
+    publish(&*store, "cpi", "same", TODAY).await;
+    publish(&*store, "cpi", "same", TODAY - DAY).await;
+    assert_eq!(store.datasets().await.unwrap()[0].checked_at, Millis(TODAY));
+}
+
+pub(crate) async fn data_that_went_back_is_current_again(place: Place) {
+    let store = place.host().await;
+    for (id, at) in [("a", TODAY), ("b", TODAY + HOUR), ("a", TODAY + 2 * HOUR)] {
+        assert_eq!(store.commit(&publication("cpi", id, at), Retention::default()).await.unwrap(), Committed::New);
+    }
+    assert_eq!(history(&*store).await, ["a", "b", "a"]);
+    let found = store.snapshot(&name("cpi"), "a").await.unwrap().unwrap();
+    assert_eq!(found.created_at, Millis(TODAY + 2 * HOUR));
+}
+
+pub(crate) async fn a_retired_dataset_is_gone_until_published_again_contract_4(place: Place) {
+    let store = place.host().await;
+    publish(&*store, "cpi", "one", TODAY).await;
+    publish(&*store, "rent", "two", TODAY).await;
+    assert!(store.retire(&name("cpi")).await.unwrap());
+    assert!(!store.retire(&name("cpi")).await.unwrap(), "retired already");
+    let names: Vec<String> = store.datasets().await.unwrap().iter().map(|dataset| dataset.name.to_string()).collect();
+    assert_eq!(names, ["rent"]);
+    assert_eq!(store.referenced_files().await.unwrap().len(), 2, "what comes back needs its file");
+
+    let again = publication("cpi", "one", TODAY + DAY);
+    assert_eq!(store.commit(&again, Retention::default()).await.unwrap(), Committed::Unchanged);
+    assert_eq!(history(&*store).await, ["one"]);
+}
+
+pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: Place) {
+    let store = place.host().await;
+    // 14 days apart: the first of November lies between b and c.
+    for (id, day) in [("a", -42), ("b", -28), ("c", -14), ("d", -1), ("e", 0)] {
+        store.commit(&publication("cpi", id, TODAY + day * DAY), Retention { snapshots: 2, hours: 24 }).await.unwrap();
+    }
+    assert_eq!(history(&*store).await, ["b", "d", "e"], "b is what `monthly` names");
+    for (id, standing) in [("a", Standing::Dropped), ("b", Standing::Retained), ("c", Standing::Dropped), ("x", Standing::Unknown)] {
+        assert_eq!(store.standing(&name("cpi"), id).await.unwrap(), standing, "{id}");
+        assert_eq!(store.snapshot(&name("cpi"), id).await.unwrap().is_some(), standing == Standing::Retained, "{id}");
+    }
+    assert_eq!(store.standing(&name("rent"), "a").await.unwrap(), Standing::Unknown);
+}
+
+pub(crate) async fn a_dropped_snapshot_that_is_published_again_is_retained(place: Place) {
+    let store = place.host().await;
+    for (id, day) in [("a", -10), ("b", -9), ("c", -8), ("b", -7), ("d", -6), ("e", -5)] {
+        store.commit(&publication("cpi", id, TODAY + day * DAY), FORGETFUL).await.unwrap();
+    }
+    // The oldest of this month is what `monthly` names.
+    assert_eq!(history(&*store).await, ["a", "e"]);
+    assert_eq!(store.standing(&name("cpi"), "b").await.unwrap(), Standing::Dropped);
+    store.commit(&publication("cpi", "b", TODAY), FORGETFUL).await.unwrap();
+    assert_eq!(store.standing(&name("cpi"), "b").await.unwrap(), Standing::Retained);
+    assert_eq!(history(&*store).await, ["a", "b"]);
+}
+
+pub(crate) async fn datasets_do_not_drop_each_others_history(place: Place) {
+    let store = place.host().await;
+    for day in [-100, -50, -10] {
+        publish(&*store, "rent", &format!("rent{day}"), TODAY + day * DAY).await;
+    }
+    for day in [-3, -2, -1, 0] {
+        store.commit(&publication("cpi", &format!("cpi{day}"), TODAY + day * DAY), FORGETFUL).await.unwrap();
+    }
+    let lengths: Vec<usize> = store.datasets().await.unwrap().iter().map(|dataset| dataset.snapshots.len()).collect();
+    assert_eq!(lengths, [2, 3]);
+}
+
+pub(crate) async fn referenced_files_are_those_of_retained_snapshots(place: Place) {
+    let store = place.host().await;
+    for (id, day) in [("a", -10), ("b", -9), ("c", -8)] {
+        store.commit(&publication("cpi", id, TODAY + day * DAY), FORGETFUL).await.unwrap();
+    }
+    // The same bytes under another dataset are one file.
+    publish(&*store, "rent", "c", TODAY).await;
+    let files = store.referenced_files().await.unwrap();
+    assert_eq!(files, [snapshot("a", 0).file, snapshot("c", 0).file]);
+}
+
+pub(crate) async fn the_revision_moves_with_every_change_that_readers_must_notice(place: Place) {
+    let store = place.host().await;
+    let other = place.host().await;
+    let mut seen = other.revision().await.unwrap();
+    let mut moved = async |what: &str, expected: bool| {
+        let now = other.revision().await.unwrap();
+        assert_eq!(now > seen, expected, "{what}: {seen} to {now}");
+        seen = now;
+    };
+    publish(&*store, "cpi", "one", TODAY).await;
+    moved("commit", true).await;
+    publish(&*store, "cpi", "one", TODAY + 1).await;
+    moved("commit of the same", true).await;
+    store.retire(&name("cpi")).await.unwrap();
+    moved("retire", true).await;
+    store.retire(&name("cpi")).await.unwrap();
+    moved("retire again", false).await;
+    issue_key(&*store, "key_1", Plan::Free).await;
+    moved("insert_key", true).await;
+    store.reserve("key_1", "2026-11", 10).await.unwrap();
+    store.release("key_1", "2026-11").await.unwrap();
+    store.add_usage(&[UsageCount { key_id: "key_1".to_owned(), month: "2026-11".to_owned(), requests: 3 }]).await.unwrap();
+    store.secret("cursor").await.unwrap();
+    moved("usage and secrets", false).await;
+    store.revoke_key("key_1", Millis(TODAY)).await.unwrap();
+    moved("revoke_key", true).await;
+    store.revoke_key("key_2", Millis(TODAY)).await.unwrap();
+    moved("revoke_key of none", false).await;
+}
+
+pub(crate) async fn a_commit_that_fails_leaves_nothing(place: Place) {
+    let store = place.host().await;
+    publish(&*store, "cpi", "good", TODAY).await;
+    let before = (store.datasets().await.unwrap(), store.revision().await.unwrap());
+    // More rows than any database counts: found out after the dataset's row has been written.
+    let mut bad = publication("cpi", "bad", TODAY + DAY);
+    bad.snapshot.rows = u64::MAX;
+    let failure = store.commit(&bad, Retention::default()).await.unwrap_err();
+    assert!(failure.left_no_trace(), "{failure}");
+    assert_eq!((store.datasets().await.unwrap(), store.revision().await.unwrap()), before);
+    publish(&*store, "cpi", "better", TODAY + DAY).await;
+    assert_eq!(history(&*store).await, ["good", "better"]);
+}
+
+pub(crate) async fn concurrent_publishers_leave_one_whole_history(place: Place) {
+    let hosts = [place.host().await, place.host().await];
+    let mut tasks = tokio::task::JoinSet::new();
+    for index in 0..20_i64 {
+        let host = Arc::clone(&hosts[usize::from(index % 2 == 0)]);
+        tasks.spawn(async move { publish(&*host, "cpi", &format!("s{index}"), TODAY + index).await });
+    }
+    tasks.join_all().await;
+    let mut ids = history(&*hosts[0]).await;
+    // All are younger than a day.
+    assert_eq!(ids.len(), 20);
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 20);
+}
+
+pub(crate) async fn readers_never_see_half_a_commit(place: Place) {
+    let (writer, reader) = (place.host().await, place.host().await);
+    publish(&*writer, "cpi", "s0", TODAY).await;
+    let publishing = tokio::spawn(async move {
+        for index in 1..40 {
+            publish(&*writer, "cpi", &format!("s{index}"), TODAY + index).await;
+        }
+    });
+    while !publishing.is_finished() {
+        let dataset = reader.datasets().await.unwrap().remove(0);
+        assert_eq!(dataset.current.columns.len(), 6);
+        assert_eq!(dataset.snapshots.last().unwrap().id, dataset.current.id);
+    }
+    publishing.await.unwrap();
+}
+
+async fn history(store: &dyn Store) -> Vec<String> {
+    let datasets = store.datasets().await.unwrap();
+    let dataset = datasets.iter().find(|dataset| dataset.name == name("cpi")).unwrap();
+    assert_eq!(dataset.snapshots.last().unwrap().id, dataset.current.id);
+    dataset.snapshots.iter().map(|summary| summary.id.clone()).collect()
+}

@@ -1,0 +1,195 @@
+//! Rules about monthly quotas (contract 5).
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use yearbook_domain::{Millis, Plan};
+
+use super::Place;
+use super::fixtures::{caller, eventually, issue_key, limits};
+use super::probe::Probe;
+use crate::{Meter, Store, Usage};
+
+const TWO_SECONDS: Duration = Duration::from_secs(2);
+
+async fn used(store: &dyn Store) -> u64 {
+    store.used("key_1", &Millis::now().month()).await.unwrap()
+}
+
+pub(crate) async fn a_reservation_carries_what_the_headers_say(place: Place) {
+    let store = place.host().await;
+    issue_key(&*store, "key_1", Plan::Free).await;
+    let meter = Meter::new(Arc::clone(&store));
+    let (caller, limits) = (caller("key_1", Plan::Free), limits(Plan::Free));
+    for used in 1..=10 {
+        let reservation = meter.reserve(&caller, limits).await.unwrap().unwrap();
+        assert_eq!((reservation.used(), reservation.limit(), reservation.left()), (used, Some(10), Some(10 - used)));
+        assert_eq!(reservation.resets_at(), Millis::now().next_month());
+        reservation.commit();
+    }
+    let refused = meter.reserve(&caller, limits).await.unwrap().err().unwrap();
+    assert_eq!((refused.used, refused.limit, refused.resets_at), (10, 10, Millis::now().next_month()));
+    let usage = meter.usage(&caller, limits).await.unwrap();
+    assert_eq!(usage, Usage { used: 10, limit: Some(10), resets_at: Millis::now().next_month() });
+    assert_eq!(usage.left(), Some(0));
+}
+
+pub(crate) async fn a_dropped_reservation_is_given_back_contract_5(place: Place) {
+    let store = place.host().await;
+    issue_key(&*store, "key_1", Plan::Free).await;
+    let meter = Meter::new(Arc::clone(&store));
+    let held: Vec<_> = {
+        let mut held = Vec::new();
+        for _ in 0..10 {
+            held.push(meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.unwrap().unwrap());
+        }
+        held
+    };
+    assert_eq!(used(&*store).await, 10);
+    drop(held);
+    eventually(TWO_SECONDS, async || used(&*store).await == 0).await;
+}
+
+pub(crate) async fn a_released_reservation_is_given_back_at_once(place: Place) {
+    let store = place.host().await;
+    issue_key(&*store, "key_1", Plan::Free).await;
+    let meter = Meter::new(Arc::clone(&store));
+    let reservation = meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.unwrap().unwrap();
+    reservation.release().await;
+    assert_eq!(used(&*store).await, 0);
+}
+
+pub(crate) async fn a_committed_reservation_stays_charged(place: Place) {
+    let store = place.host().await;
+    issue_key(&*store, "key_1", Plan::Free).await;
+    let meter = Meter::new(Arc::clone(&store));
+    meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.unwrap().unwrap().commit();
+    meter.shutdown().await.unwrap();
+    assert_eq!(used(&*store).await, 1);
+}
+
+pub(crate) async fn a_caller_that_goes_away_while_waiting_is_charged_nothing(place: Place) {
+    let store = place.host().await;
+    issue_key(&*store, "key_1", Plan::Free).await;
+    let probe = Probe::on(Arc::clone(&store));
+    let meter = Meter::new(probe.clone());
+    probe.hold();
+    let waiting = tokio::spawn({
+        let meter = Arc::clone(&meter);
+        async move { meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.map(drop) }
+    });
+    eventually(TWO_SECONDS, async || probe.reserving() == 1).await;
+    waiting.abort();
+    assert!(waiting.await.unwrap_err().is_cancelled());
+    let before = probe.calls();
+    probe.let_go();
+    // The database counts the request, then takes it back.
+    eventually(TWO_SECONDS, async || probe.calls() == before + 2).await;
+    eventually(TWO_SECONDS, async || used(&*store).await == 0).await;
+}
+
+pub(crate) async fn what_could_not_be_given_back_is_given_back_later(place: Place) {
+    let store = place.host().await;
+    issue_key(&*store, "key_1", Plan::Free).await;
+    let probe = Probe::on(Arc::clone(&store));
+    let meter = Meter::new(probe.clone());
+    let (caller, limits) = (caller("key_1", Plan::Free), limits(Plan::Free));
+    let first = meter.reserve(&caller, limits).await.unwrap().unwrap();
+    let second = meter.reserve(&caller, limits).await.unwrap().unwrap();
+    probe.fail(true);
+    assert!(meter.reserve(&caller, limits).await.is_err());
+    first.release().await;
+    drop(second);
+    assert!(meter.shutdown().await.is_err());
+    assert_eq!(used(&*store).await, 2);
+    probe.fail(false);
+    meter.shutdown().await.unwrap();
+    assert_eq!(used(&*store).await, 0);
+}
+
+pub(crate) async fn unlimited_plans_are_counted_in_memory_and_written_each_second(place: Place) {
+    let store = place.host().await;
+    issue_key(&*store, "key_1", Plan::Enterprise).await;
+    let probe = Probe::on(Arc::clone(&store));
+    let meter = Meter::new(probe.clone());
+    let (caller, limits) = (caller("key_1", Plan::Enterprise), limits(Plan::Enterprise));
+    for index in 0..100 {
+        let reservation = meter.reserve(&caller, limits).await.unwrap().unwrap();
+        assert_eq!((reservation.limit(), reservation.left()), (None, None));
+        match index % 4 {
+            0 => drop(reservation),
+            1 => reservation.release().await,
+            _ => reservation.commit(),
+        }
+    }
+    eventually(TWO_SECONDS, async || used(&*store).await == 50).await;
+    // A hundred requests, one or two writes.
+    assert!(probe.calls() <= 2, "{}", probe.calls());
+    let usage = meter.usage(&caller, limits).await.unwrap();
+    assert_eq!((usage.used, usage.limit, usage.left()), (50, None, None));
+}
+
+pub(crate) async fn shutdown_writes_every_count(place: Place) {
+    let store = place.host().await;
+    issue_key(&*store, "key_1", Plan::Pro).await;
+    let meter = Meter::new(Arc::clone(&store));
+    for _ in 0..7 {
+        meter.reserve(&caller("key_1", Plan::Pro), limits(Plan::Pro)).await.unwrap().unwrap().commit();
+    }
+    assert_eq!(meter.usage(&caller("key_1", Plan::Pro), limits(Plan::Pro)).await.unwrap().used, 7);
+    meter.shutdown().await.unwrap();
+    assert_eq!(used(&*store).await, 7);
+    meter.shutdown().await.unwrap();
+    assert_eq!(used(&*store).await, 7);
+}
+
+pub(crate) async fn counts_survive_a_failing_database(place: Place) {
+    let store = place.host().await;
+    issue_key(&*store, "key_1", Plan::Pro).await;
+    let probe = Probe::on(Arc::clone(&store));
+    let meter = Meter::new(probe.clone());
+    probe.fail(true);
+    for _ in 0..5 {
+        let reserved = meter.reserve(&caller("key_1", Plan::Pro), limits(Plan::Pro)).await;
+        reserved.unwrap().unwrap().commit();
+        assert!(meter.shutdown().await.is_err());
+    }
+    probe.fail(false);
+    meter.shutdown().await.unwrap();
+    assert_eq!(used(&*store).await, 5);
+}
+
+pub(crate) async fn no_two_meters_grant_the_last_request_contract_5(place: Place) {
+    let hosts = [place.host().await, place.host().await];
+    issue_key(&*hosts[0], "key_1", Plan::Free).await;
+    let meters = hosts.clone().map(Meter::new);
+    let mut tasks = tokio::task::JoinSet::new();
+    for index in 0..50 {
+        let meter = Arc::clone(&meters[index % 2]);
+        tasks.spawn(async move {
+            let reserved = meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.unwrap();
+            reserved.map(crate::Reservation::commit).is_ok()
+        });
+    }
+    assert_eq!(tasks.join_all().await.into_iter().filter(|&granted| granted).count(), 10);
+    assert_eq!(used(&*hosts[0]).await, 10);
+}
+
+pub(crate) async fn a_month_that_ends_is_charged_to_the_month_it_began_in(place: Place) {
+    let store = place.host().await;
+    issue_key(&*store, "key_1", Plan::Free).await;
+    let meter = Meter::new(Arc::clone(&store));
+    let (caller, limits) = (caller("key_1", Plan::Free), limits(Plan::Free));
+    let (before, after) = (Millis(1_798_761_599_999), Millis(1_798_761_600_000));
+    for _ in 0..10 {
+        meter.reserve_at(&caller, limits, before).await.unwrap().unwrap().commit();
+    }
+    let refused = meter.reserve_at(&caller, limits, before).await.unwrap().err().unwrap();
+    assert_eq!(refused.resets_at, after);
+    let held = meter.reserve_at(&caller, limits, after).await.unwrap().unwrap();
+    assert_eq!((held.used(), store.used("key_1", "2026-12").await.unwrap()), (1, 10));
+    held.release().await;
+    assert_eq!((store.used("key_1", "2027-01").await.unwrap(), store.used("key_1", "2026-12").await.unwrap()), (0, 10));
+}

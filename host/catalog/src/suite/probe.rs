@@ -1,0 +1,143 @@
+//! A store that counts what it is asked, fails on demand and can be held up: what tests put between
+//! a store and what stands on it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::Semaphore;
+use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
+
+use crate::{
+    Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, Reserved, Retention, Standing, Store, StoreDescription, UsageCount,
+};
+
+pub(super) struct Probe {
+    inner: Arc<dyn Store>,
+    /// Questions other than for the revision.
+    calls: AtomicU64,
+    failing: AtomicBool,
+    /// Calls of `reserve` that have reached the store.
+    reserving: AtomicU64,
+    /// `reserve` needs one of these.
+    gate: Semaphore,
+}
+
+impl Probe {
+    pub(super) fn on(inner: Arc<dyn Store>) -> Arc<Self> {
+        Arc::new(Self {
+            inner,
+            calls: AtomicU64::new(0),
+            failing: AtomicBool::new(false),
+            reserving: AtomicU64::new(0),
+            gate: Semaphore::new(Semaphore::MAX_PERMITS),
+        })
+    }
+
+    pub(super) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn fail(&self, failing: bool) {
+        self.failing.store(failing, Ordering::SeqCst);
+    }
+
+    /// Holds up every `reserve` from now on.
+    pub(super) fn hold(&self) {
+        self.gate.forget_permits(Semaphore::MAX_PERMITS);
+    }
+
+    pub(super) fn let_go(&self) {
+        self.gate.add_permits(1_000);
+    }
+
+    pub(super) fn reserving(&self) -> u64 {
+        self.reserving.load(Ordering::SeqCst)
+    }
+
+    fn asked(&self) -> Result<&dyn Store, Failure> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        self.there()
+    }
+
+    fn there(&self) -> Result<&dyn Store, Failure> {
+        if self.failing.load(Ordering::SeqCst) {
+            let source = sqlx::Error::PoolClosed;
+            return Err(Failure::Query { location: "(probe)".to_owned(), doing: "answer: told to fail", source });
+        }
+        Ok(&*self.inner)
+    }
+}
+
+#[async_trait]
+impl Store for Probe {
+    fn describe(&self) -> StoreDescription {
+        self.inner.describe()
+    }
+    async fn ping(&self) -> Result<(), Failure> {
+        self.asked()?.ping().await
+    }
+    async fn revision(&self) -> Result<i64, Failure> {
+        self.there()?.revision().await
+    }
+    async fn datasets(&self) -> Result<Vec<Dataset>, Failure> {
+        self.asked()?.datasets().await
+    }
+    async fn snapshot(&self, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, Failure> {
+        self.asked()?.snapshot(dataset, id).await
+    }
+    async fn standing(&self, dataset: &DatasetName, id: &str) -> Result<Standing, Failure> {
+        self.asked()?.standing(dataset, id).await
+    }
+    async fn commit(&self, publication: &Publication, retention: Retention) -> Result<Committed, Failure> {
+        self.asked()?.commit(publication, retention).await
+    }
+    async fn retire(&self, dataset: &DatasetName) -> Result<bool, Failure> {
+        self.asked()?.retire(dataset).await
+    }
+    async fn referenced_files(&self) -> Result<Vec<StoredFile>, Failure> {
+        self.asked()?.referenced_files().await
+    }
+    async fn insert_key(&self, key: &KeyRecord, hash: &KeyHash) -> Result<(), Failure> {
+        self.asked()?.insert_key(key, hash).await
+    }
+    async fn keys(&self) -> Result<Vec<KeyRecord>, Failure> {
+        self.asked()?.keys().await
+    }
+    async fn key(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, Failure> {
+        let found = self.asked()?.key(hash).await;
+        // Long enough that concurrent checks meet.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        found
+    }
+    async fn revoke_key(&self, id: &str, at: Millis) -> Result<bool, Failure> {
+        self.asked()?.revoke_key(id, at).await
+    }
+    async fn reserve(&self, key_id: &str, month: &str, limit: u64) -> Result<Reserved, Failure> {
+        self.reserving.fetch_add(1, Ordering::SeqCst);
+        let _permit = self.gate.acquire().await;
+        self.asked()?.reserve(key_id, month, limit).await
+    }
+    async fn release(&self, key_id: &str, month: &str) -> Result<(), Failure> {
+        self.asked()?.release(key_id, month).await
+    }
+    async fn add_usage(&self, counts: &[UsageCount]) -> Result<(), Failure> {
+        self.asked()?.add_usage(counts).await
+    }
+    async fn used(&self, key_id: &str, month: &str) -> Result<u64, Failure> {
+        self.asked()?.used(key_id, month).await
+    }
+    async fn secret(&self, name: &str) -> Result<[u8; 32], Failure> {
+        self.asked()?.secret(name).await
+    }
+    async fn register_release(&self, release: &PluginRelease) -> Result<(), Failure> {
+        self.asked()?.register_release(release).await
+    }
+    async fn releases(&self) -> Result<Vec<PluginRelease>, Failure> {
+        self.asked()?.releases().await
+    }
+    async fn close(&self) {
+        self.inner.close().await;
+    }
+}

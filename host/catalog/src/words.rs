@@ -1,0 +1,87 @@
+//! How the domain's closed lists are spelt in the database: by their serde names, so that each word
+//! has one home. Works for every database.
+
+use serde::Serialize;
+use serde::de::value::{Error as WordError, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
+
+use crate::failure::Unreadable;
+
+/// The word for a unit variant.
+pub(crate) fn word<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => Ok(word),
+        Ok(other) => Err(sqlx::Error::Encode(format!("{other} is no word").into())),
+        Err(error) => Err(sqlx::Error::Encode(error.into())),
+    }
+}
+
+/// A list of names, whose order matters, as a JSON array.
+pub(crate) fn list(names: &[String]) -> Result<String, sqlx::Error> {
+    serde_json::to_string(names).map_err(|error| sqlx::Error::Encode(error.into()))
+}
+
+/// A whole number of ours (rows, bytes, requests) as databases hold it.
+pub(crate) fn whole(number: u64) -> Result<i64, sqlx::Error> {
+    i64::try_from(number).map_err(|error| sqlx::Error::Encode(error.into()))
+}
+
+/// Where values are read, for the message when one makes no sense.
+pub(crate) struct Place<'a> {
+    /// Which table.
+    pub(crate) table: &'static str,
+    /// Which row, as people would call it.
+    pub(crate) row: &'a str,
+}
+
+impl Place<'_> {
+    /// The opposite of [`word`].
+    pub(crate) fn parse<T: DeserializeOwned>(&self, column: &'static str, word: &str) -> Result<T, sqlx::Error> {
+        let deserializer: StrDeserializer<'_, WordError> = word.into_deserializer();
+        T::deserialize(deserializer).map_err(|_| self.unreadable(column, word))
+    }
+
+    /// The opposite of [`list`].
+    pub(crate) fn names(&self, column: &'static str, json: &str) -> Result<Vec<String>, sqlx::Error> {
+        serde_json::from_str(json).map_err(|_| self.unreadable(column, json))
+    }
+
+    /// The opposite of [`whole`].
+    pub(crate) fn count(&self, column: &'static str, number: i64) -> Result<u64, sqlx::Error> {
+        u64::try_from(number).map_err(|_| self.unreadable(column, &number.to_string()))
+    }
+
+    fn unreadable(&self, column: &'static str, found: &str) -> sqlx::Error {
+        Unreadable { table: self.table, column, row: self.row.to_owned(), found: format!("{found:?}") }.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use yearbook_domain::{ColumnType, Layout, Plan, Role};
+
+    use super::*;
+
+    #[test]
+    fn words_come_back_as_what_they_were() {
+        let place = Place { table: "columns", row: "cpi" };
+        assert_eq!(word(&Role::Geometry).unwrap(), "geometry");
+        assert_eq!(place.parse::<Role>("role", "geometry").unwrap(), Role::Geometry);
+        assert_eq!(place.parse::<ColumnType>("column_type", &word(&ColumnType::Date).unwrap()).unwrap(), ColumnType::Date);
+        assert_eq!(place.parse::<Layout>("layout", &word(&Layout::Wide).unwrap()).unwrap(), Layout::Wide);
+        for plan in Plan::ALL {
+            assert_eq!(word(&plan).unwrap(), plan.as_str());
+        }
+    }
+
+    #[test]
+    fn an_unknown_word_says_where_it_stands() {
+        let place = Place { table: "columns", row: "value of cpi" };
+        let error = place.parse::<Role>("role", "colour").unwrap_err().to_string();
+        assert!(error.contains(r#"columns.role of value of cpi holds "colour""#), "{error}");
+        let error = place.count("row_count", -1).unwrap_err().to_string();
+        assert!(error.contains(r#"columns.row_count of value of cpi holds "-1""#), "{error}");
+    }
+}
