@@ -16,8 +16,6 @@ pub struct Json {
     rows: Rows<escape::Escaping>,
     head: Vec<u8>,
     tail: &'static [u8],
-    /// A row of a table without columns.
-    without_columns: bool,
 }
 
 impl Encoder for Json {
@@ -53,7 +51,7 @@ impl Encoder for Json {
         });
         let rows = Rows::new(escape::Escaping, &schema.fields, leads.collect(), b"},")?;
         let (head, tail): (_, &[u8]) = if enveloped { (envelope::head(&schema), b"]}") } else { (b"[".to_vec(), b"]") };
-        Ok(Self { rows, head, tail, without_columns: schema.fields.is_empty() })
+        Ok(Self { rows, head, tail })
     }
 
     fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -62,11 +60,7 @@ impl Encoder for Json {
     }
 
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
-        if self.without_columns {
-            out.extend(b"{},".repeat(batch.rows()));
-        } else {
-            self.rows.write(&batch, out);
-        }
+        self.rows.write(&batch, out);
         // The comma after the last row is the separator, which the host writes.
         out.pop();
         Ok(())

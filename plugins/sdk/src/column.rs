@@ -49,26 +49,57 @@ pub enum Values<'a> {
     LargeUtf8(Strings<'a, i64>),
     Binary(Strings<'a, i32>),
     LargeBinary(Strings<'a, i64>),
-    FixedSizeBinary { width: usize, bytes: &'a [u8] },
+    FixedSizeBinary {
+        width: usize,
+        bytes: &'a [u8],
+    },
     Date32(Cow<'a, [i32]>),
     Date64(Cow<'a, [i64]>),
     Time32(TimeUnit, Cow<'a, [i32]>),
     Time64(TimeUnit, Cow<'a, [i64]>),
-    Timestamp { unit: TimeUnit, zone: &'a str, values: Cow<'a, [i64]> },
+    Timestamp {
+        unit: TimeUnit,
+        zone: &'a str,
+        values: Cow<'a, [i64]>,
+    },
     Duration(TimeUnit, Cow<'a, [i64]>),
-    Decimal32 { scale: i8, values: Cow<'a, [i32]> },
-    Decimal64 { scale: i8, values: Cow<'a, [i64]> },
-    Decimal128 { scale: i8, values: Cow<'a, [i128]> },
-    List { offsets: Cow<'a, [i32]>, items: Box<Column<'a>> },
-    LargeList { offsets: Cow<'a, [i64]>, items: Box<Column<'a>> },
-    FixedSizeList { width: usize, items: Box<Column<'a>> },
+    Decimal32 {
+        scale: i8,
+        values: Cow<'a, [i32]>,
+    },
+    Decimal64 {
+        scale: i8,
+        values: Cow<'a, [i64]>,
+    },
+    Decimal128 {
+        scale: i8,
+        values: Cow<'a, [i128]>,
+    },
+    List {
+        offsets: Cow<'a, [i32]>,
+        items: Box<Column<'a>>,
+    },
+    LargeList {
+        offsets: Cow<'a, [i64]>,
+        items: Box<Column<'a>>,
+    },
+    FixedSizeList {
+        width: usize,
+        items: Box<Column<'a>>,
+    },
     /// Its one child is a struct of key and value.
-    Map { offsets: Cow<'a, [i32]>, entries: Box<Column<'a>> },
+    Map {
+        offsets: Cow<'a, [i32]>,
+        entries: Box<Column<'a>>,
+    },
     Struct(Vec<Column<'a>>),
     Dictionary(Dictionary<'a>),
     /// All other types (views, unions, intervals, 256-bit decimals, run ends): buffers as they crossed,
     /// and children.
-    Other { buffers: &'a [Vec<u8>], children: Vec<Column<'a>> },
+    Other {
+        buffers: &'a [Vec<u8>],
+        children: Vec<Column<'a>>,
+    },
 }
 
 /// Dictionary-encoded values.
@@ -85,10 +116,8 @@ pub struct Dictionary<'a> {
 
 impl<'a> Column<'a> {
     pub(crate) fn new(field: &'a Field, array: &'a Array) -> Self {
-        let has_validity = !matches!(
-            field.data_type,
-            DataType::Null | DataType::DenseUnion(_) | DataType::SparseUnion(_) | DataType::RunEndEncoded
-        );
+        let has_validity =
+            !matches!(field.data_type, DataType::Null | DataType::DenseUnion(_) | DataType::SparseUnion(_) | DataType::RunEndEncoded);
         let validity = (has_validity && array.null_count > 0).then(|| Bits::new(buffer(array, 0), array.length));
         let values = if let (Some(values), Some(dictionary)) = (&field.dictionary, &array.dictionary) {
             let batch::Dictionary { values: array_of_values, version } = dictionary;

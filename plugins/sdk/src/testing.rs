@@ -1,1 +1,118 @@
-//! A test kit for plugin authors.
+//! A test kit for plugin authors: build tables from Rust values, run an encoder natively as the host
+//! would, and check it against the list of things that every encoder must hold ([`conformance`]).
+//!
+//! Never needed at run time: it costs a guest nothing, since nothing there refers to it.
+
+pub mod conformance;
+mod data;
+mod table;
+
+pub use table::Table;
+
+use crate::batch::Decoder;
+use crate::{Batch, Encoder, Error, Kind, Options, Schema, Value};
+
+/// What an encoder made of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Encoded {
+    /// Bytes before the first row.
+    pub head: Vec<u8>,
+    /// Bytes of each batch.
+    pub parts: Vec<Vec<u8>>,
+    /// Bytes after the last row.
+    pub tail: Vec<u8>,
+}
+
+impl Encoded {
+    /// The response as a client sees it.
+    #[must_use]
+    pub fn response(&self, separator: Option<&[u8]>) -> Vec<u8> {
+        [self.head.as_slice(), &self.parts.join(separator.unwrap_or_default()), &self.tail].concat()
+    }
+}
+
+/// Runs an encoder over a table with one instance, and returns the response.
+///
+/// # Errors
+/// What the encoder declines with.
+pub fn encode<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Result<Vec<u8>, Error> {
+    Ok(encode_parts::<E>(table, options)?.response(E::describe().separator))
+}
+
+/// As [`encode`], with head, parts and tail apart.
+///
+/// # Errors
+/// What the encoder declines with.
+pub fn encode_parts<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Result<Encoded, Error> {
+    let dictionaries = E::describe().dictionaries;
+    let (schema, mut decoder) = start(table, dictionaries)?;
+    let mut encoder = E::open(schema, &chosen::<E>(options))?;
+    let mut encoded = Encoded { head: Vec::new(), parts: Vec::new(), tail: Vec::new() };
+    encoder.head(&mut encoded.head)?;
+    for (position, rows) in table.batches().enumerate() {
+        let mut part = Vec::new();
+        encoder.part(decoder.decode(table.wire_batch(rows, dictionaries, position > 0))?, &mut part)?;
+        encoded.parts.push(part);
+    }
+    encoder.tail(&mut encoded.tail)?;
+    Ok(encoded)
+}
+
+/// As [`encode_parts`], with an instance for each batch, as a host may do when a separator is promised.
+///
+/// # Errors
+/// What the encoder declines with.
+pub fn encode_apart<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Result<Encoded, Error> {
+    let dictionaries = E::describe().dictionaries;
+    let chosen = chosen::<E>(options);
+    let mut ends = E::open(start(table, dictionaries)?.0, &chosen)?;
+    let mut encoded = Encoded { head: Vec::new(), parts: Vec::new(), tail: Vec::new() };
+    ends.head(&mut encoded.head)?;
+    for rows in table.batches() {
+        let (schema, mut decoder) = start(table, dictionaries)?;
+        let mut encoder = E::open(schema, &chosen)?;
+        let mut part = Vec::new();
+        encoder.part(decoder.decode(table.wire_batch(rows, dictionaries, false))?, &mut part)?;
+        encoded.parts.push(part);
+    }
+    ends.tail(&mut encoded.tail)?;
+    Ok(encoded)
+}
+
+/// The batches of a table, for trying parts of a plugin. `dictionaries`: whether few-valued text stays
+/// dictionary-encoded.
+///
+/// # Errors
+/// As the plugin would see them.
+pub fn batches(table: &Table, dictionaries: bool) -> Result<Vec<Batch>, Error> {
+    let (_, mut decoder) = start(table, dictionaries)?;
+    table.batches().enumerate().map(|(position, rows)| decoder.decode(table.wire_batch(rows, dictionaries, position > 0))).collect()
+}
+
+/// The options of a response: what is named, and defaults for the rest.
+///
+/// # Panics
+/// When a default cannot be read as its kind.
+#[must_use]
+pub fn chosen<E: Encoder>(options: &[(&str, Value)]) -> Options {
+    let value = |parameter: &crate::Parameter| {
+        if let Some((_, value)) = options.iter().find(|(name, _)| *name == parameter.name) {
+            return value.clone();
+        }
+        let default = parameter.default;
+        let parsed = match parameter.kind {
+            Kind::Text => Some(Value::Text(default.to_owned())),
+            Kind::Integer => default.parse().ok().map(Value::Integer),
+            Kind::Number => default.parse().ok().map(Value::Number),
+            Kind::Boolean => default.parse().ok().map(Value::Boolean),
+        };
+        parsed.unwrap_or_else(|| panic!("the default `{default}` of `{}` is not of its kind", parameter.name))
+    };
+    Options(E::describe().parameters.iter().map(|parameter| (parameter.name.to_owned(), value(parameter))).collect())
+}
+
+fn start(table: &Table, dictionaries: bool) -> Result<(Schema, Decoder), Error> {
+    let schema = Schema::from_wire(table.wire_schema(dictionaries))?;
+    let decoder = Decoder::new(&schema);
+    Ok((schema, decoder))
+}

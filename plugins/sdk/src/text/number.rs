@@ -104,7 +104,15 @@ fn few_decimals(number: f64, slot: &mut Slot) -> Option<usize> {
     let (first, second, third) = (rest / 100, rest / 10 % 10, rest % 10);
     let text = u32::from(b'.') | (first | second << 8 | third << 16 | 0x0030_3030) << 8;
     slot[at..at + 4].copy_from_slice(&text.to_le_bytes());
-    Some(at + if third != 0 { 4 } else if second != 0 { 3 } else { 2 })
+    Some(
+        at + if third != 0 {
+            4
+        } else if second != 0 {
+            3
+        } else {
+            2
+        },
+    )
 }
 
 #[inline(never)]
@@ -185,7 +193,7 @@ mod tests {
     #[test]
     fn the_fast_path_for_floats_writes_what_the_general_one_does() {
         let mut state = 88_172_645_463_325_252_u64;
-        let mut check = |number: f64| {
+        let check = |number: f64| {
             if number.is_finite() {
                 assert_eq!(text(|slot| float(number, slot)), zmij::Buffer::new().format_finite(number), "{number:?}");
             }

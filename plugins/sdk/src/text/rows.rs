@@ -24,6 +24,9 @@ impl<D: Dialect> Rows<D> {
     /// # Errors
     /// [`Error::UnsupportedSchema`] naming a column that the dialect cannot write.
     pub fn new(dialect: D, fields: &[Field], leads: Vec<Vec<u8>>, end: &[u8]) -> Result<Self, Error> {
+        if fields.is_empty() {
+            return Err(Error::UnsupportedSchema("the table has no columns; name at least one in `columns`".to_owned()));
+        }
         if let Some(field) = fields.iter().find(|field| !cell::is_supported::<D>(field)) {
             return Err(Error::UnsupportedSchema(format!(
                 "column `{}` has the Arrow type `{}`, which this format cannot carry; leave it out with `columns` or ask for arrow",

@@ -70,9 +70,15 @@ impl Slots {
             Numbers::I16(numbers) => self.each::<D, _>(&numbers[rows.clone()], rows, validity, |n, slot| number::signed((*n).into(), slot)),
             Numbers::I32(numbers) => self.each::<D, _>(&numbers[rows.clone()], rows, validity, |n, slot| number::signed((*n).into(), slot)),
             Numbers::I64(numbers) => self.each::<D, _>(&numbers[rows.clone()], rows, validity, |n, slot| number::signed(*n, slot)),
-            Numbers::U8(numbers) => self.each::<D, _>(&numbers[rows.clone()], rows, validity, |n, slot| number::unsigned((*n).into(), slot)),
-            Numbers::U16(numbers) => self.each::<D, _>(&numbers[rows.clone()], rows, validity, |n, slot| number::unsigned((*n).into(), slot)),
-            Numbers::U32(numbers) => self.each::<D, _>(&numbers[rows.clone()], rows, validity, |n, slot| number::unsigned((*n).into(), slot)),
+            Numbers::U8(numbers) => {
+                self.each::<D, _>(&numbers[rows.clone()], rows, validity, |n, slot| number::unsigned((*n).into(), slot))
+            }
+            Numbers::U16(numbers) => {
+                self.each::<D, _>(&numbers[rows.clone()], rows, validity, |n, slot| number::unsigned((*n).into(), slot))
+            }
+            Numbers::U32(numbers) => {
+                self.each::<D, _>(&numbers[rows.clone()], rows, validity, |n, slot| number::unsigned((*n).into(), slot))
+            }
             Numbers::U64(numbers) => self.each::<D, _>(&numbers[rows.clone()], rows, validity, |n, slot| number::unsigned(*n, slot)),
             Numbers::F32(numbers) => self.each::<D, _>(&numbers[rows.clone()], rows, validity, float32::<D>),
             Numbers::F64(numbers) => self.each::<D, _>(&numbers[rows.clone()], rows, validity, float::<D>),

@@ -1,0 +1,40 @@
+//! CSV's fields: RFC 4180, section 2, rules 5 to 7; numbers that are not finite as in Table Schema.
+
+use yearbook_sdk::text::{Dialect, any_byte};
+
+/// How CSV writes values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Quoting {
+    pub(crate) delimiter: u8,
+}
+
+impl Dialect for Quoting {
+    const NULL: &'static [u8] = b"";
+    const NAN: &'static [u8] = b"NaN";
+    const INFINITY: &'static [u8] = b"INF";
+    const NEGATIVE_INFINITY: &'static [u8] = b"-INF";
+    const QUOTE: &'static [u8] = b"";
+    const EMPTY_TEXT: &'static [u8] = b"\"\"";
+    const NESTED: bool = false;
+
+    #[inline(always)]
+    fn is_plain(&self, text: &[u8]) -> bool {
+        let delimiter = self.delimiter;
+        !any_byte(text, |byte| (byte == delimiter) | (byte == b'"') | (byte == b'\n') | (byte == b'\r'))
+    }
+
+    fn escape(&self, text: &[u8], out: &mut Vec<u8>) {
+        out.push(b'"');
+        if any_byte(text, |byte| byte == b'"') {
+            for piece in text.split_inclusive(|&byte| byte == b'"') {
+                out.extend_from_slice(piece);
+                if piece.ends_with(b"\"") {
+                    out.push(b'"');
+                }
+            }
+        } else {
+            out.extend_from_slice(text);
+        }
+        out.push(b'"');
+    }
+}

@@ -1,0 +1,84 @@
+//! The rules for CSV of contract 3 and RFC 4180.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use yearbook_csv::Csv;
+use yearbook_sdk::testing::{Table, conformance, encode};
+use yearbook_sdk::{Error, Value};
+
+fn text(table: &Table) -> String {
+    String::from_utf8(encode::<Csv>(table, &[]).unwrap()).unwrap()
+}
+
+fn records(bytes: &[u8]) -> Vec<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new().from_reader(bytes);
+    reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn conforms() {
+    conformance::check::<Csv>(|bytes| records(bytes).len());
+}
+
+#[test]
+fn null_is_an_empty_field_and_an_empty_text_is_two_quotes_contract_3() {
+    let table = Table::new()
+        .text("region", &[Some("north"), None, Some("")])
+        .dictionary("kind", &[Some(""), None, Some("a,b")])
+        .integers("year", &[None, Some(-7), Some(1)])
+        .numbers("value", &[Some(1.0), None, Some(0.25)])
+        .booleans("final", &[Some(false), None, Some(true)]);
+    assert_eq!(text(&table), "region,kind,year,value,final\nnorth,\"\",,1.0,false\n,,-7,,\n\"\",\"a,b\",1,0.25,true\n");
+}
+
+#[test]
+fn an_empty_result_is_a_header_line_contract_3() {
+    assert_eq!(text(&Table::new().text("a", &[None::<&str>; 0]).numbers("b", &[])), "a,b\n");
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_as_in_table_schema_contract_3() {
+    let table = Table::new().numbers("a", &[Some(f64::NAN), Some(f64::INFINITY), Some(f64::NEG_INFINITY)]);
+    assert_eq!(text(&table), "a\nNaN\nINF\n-INF\n");
+}
+
+#[test]
+fn only_fields_that_need_quotes_get_them_rfc_4180() {
+    let table = Table::new()
+        .text("a;b", &[Some(" x "), Some("a\"b"), Some("a\rb"), Some("a\nb"), Some("a;b"), Some("'"), Some("é")])
+        .text("c,\"d\"", &[Some(""); 7]);
+    assert_eq!(text(&table), "a;b,\"c,\"\"d\"\"\"\n x ,\"\"\n\"a\"\"b\",\"\"\n\"a\rb\",\"\"\n\"a\nb\",\"\"\na;b,\"\"\n',\"\"\né,\"\"\n");
+}
+
+#[test]
+fn the_delimiter_is_chosen_and_quoted() {
+    let table = Table::new().text("a", &[Some("x;y"), Some("x,y")]).integers("b", &[Some(1), Some(2)]);
+    let bytes = encode::<Csv>(&table, &[("delimiter", Value::Text(";".to_owned()))]).unwrap();
+    assert_eq!(String::from_utf8(bytes).unwrap(), "a;b\n\"x;y\";1\nx,y;2\n");
+    let refused = encode::<Csv>(&table, &[("delimiter", Value::Text("ab".to_owned()))]);
+    assert!(matches!(refused, Err(Error::InvalidOption(_))));
+}
+
+#[test]
+fn text_of_any_length_and_place_survives() {
+    let values: Vec<String> = (0..200)
+        .flat_map(|length| [("x".repeat(length), "!"), ("y".repeat(length), "\"z"), (",".repeat(length), "\n")])
+        .map(|(a, b)| a + b)
+        .collect();
+    let cells: Vec<_> = values.iter().map(Some).collect();
+    let read = records(&encode::<Csv>(&Table::new().text("a", &cells).text("b", &cells).batches_of(41), &[]).unwrap());
+    let expected: Vec<_> = values.iter().map(|value| vec![value.clone(), value.clone()]).collect();
+    assert_eq!(read, expected);
+}
+
+#[test]
+fn a_row_of_one_null_is_an_empty_line() {
+    assert_eq!(text(&Table::new().text("a", &[Some("x"), None, Some("y")])), "a\nx\n\ny\n");
+}
+
+#[test]
+fn nested_columns_are_declined_by_name() {
+    let Err(Error::UnsupportedSchema(sentence)) = encode::<Csv>(&Table::new().lists("tags", &[Some(vec![1])]), &[]) else {
+        panic!("not declined")
+    };
+    assert!(sentence.contains("`tags`"), "{sentence}");
+}

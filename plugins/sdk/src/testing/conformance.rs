@@ -1,0 +1,178 @@
+//! What every encoder must hold, as tables to try. Call [`check`] from a test of your plugin.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::{Table, encode, encode_apart, encode_parts};
+use crate::{Encoder, Error};
+
+/// A table, and what it is there for.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// The rule that it tries.
+    pub name: &'static str,
+    /// The table.
+    pub table: Table,
+    /// Whether an encoder may decline it with [`Error::UnsupportedSchema`]: only types that datasets
+    /// do not have.
+    pub optional: bool,
+}
+
+/// Runs an encoder with its default options over every case. `count_rows` reads a response back with
+/// a library of its own and says how many rows it holds.
+///
+/// # Panics
+/// With all that went wrong, one line each.
+pub fn check<E: Encoder>(count_rows: impl Fn(&[u8]) -> usize) {
+    let faults: Vec<_> = cases().iter().flat_map(|case| faults::<E>(case, &count_rows)).collect();
+    assert!(faults.is_empty(), "{} does not conform:\n{}", E::describe().format, faults.join("\n"));
+}
+
+fn faults<E: Encoder>(case: &Case, count_rows: &impl Fn(&[u8]) -> usize) -> Vec<String> {
+    let Case { name, table, optional } = case;
+    let attempt = catch_unwind(AssertUnwindSafe(|| encode::<E>(table, &[])));
+    let bytes = match attempt {
+        Err(_) => return vec![format!("{name}: panics")],
+        Ok(Err(Error::UnsupportedSchema(sentence))) if *optional => {
+            let named = sentence.contains("`subject`");
+            return if named { Vec::new() } else { vec![format!("{name}: declines without naming the column: {sentence}")] };
+        }
+        Ok(Err(error)) => return vec![format!("{name}: declines: {error}")],
+        Ok(Ok(bytes)) => bytes,
+    };
+    let mut faults = Vec::new();
+    let rows = count_rows(&bytes);
+    if rows != table.rows() {
+        faults.push(format!("{name}: {} rows become {rows}", table.rows()));
+    }
+    if encode::<E>(table, &[]) != Ok(bytes) {
+        faults.push(format!("{name}: the same input gives other bytes the second time"));
+    }
+    if E::describe().separator.is_some() {
+        let cut = table.clone().batches_of(table.rows().div_ceil(3));
+        if encode_parts::<E>(&cut, &[]) != encode_apart::<E>(&cut, &[]) {
+            faults.push(format!("{name}: a separator is promised, but parts depend on those before them"));
+        }
+    }
+    let separator = E::describe().separator;
+    let cut = encode_parts::<E>(&table.clone().batches_of(2), &[]).map(|encoded| count_rows(&encoded.response(separator)));
+    if cut != Ok(table.rows()) {
+        faults.push(format!("{name}: in batches of 2, {} rows become {cut:?}", table.rows()));
+    }
+    faults
+}
+
+/// The tables. The column that a case is about is called `subject`.
+#[must_use]
+pub fn cases() -> Vec<Case> {
+    let none: [Option<&str>; 0] = [];
+    let control: Vec<Option<String>> = (0..=0x20).map(|code| char::from_u32(code).map(|c| format!("a{c}b"))).collect();
+    let hostile = [
+        "",
+        " ",
+        "\"",
+        "\"\"",
+        ",",
+        "a,b",
+        ";",
+        "\n",
+        "\r\n",
+        "a\nb",
+        "\\",
+        "\\n",
+        "'",
+        "=1+1",
+        "null",
+        "NaN",
+        "\u{feff}",
+        "é",
+        "日本語",
+        "🦉",
+        "\u{2028}",
+    ];
+    let hostile: Vec<_> = hostile.into_iter().map(Some).collect();
+    let huge = "MULTIPOLYGON (((174.7 -36.8, \"x\" ".repeat(40_000);
+    let numbers = [0.0, -0.0, 1.0, 0.1, 0.1 + 0.2, 1e21, 1e-7, 5e-324, f64::MAX, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+    let integers = [0, -1, i64::MIN, i64::MAX, 9_007_199_254_740_993];
+    let few: Vec<_> = (0..50).map(|row| if row % 7 == 0 { None } else { Some(["north", "so\"uth", "ea,st", ""][row % 4]) }).collect();
+    let wide = (0..300).fold(Table::new(), |table, column| table.numbers(&format!("series_{column}"), &[Some(f64::from(column)), None]));
+    let stored = |name, table| Case { name, table, optional: false };
+    let mut cases = vec![
+        stored("no rows", Table::new().text("subject", &none).dictionary("other", &none).numbers("value", &[])),
+        stored("one row", Table::new().text("subject", &[Some("x")]).integers("other", &[Some(1)])),
+        stored(
+            "nothing but nulls",
+            Table::new()
+                .text("subject", &[None::<&str>, None])
+                .numbers("b", &[None, None])
+                .integers("c", &[None, None])
+                .booleans("d", &[None, None])
+                .dictionary("e", &[None::<&str>, None]),
+        ),
+        stored(
+            "nulls between values",
+            Table::new()
+                .text("subject", &[Some("a"), None, Some("")])
+                .numbers("b", &[None, Some(1.5), None])
+                .integers("c", &[Some(1), None, None])
+                .booleans("d", &[Some(true), None, Some(false)]),
+        ),
+        stored("control characters", Table::new().text("subject", &control).dictionary("other", &control)),
+        stored("text that looks like syntax, and Unicode", Table::new().text("subject", &hostile).dictionary("other", &hostile)),
+        stored("names that look like syntax", Table::new().text("a,\"b\"\n", &[Some("x")]).text("é", &[Some("y")]).text("", &[Some("z")])),
+        stored("one huge cell", Table::new().text("subject", &[Some(huge.as_str()), Some("small")]).integers("n", &[Some(1), Some(2)])),
+        stored("many columns", wide),
+        stored("floats at the edges", Table::new().numbers("subject", &numbers.map(Some)).integers("n", &[Some(1); 12])),
+        stored("integers at the edges", Table::new().integers("subject", &integers.map(Some)).booleans("b", &[Some(true); 5])),
+        stored("a dictionary over many batches", Table::new().dictionary("subject", &few).integers("n", &[Some(7); 50])),
+    ];
+    cases.extend(types());
+    cases
+}
+
+/// A column of each Arrow type that datasets do not have.
+fn types() -> impl Iterator<Item = Case> {
+    const FIXED: [(&str, usize); 27] = [
+        ("c", 1),
+        ("C", 1),
+        ("s", 2),
+        ("S", 2),
+        ("i", 4),
+        ("I", 4),
+        ("L", 8),
+        ("e", 2),
+        ("f", 4),
+        ("w:3", 3),
+        ("d:9,2,32", 4),
+        ("d:18,-2,64", 8),
+        ("d:38,4", 16),
+        ("tdD", 4),
+        ("tdm", 8),
+        ("tts", 4),
+        ("ttm", 4),
+        ("ttu", 8),
+        ("ttn", 8),
+        ("tss:", 8),
+        ("tsm:UTC", 8),
+        ("tsu:", 8),
+        ("tsn:Pacific/Auckland", 8),
+        ("tDs", 8),
+        ("tiM", 4),
+        ("tiD", 8),
+        ("tin", 16),
+    ];
+    let fixed = FIXED.into_iter().map(|(format, width)| {
+        let cells = vec![Some(vec![0; width]), None, Some((1..=u8::try_from(width).unwrap_or(0)).rev().collect())];
+        (format, Table::new().fixed("subject", format, width, cells))
+    });
+    let variable = ["U", "z", "Z"].into_iter().map(|format| {
+        let cells = vec![Some(b"a\"b".to_vec()), None, Some(Vec::new())];
+        (format, Table::new().variable("subject", format, cells))
+    });
+    let nested = [
+        ("n", Table::new().nulls("subject", 3)),
+        ("+l", Table::new().lists("subject", &[Some(vec![1, 2]), None, Some(Vec::new())])),
+        ("+s", Table::new().structs("subject", Table::new().text("t", &[Some("x"), None, Some("\"")]), &[true, true, false])),
+    ];
+    let all = fixed.chain(variable).chain(nested);
+    all.map(|(name, table)| Case { name, table: table.integers("n", &[Some(1), Some(2), Some(3)]), optional: true })
+}

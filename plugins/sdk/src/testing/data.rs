@@ -1,0 +1,158 @@
+//! A test table's columns, and how they cross.
+
+use std::ops::Range;
+
+use crate::wire;
+
+type Cells = Vec<Option<Vec<u8>>>;
+
+#[derive(Debug, Clone)]
+pub(super) enum Data {
+    Null(usize),
+    Boolean(Vec<Option<bool>>),
+    Fixed { format: &'static str, width: usize, cells: Cells },
+    Variable { format: &'static str, cells: Cells },
+    Dictionary(Cells),
+    List(Vec<Option<Vec<i64>>>),
+    Struct { fields: Vec<(String, Data)>, valid: Vec<bool> },
+}
+
+impl Data {
+    pub(super) fn rows(&self) -> usize {
+        match self {
+            Self::Null(rows) => *rows,
+            Self::Boolean(values) => values.len(),
+            Self::Fixed { cells, .. } | Self::Variable { cells, .. } | Self::Dictionary(cells) => cells.len(),
+            Self::List(values) => values.len(),
+            Self::Struct { valid, .. } => valid.len(),
+        }
+    }
+
+    /// Appends the fields of the column in pre-order.
+    pub(super) fn describe(&self, name: &str, dictionaries: bool, out: &mut Vec<wire::Field>) {
+        let mut field = |name: &str, format: &str, dictionary: bool, children: usize| {
+            let (name, format) = (name.to_owned(), format.to_owned());
+            out.push(wire::Field { name, format, nullable: true, dictionary, children: count(children), metadata: Vec::new() });
+        };
+        match self {
+            Self::Null(_) => field(name, "n", false, 0),
+            Self::Boolean(_) => field(name, "b", false, 0),
+            Self::Fixed { format, .. } | Self::Variable { format, .. } => field(name, format, false, 0),
+            Self::Dictionary(_) if dictionaries => {
+                field(name, "i", true, 0);
+                field("", "u", false, 0);
+            }
+            Self::Dictionary(_) => field(name, "u", false, 0),
+            Self::List(_) => {
+                field(name, "+l", false, 1);
+                field("item", "l", false, 0);
+            }
+            Self::Struct { fields, .. } => {
+                field(name, "+s", false, fields.len());
+                for (name, data) in fields {
+                    data.describe(name, dictionaries, out);
+                }
+            }
+        }
+    }
+
+    /// Appends arrays and buffers of some rows in pre-order.
+    pub(super) fn lower(&self, rows: Range<usize>, dictionaries: bool, repeated: bool, out: &mut wire::Batch) {
+        match self {
+            Self::Null(_) => {
+                let length = count(rows.len());
+                out.arrays.push(wire::Array { length, null_count: length, buffers: 0, repeated: false });
+            }
+            Self::Boolean(values) => {
+                let values = &values[rows];
+                let bits = bitmap(values.iter().map(|value| value.unwrap_or_default()));
+                array(out, values.iter().map(Option::is_some), vec![bits]);
+            }
+            Self::Fixed { width, cells, .. } => {
+                let cells = &cells[rows];
+                let bytes = cells.iter().flat_map(|cell| cell.clone().unwrap_or_else(|| vec![0; *width])).collect();
+                array(out, cells.iter().map(Option::is_some), vec![bytes]);
+            }
+            Self::Variable { format, cells } => variable(out, &cells[rows], matches!(*format, "U" | "Z")),
+            Self::Dictionary(cells) if dictionaries => dictionary(out, cells, rows, repeated),
+            Self::Dictionary(cells) => variable(out, &cells[rows], false),
+            Self::List(lists) => {
+                let lists = &lists[rows];
+                let items: Vec<Vec<u8>> = lists.iter().flatten().flatten().map(|item| item.to_le_bytes().to_vec()).collect();
+                let lengths = lists.iter().map(|list| list.as_ref().map_or(0, Vec::len));
+                array(out, lists.iter().map(Option::is_some), vec![offsets(lengths, false)]);
+                array(out, items.iter().map(|_| true), vec![items.concat()]);
+            }
+            Self::Struct { fields, valid } => {
+                array(out, valid[rows.clone()].iter().copied(), Vec::new());
+                for (_, data) in fields {
+                    data.lower(rows.clone(), dictionaries, repeated, out);
+                }
+            }
+        }
+    }
+}
+
+fn variable(out: &mut wire::Batch, cells: &[Option<Vec<u8>>], large: bool) {
+    let lengths = cells.iter().map(|cell| cell.as_ref().map_or(0, Vec::len));
+    let bytes = cells.iter().flatten().flatten().copied().collect();
+    array(out, cells.iter().map(Option::is_some), vec![offsets(lengths, large), bytes]);
+}
+
+/// Values in the order of their first appearance in the whole column, so that batches share them.
+fn dictionary(out: &mut wire::Batch, cells: &[Option<Vec<u8>>], rows: Range<usize>, repeated: bool) {
+    let mut values: Vec<Option<Vec<u8>>> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for cell in cells.iter().flatten() {
+        places.entry(cell).or_insert_with(|| {
+            values.push(Some(cell.clone()));
+            i32::try_from(values.len() - 1).unwrap_or(i32::MAX)
+        });
+    }
+    let cells = &cells[rows];
+    let keys = cells.iter().flat_map(|cell| cell.as_ref().map_or(0, |cell| places[cell]).to_le_bytes()).collect();
+    array(out, cells.iter().map(Option::is_some), vec![keys]);
+    if repeated {
+        out.arrays.push(wire::Array { length: count(values.len()), null_count: 0, buffers: 0, repeated });
+    } else {
+        variable(out, &values, false);
+    }
+}
+
+/// Appends an array and its buffers, with a validity buffer that is empty when nothing is null.
+fn array(out: &mut wire::Batch, valid: impl ExactSizeIterator<Item = bool> + Clone, buffers: Vec<Vec<u8>>) {
+    let null_count = count(valid.clone().filter(|valid| !valid).count());
+    out.arrays.push(wire::Array { length: count(valid.len()), null_count, buffers: count(buffers.len() + 1), repeated: false });
+    out.buffers.push(if null_count == 0 { Vec::new() } else { bitmap(valid) });
+    out.buffers.extend(buffers);
+}
+
+fn bitmap(bits: impl Iterator<Item = bool>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (position, bit) in bits.enumerate() {
+        if position % 8 == 0 {
+            bytes.push(0);
+        }
+        if let Some(byte) = bytes.last_mut() {
+            *byte |= u8::from(bit) << (position % 8);
+        }
+    }
+    bytes
+}
+
+fn offsets(lengths: impl Iterator<Item = usize>, large: bool) -> Vec<u8> {
+    let mut end = 0;
+    let ends = std::iter::once(0).chain(lengths.map(|length| {
+        end += length;
+        end
+    }));
+    ends.flat_map(|end| if large { (end as u64).to_le_bytes().to_vec() } else { count(end).to_le_bytes().to_vec() }).collect()
+}
+
+/// A length as it crosses.
+///
+/// # Panics
+/// Beyond 2^32: test tables are smaller.
+pub(super) fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or_else(|_| panic!("a test table of {length} elements"))
+}

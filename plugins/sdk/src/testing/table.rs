@@ -1,0 +1,153 @@
+//! Tables from Rust values.
+
+use std::ops::Range;
+
+use super::data::Data;
+use crate::wire;
+
+/// A table to encode. Columns are added one by one and must all have the same number of rows.
+#[derive(Debug, Clone, Default)]
+pub struct Table {
+    columns: Vec<(String, Data)>,
+    metadata: Vec<(String, String)>,
+    rows: usize,
+    batch_rows: Option<usize>,
+}
+
+impl Table {
+    /// A table without columns.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a text column.
+    #[must_use]
+    pub fn text<T: AsRef<str>>(self, name: &str, values: &[Option<T>]) -> Self {
+        self.with(name, Data::Variable { format: "u", cells: owned(values) })
+    }
+
+    /// Adds a text column that the host would dictionary-encode.
+    #[must_use]
+    pub fn dictionary<T: AsRef<str>>(self, name: &str, values: &[Option<T>]) -> Self {
+        self.with(name, Data::Dictionary(owned(values)))
+    }
+
+    /// Adds a column of 64-bit integers.
+    #[must_use]
+    pub fn integers(self, name: &str, values: &[Option<i64>]) -> Self {
+        let cells = values.iter().map(|value| value.map(|value| value.to_le_bytes().to_vec())).collect();
+        self.fixed(name, "l", 8, cells)
+    }
+
+    /// Adds a column of 64-bit floats.
+    #[must_use]
+    pub fn numbers(self, name: &str, values: &[Option<f64>]) -> Self {
+        let cells = values.iter().map(|value| value.map(|value| value.to_le_bytes().to_vec())).collect();
+        self.fixed(name, "g", 8, cells)
+    }
+
+    /// Adds a column of booleans.
+    #[must_use]
+    pub fn booleans(self, name: &str, values: &[Option<bool>]) -> Self {
+        self.with(name, Data::Boolean(values.to_vec()))
+    }
+
+    /// Adds a column of any type of fixed width, by its format string in the Arrow C data interface and
+    /// the little-endian bytes of each value.
+    ///
+    /// # Panics
+    /// When a value is not `width` bytes long.
+    #[must_use]
+    pub fn fixed(self, name: &str, format: &'static str, width: usize, cells: Vec<Option<Vec<u8>>>) -> Self {
+        assert!(cells.iter().flatten().all(|cell| cell.len() == width), "a value of `{name}` is not {width} bytes long");
+        self.with(name, Data::Fixed { format, width, cells })
+    }
+
+    /// Adds a column of variable length: `u`, `U` (then the bytes must be UTF-8), `z` or `Z`.
+    ///
+    /// # Panics
+    /// When text is not UTF-8, or the format is another one.
+    #[must_use]
+    pub fn variable(self, name: &str, format: &'static str, cells: Vec<Option<Vec<u8>>>) -> Self {
+        assert!(matches!(format, "u" | "U" | "z" | "Z"), "`{format}` is not a type of variable length");
+        let is_text = matches!(format, "u" | "U");
+        assert!(!is_text || cells.iter().flatten().all(|cell| str::from_utf8(cell).is_ok()), "a value of `{name}` is not UTF-8");
+        self.with(name, Data::Variable { format, cells })
+    }
+
+    /// Adds a column of lists of integers.
+    #[must_use]
+    pub fn lists(self, name: &str, values: &[Option<Vec<i64>>]) -> Self {
+        self.with(name, Data::List(values.to_vec()))
+    }
+
+    /// Adds a column of structs whose fields are the columns of another table.
+    ///
+    /// # Panics
+    /// When the other table has another number of rows.
+    #[must_use]
+    pub fn structs(self, name: &str, fields: Table, valid: &[bool]) -> Self {
+        assert_eq!(fields.rows, valid.len(), "the fields of `{name}` have another number of rows");
+        self.with(name, Data::Struct { fields: fields.columns, valid: valid.to_vec() })
+    }
+
+    /// Adds a column of nulls.
+    #[must_use]
+    pub fn nulls(self, name: &str, rows: usize) -> Self {
+        self.with(name, Data::Null(rows))
+    }
+
+    /// Adds an entry to the schema's metadata, such as `yearbook.source`.
+    #[must_use]
+    pub fn metadata(mut self, key: &str, value: &str) -> Self {
+        self.metadata.push((key.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Cuts the table into batches of so many rows; one batch otherwise.
+    #[must_use]
+    pub fn batches_of(mut self, rows: usize) -> Self {
+        self.batch_rows = Some(rows.max(1));
+        self
+    }
+
+    /// How many rows it has.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn with(mut self, name: &str, data: Data) -> Self {
+        let rows = data.rows();
+        assert!(self.columns.is_empty() || self.rows == rows, "`{name}` has {rows} rows, the columns before it {}", self.rows);
+        self.rows = rows;
+        self.columns.push((name.to_owned(), data));
+        self
+    }
+
+    pub(super) fn batches(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (rows, step) = (self.rows, self.batch_rows.unwrap_or(self.rows.max(1)));
+        (0..rows).step_by(step).map(move |start| start..rows.min(start + step))
+    }
+
+    pub(super) fn wire_schema(&self, dictionaries: bool) -> wire::Schema {
+        let mut schema = wire::Schema { fields: Vec::new(), metadata: self.metadata.clone() };
+        for (name, data) in &self.columns {
+            data.describe(name, dictionaries, &mut schema.fields);
+        }
+        schema
+    }
+
+    pub(super) fn wire_batch(&self, rows: Range<usize>, dictionaries: bool, repeated: bool) -> wire::Batch {
+        let mut batch = wire::Batch { rows: super::data::count(rows.len()), ..wire::Batch::default() };
+        for (_, data) in &self.columns {
+            data.lower(rows.clone(), dictionaries, repeated, &mut batch);
+        }
+        batch
+    }
+}
+
+fn owned<T: AsRef<str>>(values: &[Option<T>]) -> Vec<Option<Vec<u8>>> {
+    values.iter().map(|value| value.as_ref().map(|value| value.as_ref().as_bytes().to_vec())).collect()
+}
