@@ -81,7 +81,9 @@ async fn every_attack_is_stopped_by_the_limit_that_is_named_for_it() {
                     continue;
                 }
                 match evil(&guest, attack, call, 1).await {
-                    Err(EncodeError::Trapped { plugin, trap }) => assert!(plugin == "evil" && expected(&trap), "{attack} in {call}: {trap}"),
+                    Err(EncodeError::Trapped { plugin, trap }) => {
+                        assert!(plugin == "evil" && expected(&trap), "{attack} in {call}: {trap}")
+                    }
                     other => panic!("{attack} in {call}: {:?}", other.map(|_| "a body")),
                 }
             }
@@ -133,7 +135,9 @@ async fn a_client_that_goes_away_gives_its_instance_back() {
     let guest = encoder("evil", limits());
     let all = guest.free_instances();
     let endless: Batches = futures::stream::repeat_with(|| Ok(batch(2))).boxed();
-    let Encoded::Stream(mut chunks) = guest.encode(batch(0).schema(), &[], endless).await.unwrap() else { panic!("an endless body was whole") };
+    let Encoded::Stream(mut chunks) = guest.encode(batch(0).schema(), &[], endless).await.unwrap() else {
+        panic!("an endless body was whole")
+    };
     assert!(chunks.next().await.is_some());
     assert_eq!(guest.free_instances(), all - 1);
     drop(chunks);
@@ -190,6 +194,18 @@ fn what_is_not_a_plugin_is_rejected_with_a_reason() {
 }
 
 #[test]
+fn a_component_that_asks_for_more_than_log_is_refused_by_name() {
+    let host = sandbox(Limits::default());
+    let wasi = wat::parse_str(r#"(component (import "wasi:cli/stdout@0.2.0" (instance)) (import "yearbook:plugin/log@0.1.0" (instance)))"#)
+        .unwrap();
+    let rejected = host.load_encoder(&wasi).err().unwrap();
+    assert!(matches!(&rejected, Rejected::Imports(names) if names == &["wasi:cli/stdout@0.2.0"]), "{rejected}");
+    // What is called `types` may hold types and nothing else.
+    let smuggled = r#"(component (import "yearbook:plugin/types@0.1.0" (instance (export "read" (func)))))"#;
+    assert!(matches!(host.load_encoder(&wat::parse_str(smuggled).unwrap()), Err(Rejected::Interface(_))));
+}
+
+#[test]
 fn the_built_in_encoders_import_nothing_but_log_and_describe_themselves_contract_3() {
     let host = sandbox(Limits::default());
     let media_types = ["json", "csv", "arrow", "parquet"].map(|name| {
@@ -199,6 +215,11 @@ fn the_built_in_encoders_import_nothing_but_log_and_describe_themselves_contract
     });
     assert_eq!(
         media_types,
-        ["application/json", "text/csv; charset=utf-8; header=present", "application/vnd.apache.arrow.stream", "application/vnd.apache.parquet"]
+        [
+            "application/json",
+            "text/csv; charset=utf-8; header=present",
+            "application/vnd.apache.arrow.stream",
+            "application/vnd.apache.parquet"
+        ]
     );
 }

@@ -19,8 +19,8 @@ use crate::failure::{Failure, Rejected};
 use crate::host::HostState;
 use crate::limits::Limits;
 
-/// The only interface that a component may import.
-const LOG: &str = "yearbook:plugin/log@0.1.0";
+/// What a component may import: `log`, and the interface of shared types, which has no function.
+const IMPORTS: [&str; 2] = ["yearbook:plugin/log@0.1.0", "yearbook:plugin/types@0.1.0"];
 
 /// What a sandbox is made of.
 #[derive(Clone, Debug)]
@@ -90,8 +90,12 @@ impl Sandbox {
     }
 
     fn check_imports(&self, component: &Component) -> Result<(), Rejected> {
-        let refused: Vec<String> =
-            component.component_type().imports(&self.engine).map(|(name, _)| name.to_owned()).filter(|name| name != LOG).collect();
+        let refused: Vec<String> = component
+            .component_type()
+            .imports(&self.engine)
+            .map(|(name, _)| name.to_owned())
+            .filter(|name| !IMPORTS.contains(&name.as_str()))
+            .collect();
         if refused.is_empty() { Ok(()) } else { Err(Rejected::Imports(refused)) }
     }
 
