@@ -1,7 +1,11 @@
 //! What goes wrong with stored data through no fault of the caller: logged once, never shown to clients.
 
+use std::path::Path;
+use std::sync::Arc;
+
 /// A fault of the service's storage. Messages name the object or folder at fault and what an operator can do.
-#[derive(Debug, thiserror::Error)]
+/// Cheap to clone, because everybody who waits for the same load gets the same failure.
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
     /// The storage address cannot be used.
@@ -20,7 +24,7 @@ pub enum Failure {
         /// The file or folder.
         path: String,
         /// The operating system's word.
-        source: std::io::Error,
+        source: Arc<std::io::Error>,
     },
     /// The object store refused an operation, possibly only for now.
     #[error("object store: {key}: {source}; check the store and try again")]
@@ -28,7 +32,7 @@ pub enum Failure {
         /// Key of the object, or what was asked of the store.
         key: String,
         /// The store's word.
-        source: object_store::Error,
+        source: Arc<object_store::Error>,
     },
     /// A snapshot's file is not in the store.
     #[error("snapshot file {key} is missing from the object store; restore it, or publish its data package again")]
@@ -58,4 +62,21 @@ pub enum Failure {
         /// What was being worked on.
         what: String,
     },
+}
+
+impl Failure {
+    /// A local file or folder refused to be `doing`.
+    pub(crate) fn local(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::Local { doing, path: path.display().to_string(), source: Arc::new(source) }
+    }
+
+    /// The object store refused.
+    pub(crate) fn store(key: &str, source: object_store::Error) -> Self {
+        Self::Store { key: key.to_owned(), source: Arc::new(source) }
+    }
+
+    /// A stored file is not what was published.
+    pub(crate) fn damaged(key: &str, why: impl Into<String>) -> Self {
+        Self::Damaged { key: key.to_owned(), why: why.into() }
+    }
 }

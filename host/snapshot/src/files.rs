@@ -1,8 +1,10 @@
 //! Stored files, addressed by the SHA-256 of their content (architecture, Tree: `snapshot`). The only
 //! module that speaks to the object store; knows nothing of Parquet.
 
+mod checked;
 mod digest;
 mod store;
+mod sums;
 
 use std::fmt;
 use std::ops::Range;
@@ -10,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use moka::future::Cache;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use tokio::io::AsyncReadExt;
@@ -17,8 +20,13 @@ use yearbook_domain::StoredFile;
 
 use crate::Failure;
 
-/// Bytes held in memory at a time while a file is uploaded: above the least part size of S3 (5 MiB).
-const UPLOAD_PART: usize = 8 << 20;
+use self::sums::Sums;
+
+/// Bytes held in memory at a time while a whole file is moved: above the least part size of S3 (5 MiB).
+const TRANSFER: usize = 8 << 20;
+
+/// Bytes of block checksums kept in memory: those of 32 GiB of files.
+const SUMS_IN_MEMORY: u64 = 8 << 20;
 
 /// The object store that holds snapshots. Cheap to clone.
 #[derive(Clone)]
@@ -26,6 +34,8 @@ pub struct Files {
     store: Arc<dyn ObjectStore>,
     /// Where the store is a local folder, that folder.
     folder: Option<PathBuf>,
+    /// Block checksums by digest of the file.
+    sums: Cache<String, Arc<Sums>>,
 }
 
 impl Files {
@@ -40,13 +50,19 @@ impl Files {
     /// The same over any store, for stores that [`Files::open`] does not know.
     #[must_use]
     pub fn over(store: Arc<dyn ObjectStore>) -> Self {
-        Self { store, folder: None }
+        Self::new(store, None)
     }
 
     /// Key of a stored file.
     #[must_use]
     pub fn key(file: &StoredFile) -> String {
         format!("snapshots/{}.parquet", file.sha256)
+    }
+
+    /// Key of the checksums beside a stored file: whoever deletes the one deletes the other.
+    #[must_use]
+    pub fn sums_key(file: &StoredFile) -> String {
+        format!("snapshots/{}.crc32", file.sha256)
     }
 
     /// Whether the store answers at all, for readiness checks.
@@ -56,11 +72,11 @@ impl Files {
     pub async fn ping(&self) -> Result<(), Failure> {
         if let Some(folder) = &self.folder {
             let there = tokio::fs::metadata(folder).await;
-            return there.map(drop).map_err(|source| Failure::Local { doing: "read", path: folder.display().to_string(), source });
+            return there.map(drop).map_err(|source| Failure::local("read", folder, source));
         }
         match self.store.head(&Key::from("ping")).await {
             Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(source) => Err(Failure::Store { key: "ping".to_owned(), source }),
+            Err(source) => Err(Failure::store("ping", source)),
         }
     }
 
@@ -71,34 +87,15 @@ impl Files {
     /// # Errors
     /// [`Failure::Local`] when `path` cannot be read or changes while it is read, [`Failure::Store`] on the store's refusal.
     pub async fn put_snapshot(&self, path: &Path) -> Result<StoredFile, Failure> {
-        let file = digest::of_local(path).await?;
-        if self.is_intact(&file).await? {
-            return Ok(file);
+        let (file, sums) = digest::of_local(path).await?;
+        // First, so that a visible file always has its checksums.
+        if self.stored_sums(&file).await?.as_ref() != Some(&sums) {
+            let key = Self::sums_key(&file);
+            let put = self.store.put(&Key::from(key.as_str()), PutPayload::from_bytes(sums.to_bytes())).await;
+            put.map_err(|source| Failure::store(&key, source))?;
         }
-        let name = Self::key(&file);
-        let refused = |source| Failure::Store { key: name.clone(), source };
-        let mut upload = self.store.put_multipart(&Key::from(name.as_str())).await.map_err(refused)?;
-        let sent = async {
-            let mut source = tokio::fs::File::open(path).await.map_err(|source| local(path, source))?;
-            let mut digest = digest::Running::default();
-            loop {
-                let part = next_part(&mut source).await.map_err(|source| local(path, source))?;
-                if part.is_empty() {
-                    break;
-                }
-                digest = digest.and(part.clone()).await?;
-                upload.put_part(PutPayload::from_bytes(part)).await.map_err(refused)?;
-            }
-            if digest.finish() != file {
-                return Err(local(path, std::io::Error::other("it changed while it was being uploaded")));
-            }
-            upload.complete().await.map_err(refused)
-        }
-        .await;
-        if let Err(failure) = sent {
-            // Nothing is visible yet. What stays behind if this fails too is an unfinished upload, never an object.
-            let _ = upload.abort().await;
-            return Err(failure);
+        if !self.is_intact(&file).await? {
+            self.upload(path, &file).await?;
         }
         Ok(file)
     }
@@ -120,7 +117,7 @@ impl Files {
         match self.store.head(&Key::from(key.as_str())).await {
             Ok(meta) => Ok(Some(meta.size)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(source) => Err(Failure::Store { key, source }),
+            Err(source) => Err(Failure::store(&key, source)),
         }
     }
 
@@ -130,51 +127,52 @@ impl Files {
     /// As [`Files::get_ranges`].
     pub async fn get_range(&self, file: &StoredFile, range: Range<u64>) -> Result<Bytes, Failure> {
         let mut got = self.get_ranges(file, std::slice::from_ref(&range)).await?;
-        got.pop().ok_or_else(|| Failure::Mismatch { what: Self::key(file), why: "the store returned nothing for a range".to_owned() })
+        got.pop().ok_or_else(|| Failure::damaged(&Self::key(file), "the store returned nothing for a range"))
     }
 
-    /// Several ranges of a stored file, in the order asked for; neighbouring ones are read together. Each must
-    /// be of use to the caller at once: all are held in memory.
+    /// Several ranges of a stored file, in the order asked for; neighbouring ones are read together. All of it is
+    /// held in memory at once. What comes back is what was published, or an error: every block is checked.
     ///
     /// # Errors
-    /// [`Failure::Missing`], [`Failure::Damaged`] when a range lies outside the file as published or the stored object is
-    /// shorter than it, [`Failure::Store`] on the store's refusal.
+    /// [`Failure::Missing`]; [`Failure::Damaged`] when a checksum differs, the stored object is shorter than what was
+    /// published, or a range lies outside it; [`Failure::Store`] on the store's refusal.
     pub async fn get_ranges(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
-        let key = Self::key(file);
-        // Checked first: an absurd length out of a damaged footer must not become an allocation.
-        if let Some(range) = ranges.iter().find(|range| range.start > range.end || range.end > file.bytes) {
-            return Err(Failure::Damaged { key, why: format!("it refers to bytes {range:?} of a file of {} bytes", file.bytes) });
-        }
-        let got = match self.store.get_ranges(&Key::from(key.as_str()), ranges).await {
-            Ok(got) => got,
-            Err(object_store::Error::NotFound { .. }) => return Err(Failure::Missing { key }),
-            Err(source) => {
-                // A store reports a range past the end in its own words; the size tells which it was.
-                return Err(match self.size(file).await {
-                    Ok(Some(size)) if size != file.bytes => short(key, size, file.bytes),
-                    Ok(None) => Failure::Missing { key },
-                    _ => Failure::Store { key, source },
-                });
-            }
-        };
-        let complete =
-            got.len() == ranges.len() && got.iter().zip(ranges).all(|(bytes, range)| bytes.len() as u64 == range.end - range.start);
-        if complete { Ok(got) } else { Err(Failure::Damaged { key, why: "the store returned fewer bytes than asked for".to_owned() }) }
+        self.checked(file, ranges).await
     }
 
-    /// Whether the store holds exactly these bytes. Reads them all: called by publishing alone.
-    async fn is_intact(&self, file: &StoredFile) -> Result<bool, Failure> {
-        if !self.exists(file).await? {
-            return Ok(false);
+    fn new(store: Arc<dyn ObjectStore>, folder: Option<PathBuf>) -> Self {
+        let weigh = |digest: &String, sums: &Arc<Sums>| u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX);
+        Self { store, folder, sums: Cache::builder().max_capacity(SUMS_IN_MEMORY).weigher(weigh).build() }
+    }
+
+    async fn upload(&self, path: &Path, file: &StoredFile) -> Result<(), Failure> {
+        let key = Self::key(file);
+        let refused = |source| Failure::store(&key, source);
+        let unreadable = |source| Failure::local("read", path, source);
+        let mut upload = self.store.put_multipart(&Key::from(key.as_str())).await.map_err(refused)?;
+        let sent = async {
+            let mut source = tokio::fs::File::open(path).await.map_err(unreadable)?;
+            let mut digest = digest::Running::default();
+            loop {
+                let part = next_part(&mut source).await.map_err(unreadable)?;
+                if part.is_empty() {
+                    break;
+                }
+                digest = digest.and(part.clone()).await?;
+                upload.put_part(PutPayload::from_bytes(part)).await.map_err(refused)?;
+            }
+            if digest.finish().0 != *file {
+                return Err(unreadable(std::io::Error::other("it changed while it was being uploaded")));
+            }
+            upload.complete().await.map_err(refused)
         }
-        let mut digest = digest::Running::default();
-        let mut at = 0;
-        while at < file.bytes {
-            let end = file.bytes.min(at + UPLOAD_PART as u64);
-            digest = digest.and(self.get_range(file, at..end).await?).await?;
-            at = end;
+        .await;
+        if let Err(failure) = sent {
+            // Nothing is visible yet. What stays behind if this fails too is an unfinished upload, never an object.
+            let _ = upload.abort().await;
+            return Err(failure);
         }
-        Ok(digest.finish() == *file)
+        Ok(())
     }
 }
 
@@ -184,18 +182,10 @@ impl fmt::Debug for Files {
     }
 }
 
-fn short(key: String, size: u64, expected: u64) -> Failure {
-    Failure::Damaged { key, why: format!("{size} bytes are there, {expected} were published") }
-}
-
-fn local(path: &Path, source: std::io::Error) -> Failure {
-    Failure::Local { doing: "read", path: path.display().to_string(), source }
-}
-
-/// Up to [`UPLOAD_PART`] bytes; only the last part is shorter, as stores demand.
+/// Up to [`TRANSFER`] bytes; only the last part is shorter, as stores demand.
 async fn next_part(source: &mut tokio::fs::File) -> std::io::Result<Bytes> {
-    let mut part = Vec::with_capacity(UPLOAD_PART);
-    source.take(UPLOAD_PART as u64).read_to_end(&mut part).await?;
+    let mut part = Vec::with_capacity(TRANSFER);
+    source.take(TRANSFER as u64).read_to_end(&mut part).await?;
     Ok(part.into())
 }
 

@@ -6,6 +6,8 @@ mod files;
 mod geometry;
 mod package;
 mod publish;
+mod read;
+mod scan;
 mod table;
 mod write;
 
@@ -13,3 +15,5 @@ pub use failure::Failure;
 pub use files::Files;
 pub use package::{DescriptorProblem, Package};
 pub use publish::{Draft, Fault, Progress, PublishError, Silent, publish};
+pub use read::Reader;
+pub use scan::{SLICING_VERSION, Scan};

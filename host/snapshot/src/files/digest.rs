@@ -1,4 +1,4 @@
-//! SHA-256 of files, always off the reactor.
+//! Digests and block sums of files, always off the reactor.
 
 use std::io::Read;
 use std::path::Path;
@@ -7,21 +7,22 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use yearbook_domain::StoredFile;
 
-use super::local;
+use super::sums::{Summing, Sums};
 use crate::Failure;
 
 /// Bytes read at a time while hashing a local file.
 const CHUNK: usize = 256 << 10;
 
-/// Digest and size of a local file.
-pub(super) async fn of_local(path: &Path) -> Result<StoredFile, Failure> {
+/// Digest, size and block sums of a local file.
+pub(super) async fn of_local(path: &Path) -> Result<(StoredFile, Sums), Failure> {
     let path = path.to_owned();
     blocking(move || {
-        let mut file = std::fs::File::open(&path).map_err(|source| local(&path, source))?;
+        let refused = |source| Failure::local("read", &path, source);
+        let mut file = std::fs::File::open(&path).map_err(refused)?;
         let mut digest = Running::default();
         let mut chunk = vec![0; CHUNK];
         loop {
-            match file.read(&mut chunk).map_err(|source| local(&path, source))? {
+            match file.read(&mut chunk).map_err(refused)? {
                 0 => return Ok(digest.finish()),
                 read => digest.update(chunk.get(..read).unwrap_or_default()),
             }
@@ -34,6 +35,7 @@ pub(super) async fn of_local(path: &Path) -> Result<StoredFile, Failure> {
 #[derive(Default)]
 pub(super) struct Running {
     hasher: Sha256,
+    sums: Summing,
     bytes: u64,
 }
 
@@ -47,19 +49,21 @@ impl Running {
         .await
     }
 
-    /// Digest and size of everything taken in.
-    pub(super) fn finish(self) -> StoredFile {
+    /// Digest, size and block sums of everything taken in.
+    pub(super) fn finish(self) -> (StoredFile, Sums) {
         let sha256 = self.hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        StoredFile { sha256, bytes: self.bytes }
+        (StoredFile { sha256, bytes: self.bytes }, self.sums.finish())
     }
 
     fn update(&mut self, piece: &[u8]) {
         self.hasher.update(piece);
+        self.sums.update(piece);
         self.bytes += piece.len() as u64;
     }
 }
 
-async fn blocking<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+/// Runs `job` on a thread that may block.
+pub(super) async fn blocking<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(job).await;
-    done.map_err(|_| Failure::Stopped { what: "a digest".to_owned() })
+    done.map_err(|_| Failure::Stopped { what: "a stored file".to_owned() })
 }

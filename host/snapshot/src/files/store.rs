@@ -24,10 +24,10 @@ pub(super) fn open(url: &str) -> Result<Files, Failure> {
 
 fn folder(path: PathBuf) -> Result<Files, Failure> {
     let made = std::fs::create_dir_all(&path);
-    made.map_err(|source| Failure::Local { doing: "create", path: path.display().to_string(), source })?;
+    made.map_err(|source| Failure::local("create", &path, source))?;
     let store = LocalFileSystem::new_with_prefix(&path)
-        .map_err(|source| Failure::Store { key: path.display().to_string(), source })?
+        .map_err(|source| Failure::store(&path.display().to_string(), source))?
         // A published snapshot survives a power cut once `put_snapshot` has returned.
         .with_fsync(true);
-    Ok(Files { store: Arc::new(store), folder: Some(path) })
+    Ok(Files::new(Arc::new(store), Some(path)))
 }

@@ -10,7 +10,10 @@ fn store() -> (tempfile::TempDir, Files) {
 
 fn names(dir: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir.join("a/store/snapshots"));
-    entries.map(|all| all.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()).unwrap_or_default()
+    let mut names: Vec<_> =
+        entries.map(|all| all.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()).unwrap_or_default();
+    names.sort();
+    names
 }
 
 #[test]
@@ -27,11 +30,11 @@ fn addresses_of_other_kinds_are_refused_with_advice() {
 async fn a_file_is_stored_under_its_digest_and_read_back_by_range() {
     let (dir, files) = store();
     let source = dir.path().join("source");
-    let bytes: Vec<u8> = (0..UPLOAD_PART * 2 + 5).map(|i| u8::try_from(i % 251).unwrap()).collect();
+    let bytes: Vec<u8> = (0..TRANSFER * 2 + 5).map(|i| u8::try_from(i % 251).unwrap()).collect();
     std::fs::write(&source, &bytes).unwrap();
     let file = files.put_snapshot(&source).await.unwrap();
     assert_eq!(file.bytes, bytes.len() as u64);
-    assert_eq!(names(dir.path()), [format!("{}.parquet", file.sha256)]);
+    assert_eq!(names(dir.path()), [format!("{}.crc32", file.sha256), format!("{}.parquet", file.sha256)]);
     assert!(files.exists(&file).await.unwrap());
     let got = files.get_ranges(&file, &[7..9, 0..4, file.bytes - 3..file.bytes]).await.unwrap();
     assert_eq!(got, [&bytes[7..9], &bytes[..4], &bytes[bytes.len() - 3..]]);
@@ -89,4 +92,47 @@ async fn an_upload_that_fails_leaves_nothing_visible() {
     assert!(files.put_snapshot(&dir.path().join("absent")).await.is_err());
     assert!(files.put_snapshot(dir.path()).await.is_err(), "a folder is not a file");
     assert!(names(dir.path()).is_empty());
+}
+
+#[tokio::test]
+async fn a_flipped_bit_is_noticed_where_it_is_read_even_after_the_file_was_read_well() {
+    let (dir, files) = store();
+    let source = dir.path().join("source");
+    let bytes = vec![7; 100_000];
+    std::fs::write(&source, &bytes).unwrap();
+    let file = files.put_snapshot(&source).await.unwrap();
+    assert_eq!(files.get_range(&file, 0..100_000).await.unwrap(), bytes);
+    let object = dir.path().join("a/store").join(Files::key(&file));
+    let mut damaged = bytes.clone();
+    damaged[50_000] ^= 4;
+    std::fs::write(&object, &damaged).unwrap();
+    assert_eq!(files.get_range(&file, 0..10).await.unwrap(), bytes[..10], "sound blocks can still be read");
+    let failure = files.get_range(&file, 50_001..50_002).await.unwrap_err();
+    assert!(failure.to_string().contains(&Files::key(&file)) && failure.to_string().contains("byte 49152"), "{failure}");
+}
+
+#[tokio::test]
+async fn lost_or_damaged_checksums_are_made_anew_from_a_file_whose_digest_is_right() {
+    let (dir, files) = store();
+    let source = dir.path().join("source");
+    std::fs::write(&source, vec![7; 100_000]).unwrap();
+    let file = files.put_snapshot(&source).await.unwrap();
+    let root = dir.path().join("a/store");
+    let sums = root.join(Files::sums_key(&file));
+    let intact = std::fs::read(&sums).unwrap();
+    let afresh = || Files::open(&format!("file:{}", root.display())).unwrap();
+    for damage in [None, Some(&b"garbage"[..]), Some(b""), Some(&intact[..4])] {
+        match damage {
+            Some(bytes) => std::fs::write(&sums, bytes).unwrap(),
+            None => std::fs::remove_file(&sums).unwrap(),
+        }
+        assert_eq!(afresh().get_range(&file, 3..5).await.unwrap(), [7, 7][..]);
+    }
+    files.put_snapshot(&source).await.unwrap();
+    assert_eq!(std::fs::read(&sums).unwrap(), intact, "publishing again restores them");
+    std::fs::remove_file(&sums).unwrap();
+    let mut damaged = vec![7; 100_000];
+    damaged[99_999] = 8;
+    std::fs::write(root.join(Files::key(&file)), damaged).unwrap();
+    assert!(matches!(afresh().get_range(&file, 3..5).await.unwrap_err(), Failure::Damaged { .. }));
 }

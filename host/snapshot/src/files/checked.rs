@@ -1,0 +1,150 @@
+//! Reading with every byte checked against the sums that were made when the file was published.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use object_store::ObjectStoreExt;
+use object_store::path::Path as Key;
+use yearbook_domain::StoredFile;
+
+use super::digest::{Running, blocking};
+use super::sums::{BLOCK, Sums};
+use super::{Files, TRANSFER};
+use crate::Failure;
+
+impl Files {
+    /// [`Files::get_ranges`].
+    pub(super) async fn checked(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
+        let key = Self::key(file);
+        // Judged first: an absurd length must not become an allocation.
+        if let Some(range) = ranges.iter().find(|range| range.start > range.end || range.end > file.bytes) {
+            return Err(Failure::damaged(&key, format!("it refers to bytes {range:?} of a file of {} bytes", file.bytes)));
+        }
+        let sums = self.sums(file).await?;
+        let blocks = whole_blocks(ranges, file.bytes);
+        let got = self.unchecked(file, &blocks).await?;
+        let wanted = ranges.to_vec();
+        blocking(move || {
+            for (at, bytes) in blocks.iter().zip(&got) {
+                let bad = |block| Failure::damaged(&key, format!("the block at byte {block} does not have its published checksum"));
+                sums.check(at.start, bytes).map_err(bad)?;
+            }
+            Ok(wanted.iter().map(|range| cut(range, &blocks, &got)).collect())
+        })
+        .await?
+    }
+
+    /// Whether the store holds exactly these bytes. Reads them all: called by publishing alone.
+    pub(super) async fn is_intact(&self, file: &StoredFile) -> Result<bool, Failure> {
+        Ok(self.exists(file).await? && self.digest_stored(file).await?.0 == *file)
+    }
+
+    /// Bytes as the store has them.
+    async fn unchecked(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
+        let key = Self::key(file);
+        let got = match self.store.get_ranges(&Key::from(key.as_str()), ranges).await {
+            Ok(got) => got,
+            Err(object_store::Error::NotFound { .. }) => return Err(Failure::Missing { key }),
+            Err(source) => {
+                // A store reports a range past the end in its own words; the size tells which it was.
+                return Err(match self.size(file).await {
+                    Ok(None) => Failure::Missing { key },
+                    Ok(Some(size)) if size != file.bytes => {
+                        Failure::damaged(&key, format!("{size} bytes are there, {} were published", file.bytes))
+                    }
+                    _ => Failure::store(&key, source),
+                });
+            }
+        };
+        let complete =
+            got.len() == ranges.len() && got.iter().zip(ranges).all(|(bytes, range)| bytes.len() as u64 == range.end - range.start);
+        if complete { Ok(got) } else { Err(Failure::damaged(&key, "the store returned fewer bytes than asked for")) }
+    }
+
+    /// The file's block sums, from memory, from beside the file, or, where those are lost, from the file itself
+    /// once its digest has been found right. One load at a time.
+    async fn sums(&self, file: &StoredFile) -> Result<Arc<Sums>, Failure> {
+        let load = async {
+            if let Some(sums) = self.stored_sums(file).await? {
+                return Ok(Arc::new(sums));
+            }
+            let key = Self::key(file);
+            tracing::warn!(key, "the checksums beside a snapshot file are missing or damaged; reading the whole file to make them anew");
+            let (found, sums) = self.digest_stored(file).await?;
+            if found == *file { Ok(Arc::new(sums)) } else { Err(Failure::damaged(&key, "its bytes do not have the digest it is named by")) }
+        };
+        self.sums.try_get_with_by_ref(&file.sha256, load).await.map_err(|shared: Arc<Failure>| Failure::clone(&shared))
+    }
+
+    /// What lies beside the file; none when it is missing or damaged.
+    pub(super) async fn stored_sums(&self, file: &StoredFile) -> Result<Option<Sums>, Failure> {
+        let key = Self::sums_key(file);
+        // Its own checksum finds a shorter or longer object than expected.
+        let size = (file.bytes.div_ceil(BLOCK) + 1) * 4;
+        match self.store.get_range(&Key::from(key.as_str()), 0..size).await {
+            Ok(bytes) => Ok(Sums::parse(&bytes, file.bytes)),
+            Err(object_store::Error::NotFound { .. } | object_store::Error::Generic { .. }) => Ok(None),
+            Err(source) => Err(Failure::store(&key, source)),
+        }
+    }
+
+    async fn digest_stored(&self, file: &StoredFile) -> Result<(StoredFile, Sums), Failure> {
+        let mut digest = Running::default();
+        let mut at = 0;
+        while at < file.bytes {
+            let end = file.bytes.min(at + TRANSFER as u64);
+            let pieces = self.unchecked(file, std::slice::from_ref(&(at..end))).await?;
+            for piece in pieces {
+                digest = digest.and(piece).await?;
+            }
+            at = end;
+        }
+        Ok(digest.finish())
+    }
+}
+
+/// The fewest ranges of whole blocks that cover `ranges`, ascending and apart from each other.
+fn whole_blocks(ranges: &[Range<u64>], file_bytes: u64) -> Vec<Range<u64>> {
+    let widen = |range: &Range<u64>| range.start / BLOCK * BLOCK..(range.end.div_ceil(BLOCK) * BLOCK).min(file_bytes);
+    let mut wide: Vec<_> = ranges.iter().filter(|range| !range.is_empty()).map(widen).collect();
+    wide.sort_unstable_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::with_capacity(wide.len());
+    for range in wide {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// The part of `got` that is `range`; no bytes are copied.
+fn cut(range: &Range<u64>, blocks: &[Range<u64>], got: &[Bytes]) -> Bytes {
+    let index = blocks.partition_point(|block| block.end <= range.start);
+    match (blocks.get(index), got.get(index)) {
+        (Some(block), Some(bytes)) if !range.is_empty() => {
+            let at = |offset: u64| usize::try_from(offset - block.start).unwrap_or(usize::MAX);
+            bytes.slice(at(range.start)..at(range.end))
+        }
+        _ => Bytes::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_are_widened_to_blocks_and_neighbours_joined() {
+        let file = BLOCK * 4 + 9;
+        let check = |ranges: &[Range<u64>], expected: &[Range<u64>]| assert_eq!(whole_blocks(ranges, file), expected);
+        let one = |range: Range<u64>| [range];
+        check(&[], &[]);
+        check(&one(5..5), &[]);
+        check(&one(5..6), &one(0..BLOCK));
+        check(&[BLOCK * 3 + 1..file, 0..1], &[0..BLOCK, BLOCK * 3..file]);
+        check(&[1..BLOCK, BLOCK..BLOCK + 1], &one(0..BLOCK * 2));
+        check(&[1..BLOCK, 0..2], &one(0..BLOCK));
+    }
+}

@@ -1,0 +1,109 @@
+//! Reading rows of a snapshot (architecture, step 9; spec 4.1). Turns a [`ReadPlan`] into a [`Scan`]: what is not
+//! asked for is not read. Knows nothing of formats, plans or HTTP.
+
+mod dates;
+mod decode;
+mod footer;
+mod needle;
+mod preview;
+mod shape;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use moka::future::Cache;
+use yearbook_domain::{ReadPlan, Snapshot};
+use yearbook_workers::Workers;
+
+use crate::scan::{self, Scan};
+use crate::{Failure, Files};
+
+pub(crate) use decode::{Piece, Source};
+pub(crate) use footer::{Opened, dictionary_only};
+pub(crate) use needle::{Needle, Search};
+pub(crate) use shape::Projection;
+
+/// Bytes of footers and page indexes kept in memory. A file of a million rows and ten columns needs about 100 kB.
+const FOOTERS_IN_MEMORY: u64 = 64 << 20;
+
+/// Reads snapshots. Cheap to clone; clones share one cache of footers.
+#[derive(Clone)]
+pub struct Reader {
+    files: Files,
+    workers: Arc<Workers>,
+    /// By digest of the file and id of the snapshot, which decides how columns are read.
+    footers: Cache<(String, String), Arc<Opened>>,
+}
+
+impl Reader {
+    /// A reader of the snapshots in `files` that decodes on `workers`.
+    #[must_use]
+    pub fn new(files: Files, workers: Arc<Workers>) -> Self {
+        let weigh = |_: &(String, String), opened: &Arc<Opened>| u32::try_from(opened.memory()).unwrap_or(u32::MAX);
+        Self { files, workers, footers: Cache::builder().max_capacity(FOOTERS_IN_MEMORY).weigher(weigh).build() }
+    }
+
+    /// Finds the rows of `plan` and starts reading them. When this returns, [`Scan::next`] is known; rows are read
+    /// as the stream is polled. Needs a tokio runtime. Dropping the future or the stream stops the work.
+    ///
+    /// # Errors
+    /// A [`Failure`] that names the stored file. The stream ends after its first failure.
+    pub async fn scan(&self, plan: &ReadPlan) -> Result<Scan, Failure> {
+        let snapshot = &plan.snapshot;
+        let schema = Arc::new(shape::schema(snapshot, &plan.columns)?.with_metadata(shape::credits(plan)));
+        let source = self.source(snapshot).await?;
+        let window = self.window(&source, plan).await?;
+        let projection = Projection::new(&source.opened, &plan.columns, schema)?;
+        match &plan.needle {
+            None => Ok(scan::plain(source, projection, window, plan.max_rows)),
+            Some(needle) => {
+                let needle = Needle::new(needle).map_err(|why| Failure::Mismatch { what: plan.dataset.to_string(), why })?;
+                scan::filtered(source, projection, window, needle, plan.max_rows).await
+            }
+        }
+    }
+
+    /// Up to `rows` rows as a sample, geometry left out: the newest first where there is a date column, the first
+    /// ones otherwise (contract 4, `/preview`). Text arrives plain, never as dictionaries. All of it is in memory.
+    ///
+    /// # Errors
+    /// A [`Failure`] that names the stored file.
+    pub async fn preview(&self, snapshot: &Snapshot, rows: usize) -> Result<RecordBatch, Failure> {
+        preview::preview(self, snapshot, rows).await
+    }
+
+    /// The rows of `columns` in `window`, without dates or needle.
+    async fn rows(&self, snapshot: &Snapshot, columns: &[usize], schema: SchemaRef, window: Range<u64>) -> Result<Scan, Failure> {
+        let source = self.source(snapshot).await?;
+        let projection = Projection::new(&source.opened, columns, schema)?;
+        Ok(scan::plain(source, projection, window, None))
+    }
+
+    /// The stored file with its footer; one load at a time.
+    async fn source(&self, snapshot: &Snapshot) -> Result<Source, Failure> {
+        let key = (snapshot.file.sha256.clone(), snapshot.id.clone());
+        let load = async { footer::open(&self.files, &self.workers, snapshot).await.map(Arc::new) };
+        let opened = self.footers.try_get_with(key, load).await.map_err(|shared: Arc<Failure>| Failure::clone(&shared))?;
+        Ok(Source { files: self.files.clone(), workers: Arc::clone(&self.workers), opened })
+    }
+
+    /// The rows that dates and cursor leave, as one range of the file: rows are sorted by date.
+    async fn window(&self, source: &Source, plan: &ReadPlan) -> Result<Range<u64>, Failure> {
+        let mut window = 0..source.opened.rows();
+        if let Some(column) = &plan.snapshot.date_column {
+            if let Some(start) = &plan.start {
+                window.start = dates::first_row(source, column, |date| date < start.as_bytes()).await?;
+            }
+            if let Some(end) = &plan.end {
+                window.end = dates::first_row(source, column, |date| date <= end.as_bytes()).await?;
+            }
+        }
+        window.start = window.start.max(plan.first_row).min(window.end);
+        Ok(window)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! From a piece of a stored file to decoded batches: bytes are fetched on the reactor, decoded on workers.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{BooleanBufferBuilder, RecordBatch};
+use arrow::buffer::BooleanBuffer;
+use bytes::Bytes;
+use parquet::DecodeResult;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, RowSelection};
+use parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder, RowGroupSelection};
+use parquet::errors::ParquetError;
+use yearbook_workers::Workers;
+
+use super::Opened;
+use crate::{Failure, Files};
+
+/// Everything that reading a file needs. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Source {
+    pub(crate) files: Files,
+    pub(crate) workers: Arc<Workers>,
+    pub(crate) opened: Arc<Opened>,
+}
+
+/// Neighbouring rows of one row group.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Piece {
+    /// Which row group.
+    pub(crate) group: usize,
+    /// Rows, counted within the row group.
+    pub(crate) rows: Range<usize>,
+    /// Which of `rows` are wanted; none: all.
+    pub(crate) wanted: Option<BooleanBuffer>,
+}
+
+impl Source {
+    /// Fetches what decoding `piece` needs and no more: the pages, of the columns in `mask`, that hold wanted rows.
+    /// What comes back decodes without further input. None when no row is wanted.
+    pub(crate) async fn reader(
+        &self,
+        how: &ArrowReaderMetadata,
+        mask: ProjectionMask,
+        piece: Piece,
+        batch_rows: usize,
+    ) -> Result<Option<ParquetRecordBatchReader>, Failure> {
+        let group = piece.group;
+        let rows_of_group = self.opened.rows_of(group);
+        let builder = ParquetPushDecoderBuilder::new_with_metadata(how.clone()).with_projection(mask).with_batch_size(batch_rows);
+        let start = move || {
+            let selection = RowGroupSelection::new(group, selection(piece, rows_of_group));
+            advance(builder.with_row_group_selections(vec![selection]).build()?, vec![], vec![])
+        };
+        let mut state = self.on_worker(group, start).await?;
+        loop {
+            match state {
+                Progress::Ready(reader) => return Ok(reader),
+                Progress::Needs(decoder, ranges) => {
+                    let got = self.files.get_ranges(&self.opened.file, &ranges).await?;
+                    state = self.on_worker(group, move || advance(*decoder, ranges, got)).await?;
+                }
+            }
+        }
+    }
+
+    /// The next batch of a reader, decoded and then treated by `after` on a worker; none at the end.
+    pub(crate) async fn batch<T: Send + 'static>(
+        &self,
+        group: usize,
+        mut reader: ParquetRecordBatchReader,
+        after: impl FnOnce(RecordBatch) -> Result<T, ParquetError> + Send + 'static,
+    ) -> Result<Option<(ParquetRecordBatchReader, T)>, Failure> {
+        let job = move || match reader.next().transpose()? {
+            Some(batch) => Ok(Some((reader, after(batch)?))),
+            None => Ok(None),
+        };
+        self.on_worker(group, job).await
+    }
+
+    /// Runs `job` on a worker; what goes wrong is put down to the file.
+    pub(crate) async fn on_worker<T: Send + 'static>(
+        &self,
+        group: usize,
+        job: impl FnOnce() -> Result<T, ParquetError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let damaged = |why: String| Failure::damaged(&self.opened.key, format!("row group {group}: {why}"));
+        let done = self.workers.run(job).await.map_err(|_| damaged("decoding panicked".to_owned()))?;
+        done.map_err(|error| damaged(error.to_string()))
+    }
+}
+
+enum Progress {
+    Needs(Box<ParquetPushDecoder>, Vec<Range<u64>>),
+    Ready(Option<ParquetRecordBatchReader>),
+}
+
+fn advance(mut decoder: ParquetPushDecoder, ranges: Vec<Range<u64>>, got: Vec<Bytes>) -> Result<Progress, ParquetError> {
+    if !ranges.is_empty() {
+        decoder.push_ranges(ranges, got)?;
+    }
+    Ok(match decoder.try_next_reader()? {
+        DecodeResult::NeedsData(ranges) => Progress::Needs(Box::new(decoder), ranges),
+        DecodeResult::Data(reader) => Progress::Ready(Some(reader)),
+        DecodeResult::Finished => Progress::Ready(None),
+    })
+}
+
+/// The wanted rows as the decoder counts them, from the beginning of the row group; none: all of it.
+fn selection(piece: Piece, rows_of_group: usize) -> Option<RowSelection> {
+    let Some(wanted) = piece.wanted else {
+        let whole = piece.rows == (0..rows_of_group);
+        return (!whole).then(|| RowSelection::from_consecutive_ranges(std::iter::once(piece.rows), rows_of_group));
+    };
+    let mut mask = BooleanBufferBuilder::new(rows_of_group);
+    mask.append_n(piece.rows.start, false);
+    mask.append_buffer(&wanted);
+    mask.append_n(rows_of_group.saturating_sub(mask.len()), false);
+    Some(RowSelection::from_boolean_buffer(mask.finish()))
+}

@@ -1,0 +1,146 @@
+//! A stored file's footer and page indexes, decoded once and checked against the catalogue.
+
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, Schema};
+use parquet::DecodeResult;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::arrow::parquet_to_arrow_schema;
+use parquet::basic::Encoding;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataPushDecoder};
+use yearbook_domain::{Snapshot, StoredFile};
+use yearbook_workers::Workers;
+
+use super::shape;
+use crate::{Failure, Files};
+
+/// Bytes read from the end of a file at first: footer and page indexes of most files in one go.
+const TAIL: u64 = 64 << 10;
+
+/// A file that is ready to be read.
+pub(crate) struct Opened {
+    /// Which file.
+    pub(crate) file: StoredFile,
+    /// Its key, for messages.
+    pub(crate) key: String,
+    /// Footer and page indexes.
+    pub(crate) metadata: Arc<ParquetMetaData>,
+    /// How columns are decoded for clients.
+    pub(crate) output: ArrowReaderMetadata,
+    /// How columns are decoded for the needle: text as a dictionary where the file keeps it so throughout.
+    pub(crate) filter: ArrowReaderMetadata,
+    /// Columns of the file that the needle is looked for in, ascending.
+    pub(crate) dimensions: Vec<usize>,
+    /// First row of each row group, and the number of rows.
+    starts: Vec<u64>,
+    /// Column of the file by position in the snapshot.
+    leaves: Vec<usize>,
+}
+
+impl Opened {
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// First row of row group `index` in the file; the number of rows past the last one.
+    pub(crate) fn start(&self, index: usize) -> u64 {
+        self.starts.get(index).copied().unwrap_or(self.rows())
+    }
+
+    /// Number of rows of row group `index`.
+    pub(crate) fn rows_of(&self, index: usize) -> usize {
+        usize::try_from(self.start(index + 1) - self.start(index)).unwrap_or(usize::MAX)
+    }
+
+    /// The column of the file that holds column `position` of the snapshot.
+    pub(crate) fn leaf(&self, position: usize) -> Result<usize, Failure> {
+        let found = self.leaves.get(position).copied();
+        found.ok_or_else(|| Failure::damaged(&self.key, format!("the plan asks for column {position}")))
+    }
+
+    /// The column of the file called `name`.
+    pub(crate) fn leaf_named(&self, name: &str) -> Result<usize, Failure> {
+        find(&self.metadata, name).ok_or_else(|| Failure::damaged(&self.key, format!("it has no column {name}")))
+    }
+
+    /// Bytes held in memory, about.
+    pub(crate) fn memory(&self) -> usize {
+        self.metadata.memory_size() + self.starts.len() * 8 + self.leaves.len() * 1024
+    }
+}
+
+/// Reads and decodes the footer of a snapshot's file.
+pub(super) async fn open(files: &Files, workers: &Workers, snapshot: &Snapshot) -> Result<Opened, Failure> {
+    let file = &snapshot.file;
+    let key = Files::key(file);
+    let damaged = |error: ParquetError| Failure::damaged(&Files::key(file), format!("footer: {error}"));
+    let panicked = |_| Failure::damaged(&Files::key(file), "decoding its footer panicked");
+    let mut decoder = ParquetMetaDataPushDecoder::try_new(file.bytes).map_err(damaged)?.with_page_index_policy(PageIndexPolicy::Optional);
+    let mut wanted = vec![file.bytes.saturating_sub(TAIL)..file.bytes];
+    let metadata = loop {
+        let got = files.get_ranges(file, &wanted).await?;
+        decoder.push_ranges(std::mem::take(&mut wanted), got).map_err(damaged)?;
+        let (rest, result) = workers
+            .run(move || {
+                let result = decoder.try_decode();
+                (decoder, result)
+            })
+            .await
+            .map_err(panicked)?;
+        decoder = rest;
+        match result.map_err(damaged)? {
+            DecodeResult::Data(metadata) => break Arc::new(metadata),
+            DecodeResult::NeedsData(ranges) => wanted = ranges,
+            DecodeResult::Finished => return Err(Failure::damaged(&key, "its footer ends early")),
+        }
+    };
+    checked(snapshot, key, metadata)
+}
+
+/// Judges whether the file is what the catalogue says it is.
+fn checked(snapshot: &Snapshot, key: String, metadata: Arc<ParquetMetaData>) -> Result<Opened, Failure> {
+    let mut starts = vec![0];
+    for group in metadata.row_groups() {
+        let rows = u64::try_from(group.num_rows()).map_err(|_| Failure::damaged(&key, "a row group has a negative number of rows"))?;
+        starts.push(starts.last().copied().unwrap_or(0) + rows);
+    }
+    let rows = starts.last().copied().unwrap_or(0);
+    if rows != snapshot.rows {
+        return Err(Failure::damaged(&key, format!("it has {rows} rows, the catalogue says {}", snapshot.rows)));
+    }
+    let leaf = |name: &str| find(&metadata, name).ok_or_else(|| Failure::damaged(&key, format!("it has no column {name}")));
+    let leaves = snapshot.columns.iter().map(|column| leaf(&column.name)).collect::<Result<Vec<_>, _>>()?;
+    let mut dimensions = snapshot.dimensions.iter().map(|name| leaf(name)).collect::<Result<Vec<_>, _>>()?;
+    dimensions.sort_unstable();
+    dimensions.dedup();
+    let reading = |types: &dyn Fn(usize, &DataType) -> DataType| {
+        let damaged = |error: ParquetError| Failure::damaged(&key, format!("its columns: {error}"));
+        let stored = parquet_to_arrow_schema(metadata.file_metadata().schema_descr(), None).map_err(damaged)?;
+        let fields = stored.fields().iter().enumerate();
+        let fields = fields.map(|(leaf, field)| Field::new(field.name(), types(leaf, field.data_type()), field.is_nullable()));
+        let options = ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields.collect::<Vec<_>>())));
+        ArrowReaderMetadata::try_new(Arc::clone(&metadata), options).map_err(damaged)
+    };
+    // A column that the catalogue does not know is left as it is; it is never read.
+    let output = reading(&|leaf, stored| {
+        let position = leaves.iter().position(|&other| other == leaf);
+        position.and_then(|position| snapshot.columns.get(position)).map_or_else(|| stored.clone(), shape::data_type)
+    })?;
+    let filter = reading(&|leaf, stored| {
+        let throughout = metadata.row_groups().iter().all(|group| dictionary_only(group.column(leaf)));
+        if stored == &DataType::Utf8 && throughout { shape::dictionary() } else { stored.clone() }
+    })?;
+    Ok(Opened { file: snapshot.file.clone(), key, metadata, output, filter, dimensions, starts, leaves })
+}
+
+/// Whether every value of a column chunk stands in its dictionary page.
+pub(crate) fn dictionary_only(chunk: &ColumnChunkMetaData) -> bool {
+    let only = |encoding| chunk.page_encoding_stats_mask().is_some_and(|mask| mask.is_only(encoding));
+    chunk.dictionary_page_offset().is_some() && (only(Encoding::RLE_DICTIONARY) || only(Encoding::PLAIN_DICTIONARY))
+}
+
+fn find(metadata: &ParquetMetaData, name: &str) -> Option<usize> {
+    metadata.file_metadata().schema_descr().columns().iter().position(|column| column.path().parts() == [name])
+}

@@ -1,0 +1,87 @@
+//! How the columns of a snapshot stand in its file and leave in batches.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use parquet::arrow::ProjectionMask;
+use yearbook_domain::{Column, ColumnType, ReadPlan, Snapshot};
+
+use super::Opened;
+use crate::Failure;
+
+/// Text whose distinct values are kept once.
+pub(crate) fn dictionary() -> DataType {
+    DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
+}
+
+/// The Arrow type in which `column` is read.
+pub(crate) fn data_type(column: &Column) -> DataType {
+    match column.column_type {
+        ColumnType::String | ColumnType::Date if column.few_values => dictionary(),
+        ColumnType::String | ColumnType::Date => DataType::Utf8,
+        ColumnType::Integer => DataType::Int64,
+        ColumnType::Number => DataType::Float64,
+        ColumnType::Boolean => DataType::Boolean,
+    }
+}
+
+/// The schema of `columns` (positions in the snapshot), without metadata.
+pub(crate) fn schema(snapshot: &Snapshot, columns: &[usize]) -> Result<Schema, Failure> {
+    let field = |&position: &usize| match snapshot.columns.get(position) {
+        Some(column) => Ok(Field::new(&column.name, data_type(column), column.nullable)),
+        None => Err(Failure::Mismatch { what: format!("snapshot {}", snapshot.id), why: format!("it has no column {position}") }),
+    };
+    Ok(Schema::new(columns.iter().map(field).collect::<Result<Vec<_>, _>>()?))
+}
+
+/// What must travel with the rows: the schema metadata that the plugin interface lists.
+pub(crate) fn credits(plan: &ReadPlan) -> HashMap<String, String> {
+    let credit = &plan.snapshot.credit;
+    let always = [
+        ("yearbook.dataset", plan.dataset.as_str()),
+        ("yearbook.namespace", plan.namespace.as_str()),
+        ("yearbook.snapshot_id", &plan.snapshot.id),
+        ("yearbook.source", &credit.source),
+        ("yearbook.licence", &credit.licence),
+        ("yearbook.attribution", &credit.attribution),
+    ];
+    let known = credit.source_url.as_deref().map(|url| ("yearbook.source_url", url));
+    always.into_iter().chain(known).map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+/// Which columns of a file are read, and how they become batches of the output schema.
+pub(crate) struct Projection {
+    /// Schema of the batches, in the order asked for.
+    pub(crate) schema: SchemaRef,
+    /// Columns of the file that are read, ascending.
+    pub(crate) leaves: Vec<usize>,
+    /// For each output column, its place among `leaves`.
+    order: Vec<usize>,
+}
+
+impl Projection {
+    /// Columns of `opened` by their position in its snapshot.
+    pub(crate) fn new(opened: &Opened, columns: &[usize], schema: SchemaRef) -> Result<Self, Failure> {
+        let wanted = columns.iter().map(|&column| opened.leaf(column)).collect::<Result<Vec<_>, _>>()?;
+        let mut leaves = wanted.clone();
+        leaves.sort_unstable();
+        leaves.dedup();
+        let order = wanted.iter().map(|leaf| leaves.partition_point(|other| other < leaf)).collect();
+        Ok(Self { schema, leaves, order })
+    }
+
+    /// The same as the decoder wants it.
+    pub(crate) fn mask(&self, opened: &Opened) -> ProjectionMask {
+        ProjectionMask::leaves(opened.metadata.file_metadata().schema_descr(), self.leaves.iter().copied())
+    }
+
+    /// A decoded batch in output order and schema. Fails where the file holds a null that the catalogue denies.
+    pub(crate) fn arrange(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let columns = self.order.iter().map(|&index| Arc::clone(batch.column(index))).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+    }
+}

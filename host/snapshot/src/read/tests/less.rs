@@ -1,0 +1,143 @@
+//! What is not asked for is not read: bytes are counted at the store.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path as Key;
+use object_store::{
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload,
+    PutResult, Result,
+};
+
+use super::super::*;
+use super::fixture::{Shape, Stored, plan, read};
+
+/// A folder that counts the bytes it gives out.
+#[derive(Debug)]
+struct Counting {
+    inner: LocalFileSystem,
+    bytes: Arc<AtomicU64>,
+}
+
+impl fmt::Display for Counting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Counting({})", self.inner)
+    }
+}
+
+#[async_trait::async_trait]
+impl ObjectStore for Counting {
+    async fn put_opts(&self, at: &Key, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+        self.inner.put_opts(at, payload, options).await
+    }
+    async fn put_multipart_opts(&self, at: &Key, options: PutMultipartOptions) -> Result<Box<dyn MultipartUpload>> {
+        self.inner.put_multipart_opts(at, options).await
+    }
+    async fn get_opts(&self, at: &Key, options: GetOptions) -> Result<GetResult> {
+        let result = self.inner.get_opts(at, options).await?;
+        self.bytes.fetch_add(result.range.end - result.range.start, Ordering::SeqCst);
+        Ok(result)
+    }
+    async fn get_ranges(&self, at: &Key, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.bytes.fetch_add(ranges.iter().map(|range| range.end - range.start).sum(), Ordering::SeqCst);
+        self.inner.get_ranges(at, ranges).await
+    }
+    fn delete_stream(&self, at: futures::stream::BoxStream<'static, Result<Key>>) -> futures::stream::BoxStream<'static, Result<Key>> {
+        self.inner.delete_stream(at)
+    }
+    fn list(&self, prefix: Option<&Key>) -> futures::stream::BoxStream<'static, Result<ObjectMeta>> {
+        self.inner.list(prefix)
+    }
+    async fn list_with_delimiter(&self, prefix: Option<&Key>) -> Result<ListResult> {
+        self.inner.list_with_delimiter(prefix).await
+    }
+    async fn copy_opts(&self, from: &Key, to: &Key, options: CopyOptions) -> Result<()> {
+        self.inner.copy_opts(from, to, options).await
+    }
+}
+
+/// A file of 20,000 rows in ten row groups, some 20 MB, nearly all of it geometry; and a reader that counts.
+async fn large() -> (Stored, Reader, Arc<AtomicU64>) {
+    let stored = Stored::new(&Shape { rows: 20_000, group: 2_000, page: 200, ..Shape::default() }).await;
+    let bytes = Arc::new(AtomicU64::new(0));
+    let inner = LocalFileSystem::new_with_prefix(stored.folder.path().join("store")).unwrap();
+    let reader = stored.afresh(Some(Arc::new(Counting { inner, bytes: Arc::clone(&bytes) })));
+    // The footer is read once and for all.
+    reader.preview(&stored.snapshot, 1).await.unwrap();
+    bytes.store(0, Ordering::SeqCst);
+    (stored, reader, bytes)
+}
+
+#[tokio::test]
+async fn a_slice_reads_its_pages_and_no_geometry_that_is_not_wanted() {
+    let (stored, reader, bytes) = large().await;
+    let file = stored.snapshot.file.bytes;
+    let taken = async |plan: &ReadPlan| {
+        bytes.store(0, Ordering::SeqCst);
+        let rows = read(&reader, plan).await.unwrap().0.num_rows();
+        (rows, bytes.load(Ordering::SeqCst))
+    };
+    let mut plan = plan(&stored.snapshot);
+    let (rows, everything) = taken(&plan).await;
+    assert!(rows == 20_000 && everything > file * 9 / 10, "{everything} of {file}");
+
+    plan.columns = (0..6).collect();
+    let (_, without_geometry) = taken(&plan).await;
+    assert!(without_geometry < everything / 2, "{without_geometry} of {everything}");
+
+    (plan.start, plan.end) = (Some("2010-01-01".to_owned()), Some("2010-12-31".to_owned()));
+    let (rows, year) = taken(&plan).await;
+    assert!(rows > 100 && rows < 1000, "{rows}");
+    assert!(year < without_geometry / 3, "{year} of {without_geometry}");
+
+    plan.columns = (0..7).collect();
+    let (_, year_with_geometry) = taken(&plan).await;
+    assert!(year_with_geometry < everything / 8, "{year_with_geometry} of {everything}");
+
+    (plan.start, plan.end, plan.max_rows) = (None, None, Some(100));
+    let (rows, page) = taken(&plan).await;
+    assert!(rows == 100 && page < everything / 20, "{page} of {everything}");
+
+    (plan.needle, plan.max_rows) = (Some("no such place".to_owned()), Some(10));
+    let (rows, filter) = taken(&plan).await;
+    assert!(rows == 0 && filter < without_geometry, "{filter} of {without_geometry}");
+}
+
+#[tokio::test]
+async fn nothing_is_read_before_it_is_asked_for_and_one_step_ahead_at_most() {
+    let (stored, reader, bytes) = large().await;
+    let mut scan = reader.scan(&plan(&stored.snapshot)).await.unwrap();
+    let settle = || tokio::time::sleep(Duration::from_millis(200));
+    settle().await;
+    assert_eq!(bytes.load(Ordering::SeqCst), 0, "nobody has asked");
+    scan.batches.next().await.unwrap().unwrap();
+    settle().await;
+    let row_group = stored.snapshot.file.bytes / 10;
+    let after_one = bytes.load(Ordering::SeqCst);
+    assert!(after_one > 0 && after_one < row_group * 5 / 2, "{after_one} bytes, {row_group} a row group");
+    settle().await;
+    assert_eq!(bytes.load(Ordering::SeqCst), after_one, "a stream that is not polled reads nothing more");
+    drop(scan);
+    settle().await;
+    assert_eq!(bytes.load(Ordering::SeqCst), after_one, "a dropped stream reads nothing more");
+}
+
+#[tokio::test]
+async fn a_footer_is_loaded_once_however_many_ask() {
+    let (stored, _, bytes) = large().await;
+    let load = async |times: usize| {
+        let inner = LocalFileSystem::new_with_prefix(stored.folder.path().join("store")).unwrap();
+        let reader = stored.afresh(Some(Arc::new(Counting { inner, bytes: Arc::clone(&bytes) })));
+        bytes.store(0, Ordering::SeqCst);
+        let plan = plan(&stored.snapshot);
+        futures::future::join_all((0..times).map(|_| reader.scan(&plan))).await.into_iter().for_each(|scan| drop(scan.unwrap()));
+        bytes.load(Ordering::SeqCst)
+    };
+    let once = load(1).await;
+    assert!(once > 0);
+    assert_eq!(load(20).await, once);
+}

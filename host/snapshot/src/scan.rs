@@ -1,0 +1,62 @@
+//! Rows on their way out: what a [`crate::Reader`] hands over, and how a file is cut into steps and batches.
+
+mod matches;
+mod slicing;
+mod steps;
+mod stream;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use futures::stream::BoxStream;
+
+use crate::Failure;
+use crate::read::{Needle, Projection, Source};
+
+pub use slicing::SLICING_VERSION;
+
+/// Rows of a snapshot, to be read once.
+pub struct Scan {
+    /// Schema of every batch, with the credits as metadata.
+    pub schema: SchemaRef,
+    /// Row of the snapshot at which reading goes on when rows remain after the plan's `max_rows`; none: all rows
+    /// that the plan asks for are in this scan.
+    pub next: Option<u64>,
+    /// The rows, in the snapshot's order; never an empty batch. Nothing is read before it is polled, and one step
+    /// ahead at most afterwards. Ends after the first failure. Dropping it stops the work.
+    pub batches: BoxStream<'static, Result<RecordBatch, Failure>>,
+}
+
+/// All rows of `window`, up to `max_rows`.
+pub(crate) fn plain(source: Source, projection: Projection, window: Range<u64>, max_rows: Option<u64>) -> Scan {
+    let end = max_rows.map_or(window.end, |rows| window.end.min(window.start.saturating_add(rows)));
+    let next = (end < window.end).then_some(end);
+    scan(source, projection, next, window.start..end, stream::Filter::All)
+}
+
+/// The rows of `window` with `needle` in a dimension, up to `max_rows`. With a maximum, the filter columns are read
+/// now and only they; without, step by step as the stream is polled.
+pub(crate) async fn filtered(
+    source: Source,
+    projection: Projection,
+    window: Range<u64>,
+    needle: Needle,
+    max_rows: Option<u64>,
+) -> Result<Scan, Failure> {
+    if source.opened.dimensions.is_empty() {
+        return Ok(scan(source, projection, None, 0..0, stream::Filter::All));
+    }
+    let Some(max_rows) = max_rows else {
+        return Ok(scan(source, projection, None, window, stream::Filter::Needle(needle)));
+    };
+    let found = matches::find(&source, window, needle, max_rows).await?;
+    let rows = found.from..found.from + found.rows.len() as u64;
+    Ok(scan(source, projection, found.next, rows, stream::Filter::Known { rows: found.rows }))
+}
+
+fn scan(source: Source, projection: Projection, next: Option<u64>, rows: Range<u64>, filter: stream::Filter) -> Scan {
+    let schema = Arc::clone(&projection.schema);
+    Scan { schema, next, batches: stream::batches(source, projection, rows, filter) }
+}

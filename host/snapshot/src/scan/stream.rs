@@ -1,0 +1,152 @@
+//! The stream of batches: pulled by whoever encodes them, at most one step ahead.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::buffer::BooleanBuffer;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use parquet::errors::ParquetError;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+
+use super::matches::in_piece;
+use super::slicing::{batch_rows, slices};
+use super::steps::steps;
+use crate::Failure;
+use crate::read::{Needle, Piece, Projection, Source};
+
+/// Which rows of the range are wanted.
+pub(super) enum Filter {
+    /// All of them.
+    All,
+    /// Those that contain this, to be found step by step.
+    Needle(Needle),
+    /// Those whose bit is set; the first bit stands for the first row of the range.
+    Known {
+        /// One bit a row.
+        rows: BooleanBuffer,
+    },
+}
+
+/// The wanted rows of `rows`. Must be called in a tokio runtime; may be polled anywhere.
+pub(super) fn batches(
+    source: Source,
+    projection: Projection,
+    rows: Range<u64>,
+    filter: Filter,
+) -> BoxStream<'static, Result<RecordBatch, Failure>> {
+    let mut leaves = projection.leaves.clone();
+    if matches!(filter, Filter::Needle(_)) {
+        leaves.extend(source.opened.dimensions.iter().filter(|leaf| !projection.leaves.contains(leaf)));
+    }
+    let steps = Box::new(steps(Arc::clone(&source.opened), leaves, rows.clone()));
+    let context = Arc::new(Context { source, projection, from: rows.start, filter });
+    let reading = Reading { context, steps, runtime: Handle::current(), ahead: JoinSet::new(), current: None, ready: VecDeque::new() };
+    stream::try_unfold(reading, |mut reading| async move { Ok(reading.next().await?.map(|batch| (batch, reading))) }).boxed()
+}
+
+/// What every step needs.
+struct Context {
+    source: Source,
+    projection: Projection,
+    from: u64,
+    filter: Filter,
+}
+
+/// A step whose bytes are here.
+struct Step {
+    group: usize,
+    reader: ParquetRecordBatchReader,
+}
+
+struct Reading {
+    context: Arc<Context>,
+    steps: Box<dyn Iterator<Item = Piece> + Send>,
+    runtime: Handle,
+    /// The step that is being fetched, never more than one; stops when this is dropped.
+    ahead: JoinSet<Result<Option<Step>, Failure>>,
+    current: Option<Step>,
+    /// Slices of the batch decoded last.
+    ready: VecDeque<RecordBatch>,
+}
+
+impl Reading {
+    async fn next(&mut self) -> Result<Option<RecordBatch>, Failure> {
+        loop {
+            if let Some(batch) = self.ready.pop_front() {
+                return Ok(Some(batch));
+            }
+            self.fetch_ahead();
+            if let Some(step) = self.current.take() {
+                self.decode(step).await?;
+                continue;
+            }
+            match self.ahead.join_next().await {
+                None => return Ok(None),
+                Some(Ok(step)) => self.current = step?,
+                Some(Err(_)) => return Err(Failure::Stopped { what: self.context.source.opened.key.clone() }),
+            }
+        }
+    }
+
+    /// Has the next step fetched while the current one is decoded and consumed.
+    fn fetch_ahead(&mut self) {
+        if self.ahead.is_empty()
+            && let Some(piece) = self.next_piece()
+        {
+            let context = Arc::clone(&self.context);
+            self.ahead.spawn_on(async move { context.fetch(piece).await }, &self.runtime);
+        }
+    }
+
+    /// The next piece that holds a wanted row, as far as that is known.
+    fn next_piece(&mut self) -> Option<Piece> {
+        self.steps.by_ref().find_map(|piece| self.context.narrowed(piece))
+    }
+
+    async fn decode(&mut self, step: Step) -> Result<(), Failure> {
+        let Step { group, reader } = step;
+        let context = Arc::clone(&self.context);
+        let arrange = move |batch: RecordBatch| Ok::<_, ParquetError>(slices(context.projection.arrange(&batch)?));
+        if let Some((reader, slices)) = self.context.source.batch(group, reader, arrange).await? {
+            self.ready.extend(slices.into_iter().filter(|slice| slice.num_rows() > 0));
+            self.current = Some(Step { group, reader });
+        }
+        Ok(())
+    }
+}
+
+impl Context {
+    /// Fetches a step; none when nothing in it matches.
+    async fn fetch(&self, mut piece: Piece) -> Result<Option<Step>, Failure> {
+        let opened = &self.source.opened;
+        if let Filter::Needle(needle) = &self.filter {
+            let wanted = in_piece(&self.source, piece.clone(), needle.clone()).await?;
+            if !wanted.has_true() {
+                return Ok(None);
+            }
+            piece.wanted = Some(wanted);
+        }
+        let group = piece.group;
+        let rows = batch_rows(opened, &self.projection, group);
+        let reader = self.source.reader(&opened.output, self.projection.mask(opened), piece, rows).await?;
+        Ok(reader.map(|reader| Step { group, reader }))
+    }
+
+    /// `piece` with the matches that are known; none when there are none in it.
+    fn narrowed(&self, mut piece: Piece) -> Option<Piece> {
+        if let Filter::Known { rows } = &self.filter {
+            let first = self.source.opened.start(piece.group) + piece.rows.start as u64 - self.from;
+            let wanted = rows.slice(usize::try_from(first).ok()?, piece.rows.len());
+            if !wanted.has_true() {
+                return None;
+            }
+            piece.wanted = Some(wanted);
+        }
+        Some(piece)
+    }
+}
