@@ -2,11 +2,15 @@
 //! `yearbook publish`): see `sqlite/connect.rs` for what that takes. Each method here is one
 //! transaction; what happens inside it is in the files below, grouped by table.
 
+mod check;
 mod connect;
 mod history;
 mod keys;
 mod releases;
 mod usage;
+
+#[cfg(test)]
+mod tests;
 
 use async_trait::async_trait;
 use sqlx::Transaction;
@@ -71,6 +75,12 @@ impl Store for SqliteStore {
         let doing = "answer a ping";
         let mut connection = self.reader(doing).await?;
         self.told(doing, sqlx::query(statements::PING).execute(&mut *connection).await).map(drop)
+    }
+
+    async fn check(&self) -> Result<Vec<String>, Failure> {
+        let doing = "check itself";
+        let mut connection = self.reader(doing).await?;
+        self.told(doing, check::problems(&mut connection).await)
     }
 
     async fn revision(&self) -> Result<i64, Failure> {

@@ -22,6 +22,10 @@ pub trait Store: Send + Sync + 'static {
     /// Asks the database for the smallest possible answer.
     async fn ping(&self) -> Result<(), Failure>;
 
+    /// Looks through the whole database for damage and says what it finds, a sentence each; empty:
+    /// sound. Takes as long as reading the database does: for `yearbook doctor`.
+    async fn check(&self) -> Result<Vec<String>, Failure>;
+
     /// A number that grows with every change that a running server must notice: datasets, snapshots,
     /// keys and plugin releases, not usage.
     async fn revision(&self) -> Result<i64, Failure>;

@@ -1,7 +1,7 @@
 //! What every store must do, and what stands on a store: one list of rules, run on every
 //! implementation. A new database adds a module to `tests` below with a [`Place`] of its own.
 
-mod fixtures;
+pub(crate) mod fixtures;
 mod history;
 mod keys;
 mod live;

@@ -108,7 +108,7 @@ async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<()
 /// The migrations of `migrations/sqlite`. Later ones that this binary does not know are no error:
 /// while a fleet is upgraded, an older host may restart on a catalogue that a newer one has
 /// expanded.
-fn migrator() -> Migrator {
+pub(super) fn migrator() -> Migrator {
     let mut migrator = sqlx::migrate!("../../migrations/sqlite");
     migrator.set_ignore_missing(true);
     migrator

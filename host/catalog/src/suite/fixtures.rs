@@ -12,19 +12,19 @@ use yearbook_domain::{
 use crate::{KeyRecord, Publication, Retention, Store, key};
 
 /// 2026-11-21T00:00:00Z.
-pub(super) const TODAY: i64 = 1_795_219_200_000;
-pub(super) const HOUR: i64 = 3_600_000;
-pub(super) const DAY: i64 = 24 * HOUR;
+pub(crate) const TODAY: i64 = 1_795_219_200_000;
+pub(crate) const HOUR: i64 = 3_600_000;
+pub(crate) const DAY: i64 = 24 * HOUR;
 
 /// Keeps nothing that it need not.
-pub(super) const FORGETFUL: Retention = Retention { snapshots: 1, hours: 0 };
+pub(crate) const FORGETFUL: Retention = Retention { snapshots: 1, hours: 0 };
 
-pub(super) fn name(text: &str) -> DatasetName {
+pub(crate) fn name(text: &str) -> DatasetName {
     DatasetName::parse(text).unwrap()
 }
 
 /// A snapshot in which every field says something, awkward text included.
-pub(super) fn snapshot(id: &str, created_at: i64) -> Snapshot {
+pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
     let column = |name: &str, column_type, role| Column {
         name: name.to_owned(),
         column_type,
@@ -65,12 +65,12 @@ pub(super) fn snapshot(id: &str, created_at: i64) -> Snapshot {
         date_range: Some(("1914-06-01".to_owned(), "2026-09-30".to_owned())),
         layout: Layout::Long,
         // Crosses 180°; digits that only an exact round trip keeps.
-        bbox: Some(BoundingBox([166.426_150_000_000_02, -52.620_6, -176.165_000_000_000_01, 0.1 + 0.2])),
+        bbox: Some(BoundingBox([1.0 / 3.0 + 166.0, -52.620_6, -176.165, 0.1 + 0.2])),
     }
 }
 
 /// A snapshot that leaves out all it can.
-pub(super) fn bare_snapshot(id: &str, created_at: i64) -> Snapshot {
+pub(crate) fn bare_snapshot(id: &str, created_at: i64) -> Snapshot {
     Snapshot {
         rows: 0,
         title: None,
@@ -90,32 +90,32 @@ pub(super) fn bare_snapshot(id: &str, created_at: i64) -> Snapshot {
 }
 
 /// A snapshot committed as soon as its source was looked at.
-pub(super) fn publication(dataset: &str, id: &str, at: i64) -> Publication {
+pub(crate) fn publication(dataset: &str, id: &str, at: i64) -> Publication {
     Publication { name: name(dataset), namespace: Namespace::parse("prices").unwrap(), snapshot: snapshot(id, at), checked_at: Millis(at) }
 }
 
-pub(super) async fn publish(store: &dyn Store, dataset: &str, id: &str, at: i64) {
+pub(crate) async fn publish(store: &dyn Store, dataset: &str, id: &str, at: i64) {
     store.commit(&publication(dataset, id, at), Retention::default()).await.unwrap();
 }
 
 /// Issues a key and says its text.
-pub(super) async fn issue_key(store: &dyn Store, id: &str, plan: Plan) -> String {
+pub(crate) async fn issue_key(store: &dyn Store, id: &str, plan: Plan) -> String {
     let (text, hash) = key::issue().unwrap();
     let record = KeyRecord { id: id.to_owned(), label: None, plan, created_at: Millis(TODAY), revoked_at: None };
     store.insert_key(&record, &hash).await.unwrap();
     text.expose().to_owned()
 }
 
-pub(super) fn caller(id: &str, plan: Plan) -> Caller {
+pub(crate) fn caller(id: &str, plan: Plan) -> Caller {
     Caller { key_id: id.to_owned(), plan }
 }
 
-pub(super) fn limits(plan: Plan) -> yearbook_domain::PlanLimits {
+pub(crate) fn limits(plan: Plan) -> yearbook_domain::PlanLimits {
     PlanTable::default().of(plan)
 }
 
 /// Waits until `holds` does, at most `patience`, and says how long it took.
-pub(super) async fn eventually(patience: Duration, holds: impl AsyncFn() -> bool) -> Duration {
+pub(crate) async fn eventually(patience: Duration, holds: impl AsyncFn() -> bool) -> Duration {
     let begun = Instant::now();
     while !holds().await {
         assert!(begun.elapsed() < patience, "not within {patience:?}");

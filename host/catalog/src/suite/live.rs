@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::Place;
 use super::fixtures::{DAY, FORGETFUL, TODAY, eventually, name, publication, publish};
 use super::probe::Probe;
-use crate::{Live, Store};
+use crate::Live;
 
 /// A period at which nothing happens by itself during a test.
 const NEVER: Duration = Duration::from_secs(3600);

@@ -78,6 +78,9 @@ impl Store for Probe {
     async fn ping(&self) -> Result<(), Failure> {
         self.asked()?.ping().await
     }
+    async fn check(&self) -> Result<Vec<String>, Failure> {
+        self.asked()?.check().await
+    }
     async fn revision(&self) -> Result<i64, Failure> {
         self.there()?.revision().await
     }

@@ -37,6 +37,7 @@ pub(crate) async fn a_release_is_registered_once_and_keeps_its_state(place: Plac
 pub(crate) async fn a_store_describes_itself_and_answers_a_ping(place: Place) {
     let store = place.host().await;
     store.ping().await.unwrap();
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
     let description = store.describe();
     assert!(["sqlite", "postgres"].contains(&description.kind));
     assert!(!description.location.is_empty());

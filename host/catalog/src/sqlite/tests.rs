@@ -1,0 +1,199 @@
+//! What holds for SQLite alone: how its file is opened, shared, migrated and killed.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Connection};
+use tempfile::TempDir;
+use yearbook_domain::Plan;
+
+use super::SqliteStore;
+use crate::suite::fixtures::{TODAY, issue_key, name, publish};
+use crate::{Failure, Reserved, Store, sqlite_url};
+
+fn folder() -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let url = sqlite_url(&folder.path().join("catalogue.db"));
+    (folder, url)
+}
+
+/// A connection of somebody else's.
+async fn stranger(folder: &TempDir) -> SqliteConnection {
+    SqliteConnectOptions::new().filename(folder.path().join("catalogue.db")).connect().await.unwrap()
+}
+
+#[tokio::test]
+async fn every_connection_has_the_settings_that_sharing_and_durability_need() {
+    let (_folder, url) = folder();
+    let store = SqliteStore::open(&url).await.unwrap();
+    for (pool, query_only) in [(&store.readers, 1), (&store.writer, 0)] {
+        for (pragma, expected) in
+            [("PRAGMA synchronous", 2), ("PRAGMA foreign_keys", 1), ("PRAGMA busy_timeout", 10_000), ("PRAGMA query_only", query_only)]
+        {
+            let value: i64 = sqlx::query_scalar(pragma).fetch_one(pool).await.unwrap();
+            assert_eq!(value, expected, "{pragma}");
+        }
+        let mode: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(pool).await.unwrap();
+        assert_eq!(mode, "wal");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn several_processes_may_make_the_catalogue_at_the_same_time() {
+    let (_folder, url) = folder();
+    let mut opening = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let url = url.clone();
+        opening.spawn(async move { SqliteStore::open(&url).await.unwrap().revision().await.unwrap() });
+    }
+    assert_eq!(opening.join_all().await, [0; 8]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_waits_for_another_process_and_a_read_does_not() {
+    let (folder, url) = folder();
+    let store = SqliteStore::open(&url).await.unwrap();
+    issue_key(&store, "key_1", Plan::Free).await;
+    let mut stranger = stranger(&folder).await;
+    let lock = stranger.begin_with("BEGIN IMMEDIATE").await.unwrap();
+    let begun = Instant::now();
+    let waiting = store.reserve("key_1", "2026-11", 10);
+    let holding = async {
+        assert_eq!(store.used("key_1", "2026-11").await.unwrap(), 0);
+        assert!(begun.elapsed() < Duration::from_millis(250), "a read waited");
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        lock.rollback().await.unwrap();
+    };
+    let (reserved, ()) = tokio::join!(waiting, holding);
+    assert_eq!(reserved.unwrap(), Reserved::Granted { used: 1 });
+    assert!(begun.elapsed() >= Duration::from_millis(300));
+}
+
+#[tokio::test]
+async fn every_migration_in_the_folder_is_built_in() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/sqlite");
+    let mut files: Vec<i64> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().split('_').next().unwrap().parse().unwrap())
+        .collect();
+    files.sort_unstable();
+    let built_in: Vec<i64> = super::connect::migrator().iter().map(|migration| migration.version).collect();
+    assert_eq!(files, built_in, "touch host/catalog/src/sqlite/connect.rs after adding a migration");
+}
+
+#[tokio::test]
+async fn an_older_host_works_on_a_catalogue_that_a_newer_one_has_expanded() {
+    let (folder, url) = folder();
+    let store = SqliteStore::open(&url).await.unwrap();
+    publish(&store, "cpi", "one", TODAY).await;
+    assert_eq!(store.datasets().await.unwrap().len(), 1);
+    let newer = "
+        ALTER TABLE snapshots ADD COLUMN colour TEXT;
+        ALTER TABLE keys ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue';
+        INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (9999, 'newer', 1, x'00', 0);";
+    sqlx::raw_sql(newer).execute(&mut stranger(&folder).await).await.unwrap();
+    // Running, and started anew.
+    for host in [store, SqliteStore::open(&url).await.unwrap()] {
+        publish(&host, "cpi", "two", TODAY + 1).await;
+        assert_eq!(host.datasets().await.unwrap()[0].current.id, "two");
+        assert!(host.snapshot(&name("cpi"), "one").await.unwrap().is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_catalogue_whose_migrations_were_altered_is_refused() {
+    let (folder, url) = folder();
+    SqliteStore::open(&url).await.unwrap().close().await;
+    sqlx::raw_sql("UPDATE _sqlx_migrations SET checksum = x'00'").execute(&mut stranger(&folder).await).await.unwrap();
+    let failure = SqliteStore::open(&url).await.err().unwrap();
+    assert!(matches!(failure, Failure::Migrate { .. }), "{failure}");
+    assert!(failure.to_string().contains("catalogue.db"), "{failure}");
+}
+
+#[tokio::test]
+async fn a_value_that_makes_no_sense_is_named_with_its_place() {
+    let (folder, url) = folder();
+    let store = SqliteStore::open(&url).await.unwrap();
+    publish(&store, "cpi", "one", TODAY).await;
+    let damage = "UPDATE columns SET role = 'colour' WHERE name = 'region'";
+    sqlx::raw_sql(damage).execute(&mut stranger(&folder).await).await.unwrap();
+    let message = store.datasets().await.unwrap_err().to_string();
+    for part in ["catalogue.db", "list datasets", "columns.role", "region in dataset cpi, snapshot one", "colour"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn a_check_finds_what_does_not_belong() {
+    let (folder, url) = folder();
+    let store = SqliteStore::open(&url).await.unwrap();
+    publish(&store, "cpi", "one", TODAY).await;
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    let damage = "
+        PRAGMA foreign_keys = OFF;
+        INSERT INTO usage (key_id, month, used) VALUES ('nobody', '2026-11', 1);
+        PRAGMA ignore_check_constraints = ON;
+        UPDATE snapshots SET bulk_redistribution = 7;";
+    sqlx::raw_sql(damage).execute(&mut stranger(&folder).await).await.unwrap();
+    let problems = store.check().await.unwrap();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems[0].contains("snapshots"), "{problems:?}");
+    assert!(problems[1].contains("usage") && problems[1].contains("keys"), "{problems:?}");
+}
+
+/// Publishes without end into the catalogue whose address stands on standard input. Does nothing by
+/// itself: the test below runs it in a process of its own.
+#[tokio::test]
+#[ignore = "the other half of killing_a_publisher_at_any_moment_leaves_a_whole_catalogue"]
+async fn publisher_to_be_killed() {
+    let mut url = String::new();
+    std::io::stdin().read_line(&mut url).unwrap();
+    if url.trim().is_empty() {
+        return;
+    }
+    let store = SqliteStore::open(url.trim()).await.unwrap();
+    let begun = store.revision().await.unwrap();
+    println!("publishing");
+    for index in begun.. {
+        publish(&store, "cpi", &format!("s{index}"), TODAY + index).await;
+    }
+}
+
+#[tokio::test]
+async fn killing_a_publisher_at_any_moment_leaves_a_whole_catalogue() {
+    let (_folder, url) = folder();
+    let server = SqliteStore::open(&url).await.unwrap();
+    publish(&server, "cpi", "first", TODAY).await;
+    let mut seen = server.revision().await.unwrap();
+    for delay in [1, 7, 23, 40, 61] {
+        let mut publisher = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "sqlite::tests::publisher_to_be_killed", "--ignored", "--nocapture"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        writeln!(publisher.stdin.take().unwrap(), "{url}").unwrap();
+        let mut lines = BufReader::new(publisher.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().contains("publishing")), "the publisher began");
+        while server.revision().await.unwrap() == seen {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(delay)).await;
+        publisher.kill().unwrap();
+        publisher.wait().unwrap();
+
+        seen = server.revision().await.unwrap();
+        let dataset = server.datasets().await.unwrap().remove(0);
+        // One revision a commit, and every commit has all its parts.
+        assert_eq!(i64::try_from(dataset.snapshots.len()).unwrap(), seen);
+        assert_eq!(dataset.current.columns.len(), 6);
+        assert_eq!(dataset.current.id, format!("s{}", seen - 1));
+        let fresh = SqliteStore::open(&url).await.unwrap();
+        assert_eq!(fresh.datasets().await.unwrap()[0].current, dataset.current);
+    }
+}
