@@ -1,1 +1,70 @@
-//! Placeholder.
+//! The binary `yearbook`: the composition root. The only crate that reads arguments and environment,
+//! and the only one that knows all the others; it holds no rule of its own.
+
+pub mod arguments;
+pub mod builtin;
+pub mod commands;
+pub mod context;
+pub mod logging;
+pub mod output;
+mod plugins;
+pub mod settings;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+use serde_json::json;
+
+use arguments::{Arguments, Command};
+use context::Context;
+use output::Output;
+use settings::{Settings, Sources};
+
+/// Exit code of a command line that makes no sense.
+const USAGE: u8 = 2;
+
+/// Runs one command: `arguments` with the program's name first, `variables` as the environment has
+/// them.
+#[must_use]
+pub fn run(arguments: Vec<OsString>, variables: Vec<(String, String)>) -> ExitCode {
+    let wants_json = arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => return explain(&error, wants_json),
+    };
+    let output = Output { json: arguments.shared.json };
+    match start(arguments, variables, output) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output.error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(arguments: Arguments, variables: Vec<(String, String)>, output: Output) -> anyhow::Result<()> {
+    let Arguments { shared, command } = arguments;
+    let plugins_dir = shared.plugins.or_else(|| settings::variable(&variables, "YEARBOOK_PLUGINS_DIR").map(Into::into));
+    let mut sources = Sources { data_dir: shared.data_dir, config: shared.config, variables, flags: Vec::new() };
+    if let Command::Serve { listen: Some(address) } = &command {
+        sources.flags.push(("server.listen", "--listen", address.clone()));
+    }
+    let settings = Settings::load(&sources)?;
+    logging::start(&settings.values.log, matches!(command, Command::Serve { .. }))?;
+    let context = Context { settings, plugins_dir, output };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(commands::run(&context, command))
+}
+
+/// What clap has to say: help and version are answers, anything else is a wrong use.
+fn explain(error: &clap::Error, json: bool) -> ExitCode {
+    if json && error.use_stderr() {
+        let text = error.to_string();
+        let sentence = text.trim().trim_start_matches("error: ");
+        eprintln!("{}", json!({ "error": sentence }));
+    } else {
+        let _ = error.print();
+    }
+    if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS }
+}

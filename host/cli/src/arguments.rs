@@ -1,0 +1,135 @@
+//! The command line as it is written (contract 6). Owns names, help and shapes; what a command does
+//! stands in `commands`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use yearbook_domain::{DatasetName, Plan};
+
+/// Public statistics, published as snapshots and served over HTTP as JSON, CSV, Arrow or Parquet.
+#[derive(Debug, Parser)]
+#[command(name = "yearbook", version, max_term_width = 100, arg_required_else_help = true)]
+pub struct Arguments {
+    /// What every command takes.
+    #[command(flatten)]
+    pub shared: Shared,
+    /// Which command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Arguments of every command; they may stand before or after it.
+#[derive(Args, Clone, Debug)]
+pub struct Shared {
+    /// Folder of the embedded database, object store and caches [variable: YEARBOOK_DATA_DIR; default: ./yearbook-data]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Settings file [default: ./yearbook.toml if there is one]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Folder of built-in plugins, for a binary that does not carry them [variable: YEARBOOK_PLUGINS_DIR]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub plugins: Option<PathBuf>,
+    /// Print JSON for machines: results on standard output, errors as {"error": "..."} on standard error
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Answer requests until SIGINT or SIGTERM
+    Serve {
+        /// Address to listen on; port 0 takes a free one [default: 127.0.0.1:8080]
+        #[arg(long, value_name = "ADDRESS")]
+        listen: Option<String>,
+    },
+    /// Check data packages and publish them as snapshots, one transaction each
+    Publish {
+        /// datapackage.json, or the folder that it is in
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<PathBuf>,
+    },
+    /// Keys of clients
+    #[command(subcommand)]
+    Keys(Keys),
+    /// Published datasets
+    #[command(subcommand)]
+    Datasets(Datasets),
+    /// Plugins
+    #[command(subcommand)]
+    Plugin(Plugin),
+    /// Check settings, data directory, database, stored snapshots and plugins
+    Doctor,
+    /// Bring the database up to date; `serve` and `publish` also do so by themselves
+    Migrate,
+}
+
+/// `yearbook keys`.
+#[derive(Debug, Subcommand)]
+pub enum Keys {
+    /// Issue a key; it is shown once
+    Create {
+        /// free, starter, pro or enterprise
+        #[arg(long)]
+        plan: Plan,
+        /// A note to tell keys apart
+        #[arg(long, value_name = "TEXT")]
+        label: Option<String>,
+    },
+    /// List keys, revoked ones included
+    List,
+    /// Revoke a key for good
+    Revoke {
+        /// Identifier as `keys list` shows it
+        id: String,
+    },
+}
+
+/// `yearbook datasets`.
+#[derive(Debug, Subcommand)]
+pub enum Datasets {
+    /// List datasets that are not retired
+    List,
+    /// Show one dataset and its columns
+    Show {
+        /// Name of the dataset
+        #[arg(value_parser = dataset_name)]
+        name: DatasetName,
+    },
+    /// List the snapshots that are kept, oldest first
+    Snapshots {
+        /// Name of the dataset
+        #[arg(value_parser = dataset_name)]
+        name: DatasetName,
+    },
+    /// Stop serving a dataset; publishing it again brings it back
+    Retire {
+        /// Name of the dataset
+        #[arg(value_parser = dataset_name)]
+        name: DatasetName,
+    },
+}
+
+/// `yearbook plugin`.
+#[derive(Debug, Subcommand)]
+pub enum Plugin {
+    /// List the plugins that are registered
+    List,
+}
+
+fn dataset_name(text: &str) -> Result<DatasetName, String> {
+    DatasetName::try_from(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,98 @@
+//! The plugins that every installation has: where their components come from. Says nothing of what a
+//! component may do; that is the sandbox's.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+/// Names of the built-in plugins, in the order in which formats are listed.
+pub const NAMES: [&str; 4] = ["json", "csv", "arrow", "parquet"];
+
+/// How the built-in plugins are made.
+const HOW_TO_BUILD: &str = "build them with `cargo xtask plugins`, or name a folder that has them with --plugins or YEARBOOK_PLUGINS_DIR";
+
+/// The components that this binary carries, as [`NAMES`] orders them.
+#[cfg(feature = "embed")]
+const EMBEDDED: Option<[&[u8]; 4]> = Some([
+    include_bytes!("../../../plugins/dist/json.wasm"),
+    include_bytes!("../../../plugins/dist/csv.wasm"),
+    include_bytes!("../../../plugins/dist/arrow.wasm"),
+    include_bytes!("../../../plugins/dist/parquet.wasm"),
+]);
+
+#[cfg(not(feature = "embed"))]
+const EMBEDDED: Option<[&[u8]; 4]> = None;
+
+/// A built-in plugin.
+#[derive(Clone, Debug)]
+pub struct Component {
+    /// One of [`NAMES`].
+    pub name: &'static str,
+    /// The component.
+    pub bytes: Cow<'static, [u8]>,
+    /// Who brought it: `embedded`, or the folder.
+    pub by: String,
+}
+
+/// The built-in plugins: from `folder` when one is named, else those that the binary carries, else
+/// (in a build for development alone) those of the work tree.
+///
+/// # Errors
+/// When there is no such folder or it lacks one of [`NAMES`]; the sentence says how to build them.
+pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<Component>> {
+    match (folder, EMBEDDED) {
+        (Some(folder), _) => from_folder(folder),
+        (None, Some(embedded)) => Ok(NAMES
+            .into_iter()
+            .zip(embedded)
+            .map(|(name, bytes)| Component { name, bytes: Cow::Borrowed(bytes), by: "embedded".to_owned() })
+            .collect()),
+        (None, None) => match work_tree() {
+            Some(folder) => from_folder(&folder),
+            None => bail!("this binary carries no plugins; {HOW_TO_BUILD}"),
+        },
+    }
+}
+
+fn from_folder(folder: &Path) -> anyhow::Result<Vec<Component>> {
+    NAMES
+        .into_iter()
+        .map(|name| {
+            let path = folder.join(format!("{name}.wasm"));
+            let bytes = std::fs::read(&path).with_context(|| format!("cannot read the plugin {}; {HOW_TO_BUILD}", path.display()))?;
+            Ok(Component { name, bytes: Cow::Owned(bytes), by: folder.display().to_string() })
+        })
+        .collect()
+}
+
+/// Where the work tree that this binary was built from keeps plugins. A release build must not look at
+/// the machine that it was built on.
+fn work_tree() -> Option<PathBuf> {
+    cfg!(debug_assertions).then(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_missing_component_is_named_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("json.wasm"), b"x").unwrap();
+        let error = components(Some(folder.path())).unwrap_err().to_string();
+        assert!(error.contains("csv.wasm") && error.contains("cargo xtask plugins"), "{error}");
+    }
+
+    #[test]
+    fn a_named_folder_wins_and_keeps_the_order_of_formats() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in NAMES {
+            std::fs::write(folder.path().join(format!("{name}.wasm")), name).unwrap();
+        }
+        let found = components(Some(folder.path())).unwrap();
+        assert_eq!(found.iter().map(|component| component.bytes.to_vec()).collect::<Vec<_>>(), NAMES.map(|name| name.as_bytes().to_vec()));
+    }
+}

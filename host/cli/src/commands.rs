@@ -1,0 +1,29 @@
+//! One file a command. A command opens what it needs from the [`Context`], calls the crate that knows,
+//! and hands the result to the output.
+
+mod datasets;
+mod doctor;
+mod keys;
+mod migrate;
+mod plugin;
+mod publish;
+mod serve;
+
+use crate::arguments::Command;
+use crate::context::Context;
+
+/// Runs `command`.
+///
+/// # Errors
+/// Whatever the command meets, as a chain of sentences.
+pub async fn run(context: &Context, command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Serve { .. } => serve::run(context).await,
+        Command::Publish { paths } => publish::run(context, &paths).await,
+        Command::Keys(keys) => keys::run(context, keys).await,
+        Command::Datasets(datasets) => datasets::run(context, datasets).await,
+        Command::Plugin(plugin) => plugin::run(context, plugin).await,
+        Command::Doctor => doctor::run(context).await,
+        Command::Migrate => migrate::run(context).await,
+    }
+}

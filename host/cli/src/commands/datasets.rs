@@ -1,0 +1,185 @@
+//! `yearbook datasets`: what is published (contract 4 and 6).
+
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow, bail};
+use serde_json::{Value, json};
+use yearbook_catalog::Store;
+use yearbook_domain::{Dataset, DatasetName};
+
+use crate::arguments::Datasets;
+use crate::context::Context;
+use crate::output::Table;
+
+pub(super) async fn run(context: &Context, command: Datasets) -> anyhow::Result<()> {
+    let store = context.catalogue().await?;
+    match command {
+        Datasets::List => list(context, &*store).await,
+        Datasets::Show { name } => show(context, &find(&*store, &name).await?),
+        Datasets::Snapshots { name } => snapshots(context, &find(&*store, &name).await?),
+        Datasets::Retire { name } => retire(context, store, &name).await,
+    }
+}
+
+async fn list(context: &Context, store: &dyn Store) -> anyhow::Result<()> {
+    let datasets = store.datasets().await.context("cannot list datasets")?;
+    let values: Vec<Value> = datasets.iter().map(brief).collect();
+    context.output.result(&values, || {
+        let mut table = Table::new(&["name", "namespace", "#rows", "refreshed", "snapshot", "title"]);
+        for dataset in &datasets {
+            let current = &dataset.current;
+            table.row([
+                dataset.name.to_string(),
+                dataset.namespace.to_string(),
+                current.rows.to_string(),
+                current.created_at.rfc3339(),
+                current.id.clone(),
+                current.title.clone().unwrap_or_default(),
+            ]);
+        }
+        if table.is_empty() { "No datasets yet. Publish one: yearbook publish PATH/datapackage.json".to_owned() } else { table.render() }
+    })
+}
+
+fn show(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
+    context.output.result(&full(dataset), || {
+        let current = &dataset.current;
+        let mut facts = vec![
+            ("name", dataset.name.to_string()),
+            ("namespace", dataset.namespace.to_string()),
+            ("title", or_dash(current.title.as_deref())),
+            ("source", current.credit.source.clone()),
+            ("source address", or_dash(current.credit.source_url.as_deref())),
+            ("licence", current.credit.licence.clone()),
+            ("attribution", current.credit.attribution.clone()),
+            ("bulk download", if current.bulk_redistribution { "allowed by the licence" } else { "forbidden by the licence" }.to_owned()),
+            ("cadence", or_dash(current.refresh_cadence.as_deref())),
+            ("snapshot", current.id.clone()),
+            ("refreshed", current.created_at.rfc3339()),
+            ("checked", dataset.checked_at.rfc3339()),
+            ("rows", current.rows.to_string()),
+            ("file", format!("snapshots/{}.parquet, {} bytes", current.file.sha256, current.file.bytes)),
+            ("primary key", or_dash(Some(&current.primary_key.join(", ")))),
+            ("date column", or_dash(current.date_column.as_deref())),
+        ];
+        if let Some((first, last)) = &current.date_range {
+            facts.push(("dates", format!("{first} to {last}")));
+        }
+        if let Some(bounds) = &current.bbox {
+            facts.push(("bounds", bounds.0.map(|degrees| degrees.to_string()).join(", ")));
+        }
+        let mut columns = Table::new(&["column", "type", "role", "nulls", "unit", "description"]);
+        for column in &current.columns {
+            columns.row([
+                column.name.clone(),
+                word(&column.column_type),
+                word(&column.role),
+                if column.nullable { "yes" } else { "no" }.to_owned(),
+                column.unit.clone().unwrap_or_default(),
+                column.description.clone().unwrap_or_default(),
+            ]);
+        }
+        let facts: String = facts.iter().map(|(name, value)| format!("{name:<15} {value}\n")).collect();
+        format!("{facts}\n{}", columns.render())
+    })
+}
+
+fn snapshots(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
+    let current = &dataset.current.id;
+    context.output.result(&summaries(dataset), || {
+        let mut table = Table::new(&["snapshot", "created", "#rows", "current"]);
+        for snapshot in &dataset.snapshots {
+            let mark = if snapshot.id == *current { "current" } else { "" };
+            table.row([snapshot.id.clone(), snapshot.created_at.rfc3339(), snapshot.rows.to_string(), mark.to_owned()]);
+        }
+        table.render()
+    })
+}
+
+async fn retire(context: &Context, store: Arc<dyn Store>, name: &DatasetName) -> anyhow::Result<()> {
+    if !store.retire(name).await.with_context(|| format!("{name} was not retired; try again"))? {
+        bail!(unknown(&*store, name).await);
+    }
+    context.output.result(&json!({ "name": name, "retired": true }), || {
+        format!("{name} is retired; running servers answer 404 within 2 seconds. Publishing it again brings it back.")
+    })
+}
+
+async fn find(store: &dyn Store, name: &DatasetName) -> anyhow::Result<Dataset> {
+    let found = store.datasets().await.context("cannot read datasets")?.into_iter().find(|dataset| dataset.name == *name);
+    match found {
+        Some(dataset) => Ok(dataset),
+        None => Err(unknown(store, name).await),
+    }
+}
+
+/// "No such dataset", with the nearest name where one is near.
+async fn unknown(store: &dyn Store, name: &DatasetName) -> anyhow::Error {
+    let names: Vec<String> = store.datasets().await.unwrap_or_default().into_iter().map(|dataset| dataset.name.to_string()).collect();
+    let near = |other: &String| strsim::normalized_damerau_levenshtein(other, name.as_str());
+    match names.iter().max_by(|a, b| near(a).total_cmp(&near(b))).filter(|other| near(other) > 0.5) {
+        Some(other) => anyhow!("there is no dataset {name}; did you mean {other}?"),
+        None => anyhow!("there is no dataset {name}; `yearbook datasets list` shows what there is"),
+    }
+}
+
+fn brief(dataset: &Dataset) -> Value {
+    json!({
+        "name": dataset.name,
+        "namespace": dataset.namespace,
+        "source": dataset.current.credit.source,
+        "title": dataset.current.title,
+        "current_snapshot_id": dataset.current.id,
+        "rows": dataset.current.rows,
+        "last_refreshed_at": dataset.current.created_at.rfc3339(),
+        "checked_at": dataset.checked_at.rfc3339(),
+    })
+}
+
+fn full(dataset: &Dataset) -> Value {
+    let current = &dataset.current;
+    let mut value = brief(dataset);
+    let more = json!({
+        "description": current.description,
+        "attribution_text": current.credit.attribution,
+        "licence": current.credit.licence,
+        "source_url": current.credit.source_url,
+        "source_url_precision": current.credit.source_url_precision,
+        "refresh_cadence": current.refresh_cadence,
+        "bulk_redistribution": current.bulk_redistribution,
+        "file": { "object": format!("snapshots/{}.parquet", current.file.sha256), "bytes": current.file.bytes },
+        "columns": current.columns.iter().map(|column| json!({
+            "name": column.name,
+            "type": column.column_type,
+            "nullable": column.nullable,
+            "role": column.role,
+            "unit": column.unit,
+            "description": column.description,
+        })).collect::<Vec<_>>(),
+        "primary_key": current.primary_key,
+        "dimensions": current.dimensions,
+        "date_filter_column": current.date_column,
+        "date_range": current.date_range.as_ref().map(|(first, last)| json!({ "first": first, "last": last })),
+        "layout": current.layout,
+        "bbox": current.bbox,
+        "snapshots": summaries(dataset),
+    });
+    if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
+        value.extend(more);
+    }
+    value
+}
+
+fn summaries(dataset: &Dataset) -> Vec<Value> {
+    let summary = |id: &str, created_at: String, rows| json!({ "id": id, "created_at": created_at, "rows": rows });
+    dataset.snapshots.iter().map(|snapshot| summary(&snapshot.id, snapshot.created_at.rfc3339(), snapshot.rows)).collect()
+}
+
+/// A value of a closed list as its word on the wire.
+fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn or_dash(text: Option<&str>) -> String {
+    text.filter(|text| !text.is_empty()).unwrap_or("-").to_owned()
+}

@@ -1,0 +1,75 @@
+//! `yearbook keys`: issue, list and revoke (contract 5 and 6).
+
+use anyhow::{Context as _, bail};
+use serde_json::{Value, json};
+use yearbook_catalog::{KeyRecord, key};
+use yearbook_domain::{Millis, Plan};
+
+use crate::arguments::Keys;
+use crate::context::Context;
+use crate::output::Table;
+
+pub(super) async fn run(context: &Context, command: Keys) -> anyhow::Result<()> {
+    match command {
+        Keys::Create { plan, label } => create(context, plan, label).await,
+        Keys::List => list(context).await,
+        Keys::Revoke { id } => revoke(context, &id).await,
+    }
+}
+
+async fn create(context: &Context, plan: Plan, label: Option<String>) -> anyhow::Result<()> {
+    let store = context.catalogue().await?;
+    let (issued, hash) = key::issue()?;
+    let record = KeyRecord { id: key::new_id()?, label, plan, created_at: Millis::now(), revoked_at: None };
+    store.insert_key(&record, &hash).await.context("the key was not stored and is therefore not valid; try again")?;
+    let text = issued.expose();
+    context.output.result(&json!({ "id": record.id, "key": text, "plan": plan }), || {
+        format!(
+            "Key {} for the plan {plan}. It is shown only now and cannot be recovered:\n\n    {text}\n\nTry it:\n\n    curl -H 'X-API-Key: {text}' {}/v1/datasets",
+            record.id,
+            context.settings.base_url()
+        )
+    })
+}
+
+async fn list(context: &Context) -> anyhow::Result<()> {
+    let keys = context.catalogue().await?.keys().await.context("cannot list keys")?;
+    let values: Vec<Value> = keys.iter().map(describe).collect();
+    context.output.result(&values, || {
+        let mut table = Table::new(&["id", "plan", "created", "revoked", "label"]);
+        for key in &keys {
+            table.row([
+                key.id.clone(),
+                key.plan.to_string(),
+                key.created_at.rfc3339(),
+                key.revoked_at.map_or_else(|| "-".to_owned(), Millis::rfc3339),
+                key.label.clone().unwrap_or_default(),
+            ]);
+        }
+        if table.is_empty() { "No keys yet. Issue one: yearbook keys create --plan free".to_owned() } else { table.render() }
+    })
+}
+
+async fn revoke(context: &Context, id: &str) -> anyhow::Result<()> {
+    let store = context.catalogue().await?;
+    if !store.revoke_key(id, Millis::now()).await.context("the key was not revoked; try again")? {
+        // Asking twice is no mistake, a wrong id is.
+        let known = store.keys().await.context("cannot list keys")?.into_iter().any(|key| key.id == id);
+        if !known {
+            bail!("there is no key with the id {id:?}; `yearbook keys list` shows them");
+        }
+    }
+    context
+        .output
+        .result(&json!({ "id": id, "revoked": true }), || format!("Key {id} is revoked; running servers refuse it within 2 seconds."))
+}
+
+fn describe(key: &KeyRecord) -> Value {
+    json!({
+        "id": key.id,
+        "label": key.label,
+        "plan": key.plan,
+        "created_at": key.created_at.rfc3339(),
+        "revoked_at": key.revoked_at.map(Millis::rfc3339),
+    })
+}

@@ -1,0 +1,12 @@
+//! `yearbook migrate`: bring the database up to date, as a step of its own (contract 6).
+
+use serde_json::json;
+
+use crate::context::{Context, without_password};
+
+pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
+    let store = context.catalogue().await?;
+    store.close().await;
+    let url = without_password(&context.settings.database_url());
+    context.output.result(&json!({ "database": url, "migrated": true }), || format!("The catalogue {url} is up to date."))
+}

@@ -1,0 +1,69 @@
+//! Why a package was not published, as a table for people and as members for machines.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use yearbook_snapshot::PublishError;
+
+use crate::output::{Detailed, Table};
+
+/// The error of a run that stopped at `path` after publishing `done`, of `total` packages.
+pub(super) fn explain(error: anyhow::Error, path: &Path, done: &[String], total: usize) -> anyhow::Error {
+    let mut members = Map::new();
+    members.insert("package".to_owned(), json!(path));
+    members.insert("published".to_owned(), json!(done));
+    let mut text = match error.downcast_ref::<PublishError>() {
+        Some(PublishError::Descriptor { problems, .. }) => {
+            members.insert("problems".to_owned(), json!(problems));
+            let mut table = Table::new(&["place", "problem"]);
+            for problem in problems {
+                table.row([dash(Some(&problem.at)), problem.message.clone()]);
+            }
+            below(&table, 0)
+        }
+        Some(PublishError::Table { faults, total, .. }) => {
+            members.insert("faults".to_owned(), json!(faults));
+            members.insert("total_faults".to_owned(), Value::from(*total));
+            let mut table = Table::new(&["#row", "column", "fault"]);
+            for fault in faults {
+                let row = fault.row.map_or_else(|| "-".to_owned(), |row| row.to_string());
+                table.row([row, dash(fault.column.as_deref()), fault.message.clone()]);
+            }
+            below(&table, total.saturating_sub(faults.len() as u64))
+        }
+        _ => String::new(),
+    };
+    if total > 1 {
+        let published = if done.is_empty() { "none".to_owned() } else { done.join(", ") };
+        text.push_str(&format!("\npublished before it: {published}; not tried: {}", total - done.len() - 1));
+    }
+    let message = format!("{} was not published", path.display());
+    match message_of(&error) {
+        Some(reason) => Detailed { message: format!("{message}: {reason}"), text, members }.into(),
+        None => error.context(Detailed { message, text, members }),
+    }
+}
+
+/// One sentence in place of a list that is shown below it.
+fn message_of(error: &anyhow::Error) -> Option<String> {
+    match error.downcast_ref::<PublishError>()? {
+        PublishError::Descriptor { path, problems } => {
+            Some(format!("{} in its descriptor {}", count(problems.len() as u64, "problem"), path.display()))
+        }
+        PublishError::Table { path, total, .. } => Some(format!("{} in its data {}", count(*total, "fault"), path.display())),
+        _ => None,
+    }
+}
+
+fn count(number: u64, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+fn below(table: &Table, more: u64) -> String {
+    let more = if more > 0 { format!("… and {more} more") } else { String::new() };
+    format!("\n{}{more}", table.render()).trim_end().to_owned()
+}
+
+fn dash(text: Option<&str>) -> String {
+    text.filter(|text| !text.is_empty()).unwrap_or("-").to_owned()
+}

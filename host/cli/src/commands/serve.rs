@@ -1,0 +1,112 @@
+//! `yearbook serve`: puts the server together and runs it until SIGINT or SIGTERM (contract 6). A fresh
+//! data directory needs no step before it.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use yearbook_catalog::{KeyRing, Live, Meter};
+use yearbook_server::{AppState, Parts};
+use yearbook_snapshot::Reader;
+
+use crate::context::Context;
+use crate::plugins;
+use crate::settings::LogFormat;
+
+pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
+    // Asked for first: a signal that comes while plugins are compiled must not be lost.
+    let stop = stop_signal()?;
+    // A port that is taken should be heard of before a second of compiling.
+    let listener = listen(context.settings.values.server.listen).await?;
+    let address = listener.local_addr().context("the listening address is unknown")?;
+
+    let store = context.catalogue().await?;
+    let files = context.files()?;
+    let workers = context.workers();
+    let (registry, releases) = plugins::load(context, Arc::clone(&workers), Some(context.settings.cache_dir())).await?;
+    plugins::register(&*store, &releases).await?;
+    let live = Live::start(Arc::clone(&store), Live::PERIOD).await.context("the catalogue cannot be read")?;
+    let meter = Meter::new(Arc::clone(&store));
+    let state = AppState::new(Parts {
+        keys: KeyRing::new(Arc::clone(&store), Arc::clone(&live)),
+        live,
+        store: Arc::clone(&store),
+        meter: Arc::clone(&meter),
+        reader: Reader::new(files.clone(), Arc::clone(&workers)),
+        files,
+        registry: Arc::new(registry),
+        workers,
+        settings: context.settings.values.http(),
+    })
+    .await
+    .context("the server cannot start")?;
+
+    ready(context, address)?;
+    yearbook_server::serve(listener, yearbook_server::app(state), &context.settings.values.server, stop)
+        .await
+        .context("the server stopped")?;
+    meter.shutdown().await.context("the requests of the last second could not be counted")?;
+    store.close().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Says where the server listens: people and scripts wait for this line.
+fn ready(context: &Context, address: SocketAddr) -> anyhow::Result<()> {
+    let url = format!("http://{address}");
+    match context.settings.values.log.format {
+        LogFormat::Text => eprintln!("listening on {url}"),
+        // Every line of a JSON log is JSON.
+        LogFormat::Json => tracing::info!("listening on {url}"),
+    }
+    if context.output.json {
+        context.output.result(&json!({ "listening": url }), String::new)?;
+    }
+    Ok(())
+}
+
+async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let advice = match error.kind() {
+            ErrorKind::AddrInUse => "another program listens there; stop it, or choose another port with --listen",
+            ErrorKind::PermissionDenied => "this user may not listen there; choose a port from 1024 on with --listen",
+            ErrorKind::AddrNotAvailable => "this machine does not have that address; choose another with --listen",
+            _ => "choose another address with --listen",
+        };
+        anyhow!("{advice} ({error})").context(format!("cannot listen on {address}"))
+    })
+}
+
+/// Resolves at the first SIGINT or SIGTERM. A second one ends the process at once.
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
+    let mut signals = Signals {
+        interrupt: signal(SignalKind::interrupt()).context("cannot watch for SIGINT")?,
+        terminate: signal(SignalKind::terminate()).context("cannot watch for SIGTERM")?,
+    };
+    Ok(async move {
+        signals.next().await;
+        tracing::info!("stopping: open responses may finish; a second signal ends them");
+        tokio::spawn(async move {
+            signals.next().await;
+            std::process::exit(1);
+        });
+    })
+}
+
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What commands work with, opened from the settings at the moment it is needed.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use yearbook_catalog::Store;
+use yearbook_snapshot::Files;
+use yearbook_workers::Workers;
+
+use crate::output::Output;
+use crate::settings::Settings;
+
+/// One run's settings and how it speaks.
+pub struct Context {
+    /// All settings.
+    pub settings: Settings,
+    /// Folder of built-in plugins, where one was named.
+    pub plugins_dir: Option<PathBuf>,
+    /// Standard output and error.
+    pub output: Output,
+}
+
+impl Context {
+    /// The catalogue, with its database up to date.
+    ///
+    /// # Errors
+    /// When the data directory cannot be made or the database cannot be opened.
+    pub async fn catalogue(&self) -> anyhow::Result<Arc<dyn Store>> {
+        self.make_data_dir()?;
+        let url = self.settings.database_url();
+        yearbook_catalog::open(&url).await.with_context(|| format!("cannot open the catalogue {}", without_password(&url)))
+    }
+
+    /// The object store.
+    ///
+    /// # Errors
+    /// When the data directory cannot be made or the store cannot be opened.
+    pub fn files(&self) -> anyhow::Result<Files> {
+        self.make_data_dir()?;
+        let url = self.settings.storage_url();
+        Files::open(&url).with_context(|| format!("cannot open the object store {}", without_password(&url)))
+    }
+
+    /// Threads for work that keeps a core busy.
+    #[must_use]
+    pub fn workers(&self) -> Arc<Workers> {
+        Workers::new(self.settings.values.sandbox.threads)
+    }
+
+    /// The data directory, made when it is missing, for its owner alone: it holds key hashes and the
+    /// secret that signs cursors.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make_data_dir(&self) -> anyhow::Result<()> {
+        make_private_dir(&self.settings.data_dir)
+            .with_context(|| "choose another place with --data-dir or YEARBOOK_DATA_DIR, or make it writable for this user")
+            .with_context(|| format!("cannot create the data directory {}", self.settings.data_dir.display()))
+    }
+}
+
+/// Makes `path` and what is missing above it, with mode 0700; one that exists is left as it is.
+pub(crate) fn make_private_dir(path: &Path) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// The address with `***` for the password, so that it can be printed.
+pub(crate) fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let end = rest.find('/').unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    match authority.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host))) {
+        Some((user, host)) => format!("{scheme}://{user}:***@{host}{path}"),
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_never_printed() {
+        assert_eq!(without_password("postgres://ann:p:w@db:5432/yb"), "postgres://ann:***@db:5432/yb");
+        assert_eq!(without_password("postgres://db/yb"), "postgres://db/yb");
+        assert_eq!(without_password("sqlite:/a@b/c.db"), "sqlite:/a@b/c.db");
+    }
+}

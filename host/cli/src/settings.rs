@@ -1,0 +1,150 @@
+//! The settings of one run: defaults, then `yearbook.toml`, then variables, then flags (contract 6).
+//! Owns where settings come from and what a wrong one is told; what a setting means belongs to the
+//! crate that declares it, which also gives its default and its reason.
+
+mod document;
+mod file;
+mod known;
+mod problem;
+mod variables;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use yearbook_catalog::Retention;
+
+pub use document::{Database, Document, Log, LogFormat, SandboxSection, Storage};
+pub use problem::{Origin, Problem, Wrong};
+
+use known::Known;
+
+/// Name of the settings file that is read when it lies in the working directory.
+pub const FILE_NAME: &str = "yearbook.toml";
+
+/// The data directory when neither `--data-dir` nor `YEARBOOK_DATA_DIR` names one.
+pub const DATA_DIR: &str = "yearbook-data";
+
+/// One value that somebody wrote, not yet judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    /// Path of the key, `limits.burst_size`.
+    pub key: String,
+    /// What was written.
+    pub value: Written,
+    /// Where.
+    pub origin: Origin,
+}
+
+/// What was written for a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Written {
+    /// A typed value of the settings file.
+    Typed(serde_json::Value),
+    /// Text of a variable or a flag, which has no type of its own.
+    Text(String),
+}
+
+/// Everything that one run of the binary is told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Absolute path of the folder that holds what the embedded defaults keep.
+    pub data_dir: PathBuf,
+    /// The settings file that was read.
+    pub file: Option<PathBuf>,
+    /// Values of every key.
+    pub values: Document,
+}
+
+/// What the environment and the arguments say about settings. Everything is passed in, so that a test
+/// needs no environment of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// `--data-dir`.
+    pub data_dir: Option<PathBuf>,
+    /// `--config`.
+    pub config: Option<PathBuf>,
+    /// Every variable of the environment.
+    pub variables: Vec<(String, String)>,
+    /// Keys that flags set, with the flag's name.
+    pub flags: Vec<(&'static str, &'static str, String)>,
+}
+
+impl Settings {
+    /// Reads and checks all sources.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or with every [`Problem`] of every source at once.
+    pub fn load(sources: &Sources) -> anyhow::Result<Self> {
+        let file = settings_file(sources.config.as_deref())?;
+        let mut assignments = Vec::new();
+        let mut problems = Vec::new();
+        if let Some(path) = &file {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read the settings file {}; check that it exists and may be read", path.display()))?;
+            match file::assignments(path, &text) {
+                Ok(found) => assignments.extend(found),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        let known = Known::new();
+        assignments.extend(variables::assignments(&sources.variables));
+        assignments.extend(sources.flags.iter().map(|(key, flag, value)| Assignment {
+            key: (*key).to_owned(),
+            value: Written::Text(value.clone()),
+            origin: Origin::Flag(flag),
+        }));
+        let values = known.apply(&assignments, &mut problems);
+        if !problems.is_empty() {
+            return Err(Wrong(problems).into());
+        }
+        let named = sources.data_dir.clone().or_else(|| variable(&sources.variables, "YEARBOOK_DATA_DIR").map(PathBuf::from));
+        let data_dir = std::path::absolute(named.unwrap_or_else(|| PathBuf::from(DATA_DIR))).context("the working directory is unknown")?;
+        Ok(Self { data_dir, file, values })
+    }
+
+    /// Address of the catalogue's database.
+    #[must_use]
+    pub fn database_url(&self) -> String {
+        self.values.database.url.clone().unwrap_or_else(|| yearbook_catalog::sqlite_url(&self.data_dir.join("yearbook.db")))
+    }
+
+    /// Address of the object store.
+    #[must_use]
+    pub fn storage_url(&self) -> String {
+        self.values.storage.url.clone().unwrap_or_else(|| format!("file:{}", self.data_dir.join("objects").display()))
+    }
+
+    /// Where clients reach the server, for examples that people copy.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        let server = &self.values.server;
+        server.public_url.as_ref().map_or_else(|| format!("http://{}", server.listen), |url| url.as_str().to_owned())
+    }
+
+    /// What snapshots a new one leaves in place.
+    #[must_use]
+    pub fn retention(&self) -> Retention {
+        Retention { snapshots: self.values.storage.retain_snapshots, hours: self.values.storage.retain_hours }
+    }
+
+    /// Folder of precompiled plugins.
+    #[must_use]
+    pub fn cache_dir(&self) -> PathBuf {
+        self.values.sandbox.cache_dir.clone().unwrap_or_else(|| self.data_dir.join("cache"))
+    }
+}
+
+/// Value of a variable; an empty one counts as not set.
+#[must_use]
+pub fn variable(variables: &[(String, String)], name: &str) -> Option<String> {
+    variables::value(variables, name)
+}
+
+/// The file to read: the one named, which must exist, or the one in the working directory, which may.
+fn settings_file(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
+    match named {
+        Some(path) if path.is_file() => Ok(Some(path.to_owned())),
+        Some(path) => anyhow::bail!("there is no settings file {}; check the path after --config", path.display()),
+        None => Ok(Some(PathBuf::from(FILE_NAME)).filter(|path| path.is_file())),
+    }
+}

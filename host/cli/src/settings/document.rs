@@ -1,0 +1,99 @@
+//! The shape of `yearbook.toml`: one field a section. A section that another crate understands is
+//! that crate's own type.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use yearbook_catalog::Retention;
+use yearbook_domain::PlanTable;
+use yearbook_server::{LimitSettings, ServerSettings};
+
+/// Every section with its defaults.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Document {
+    /// `[server]`.
+    pub server: ServerSettings,
+    /// `[limits]`: how fast one client may ask.
+    pub limits: LimitSettings,
+    /// `[plans.free]` and so on: what each plan allows (contract 5).
+    pub plans: PlanTable,
+    /// `[storage]`.
+    pub storage: Storage,
+    /// `[database]`.
+    pub database: Database,
+    /// `[sandbox]`.
+    pub sandbox: SandboxSection,
+    /// `[log]`.
+    pub log: Log,
+}
+
+impl Document {
+    /// The sections that the HTTP server understands.
+    #[must_use]
+    pub fn http(&self) -> yearbook_server::Settings {
+        yearbook_server::Settings { server: self.server.clone(), limits: self.limits, plans: self.plans }
+    }
+}
+
+/// `[storage]`: where snapshots lie and which are kept (contract 6).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Storage {
+    /// Address of the object store; none: a folder in the data directory.
+    pub url: Option<String>,
+    /// Newest snapshots of a dataset that are always kept.
+    pub retain_snapshots: u32,
+    /// Hours for which any snapshot is kept.
+    pub retain_hours: u32,
+}
+
+impl Default for Storage {
+    fn default() -> Self {
+        let Retention { snapshots: retain_snapshots, hours: retain_hours } = Retention::default();
+        Self { url: None, retain_snapshots, retain_hours }
+    }
+}
+
+/// `[database]`: where the catalogue lies.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Database {
+    /// Address of the database; none: an SQLite file in the data directory.
+    pub url: Option<String>,
+}
+
+/// `[sandbox]`: what plugins may use.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SandboxSection {
+    /// Threads for decoding and encoding; 0: one a core.
+    pub threads: usize,
+    /// Folder of precompiled plugins, which only this service may write; none: in the data directory.
+    pub cache_dir: Option<PathBuf>,
+    /// Limits of one guest.
+    #[serde(flatten)]
+    pub limits: yearbook_sandbox::Limits,
+}
+
+/// `[log]`: what is written to standard error.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Log {
+    /// Shape of a line.
+    pub format: LogFormat,
+    /// Least severity, or directives such as `info,yearbook_server=debug`. None: `info` while serving,
+    /// `warn` for every other command.
+    pub level: Option<String>,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { format: LogFormat::Text, level: None }
+    }
+}
+
+/// Shape of a log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}

@@ -1,0 +1,205 @@
+//! Which keys there are, and how a written value becomes a typed one. The keys are read off the
+//! default [`Document`], so a field that a crate adds to its settings is a key at once and no list
+//! has to follow.
+
+use serde_json::{Map, Value};
+
+use super::variables::variable_of;
+use super::{Assignment, Document, Origin, Problem, Written};
+
+/// What a client writes for "no limit" where a key may have none; TOML has no null.
+const UNLIMITED: &str = "unlimited";
+
+/// Every key with what may be written for it.
+pub(super) struct Known {
+    defaults: Value,
+    keys: Vec<Key>,
+}
+
+struct Key {
+    path: String,
+    kind: Kind,
+    /// Whether [`UNLIMITED`] may be written.
+    unlimited: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Flag,
+    Integer,
+    Decimal,
+    Text,
+}
+
+impl Known {
+    /// Reads the keys off the defaults.
+    pub(super) fn new() -> Self {
+        let defaults = serde_json::to_value(Document::default()).unwrap_or_default();
+        let mut keys = Vec::new();
+        collect(&defaults, "", &mut |path, value| {
+            let kind = match value {
+                Value::Bool(_) => Kind::Flag,
+                Value::Number(number) if number.is_f64() => Kind::Decimal,
+                Value::Number(_) => Kind::Integer,
+                Value::Null if judge(&defaults, path, &Value::from(1)).is_ok() => Kind::Integer,
+                _ => Kind::Text,
+            };
+            let unlimited = kind == Kind::Integer && judge(&defaults, path, &Value::Null).is_ok();
+            keys.push(Key { path: path.to_owned(), kind, unlimited });
+        });
+        Self { defaults, keys }
+    }
+
+    /// Puts `assignments` over the defaults, a later one over an earlier one; what is wrong is added
+    /// to `problems`.
+    pub(super) fn apply(&self, assignments: &[Assignment], problems: &mut Vec<Problem>) -> Document {
+        let mut values = self.defaults.clone();
+        let mut seen: Vec<&Assignment> = Vec::new();
+        for assignment in assignments {
+            if let Some(first) = seen.iter().find(|first| contradict(first, assignment)) {
+                let (first, second) = (first.origin.clone(), assignment.origin.clone());
+                problems.push(Problem::Twice { key: assignment.key.clone(), first, second });
+            }
+            seen.push(assignment);
+            match self.value(assignment) {
+                Ok(Some(value)) => put(&mut values, &assignment.key, value),
+                Ok(None) => {}
+                Err(problem) => problems.push(problem),
+            }
+        }
+        // Each value was judged alone against the defaults, so that together they fit.
+        serde_json::from_value(values).unwrap_or_default()
+    }
+
+    /// The typed value of one assignment; none for an empty section.
+    fn value(&self, assignment: &Assignment) -> Result<Option<Value>, Problem> {
+        let Assignment { key: path, value: written, origin } = assignment;
+        let Some(key) = self.keys.iter().find(|key| key.path == *path) else {
+            let section = format!("{path}.");
+            let is_section = self.keys.iter().any(|key| key.path.starts_with(&section));
+            return match written {
+                Written::Typed(Value::Object(_)) if is_section => Ok(None),
+                _ if is_section => Err(wrong(assignment, format!("a section: write [{path}] and its keys below"))),
+                _ => Err(self.unknown(path, origin)),
+            };
+        };
+        let value = key.typed(written).ok_or_else(|| wrong(assignment, key.expected()))?;
+        judge(&self.defaults, path, &value).map_err(|message| wrong(assignment, self.explain(key, &message)))?;
+        Ok(Some(value))
+    }
+
+    fn unknown(&self, path: &str, origin: &Origin) -> Problem {
+        let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
+        // The last word counts twice: a right key in the wrong section is nearer than a similar one in the right section.
+        let near = strsim::normalized_damerau_levenshtein;
+        let score = |known: &str| near(known, path) + near(&last(known), &last(path));
+        let nearest = self.keys.iter().max_by(|a, b| score(&a.path).total_cmp(&score(&b.path))).map_or("", |key| key.path.as_str());
+        let written_as = |path: &str| match origin {
+            Origin::Variable(_) => variable_of(path),
+            _ => path.to_owned(),
+        };
+        Problem::Unknown { origin: origin.clone(), key: written_as(path), nearest: written_as(nearest) }
+    }
+
+    /// What would fit, from what serde says about a value of the right kind.
+    fn explain(&self, key: &Key, message: &str) -> String {
+        let or_none = if key.unlimited { format!(", or \"{UNLIMITED}\"") } else { String::new() };
+        match message.split_once("expected ").map(|(_, expected)| expected) {
+            Some("u8") => format!("a whole number from 0 to {}{or_none}", u8::MAX),
+            Some("u16") => format!("a whole number from 0 to {}{or_none}", u16::MAX),
+            Some("u32") => format!("a whole number from 0 to {}{or_none}", u32::MAX),
+            Some("u64" | "usize") => format!("a whole number of at least 0{or_none}"),
+            Some(expected) if expected.starts_with("a nonzero") => format!("a whole number of at least 1{or_none}"),
+            Some(expected) => expected.to_owned(),
+            None => match read(&self.defaults, &key.path) {
+                Some(Value::String(example)) => format!("something like {example:?} ({message})"),
+                _ => format!("valid ({message})"),
+            },
+        }
+    }
+}
+
+impl Key {
+    fn typed(&self, written: &Written) -> Option<Value> {
+        match written {
+            Written::Typed(Value::String(text)) if self.unlimited && text == UNLIMITED => Some(Value::Null),
+            Written::Typed(value) => match self.kind {
+                Kind::Flag => value.is_boolean(),
+                Kind::Integer => value.is_i64() || value.is_u64(),
+                Kind::Decimal => value.is_number(),
+                Kind::Text => value.is_string(),
+            }
+            .then(|| value.clone()),
+            Written::Text(text) if self.unlimited && text == UNLIMITED => Some(Value::Null),
+            Written::Text(text) => match self.kind {
+                Kind::Flag => text.parse::<bool>().ok().map(Value::from),
+                Kind::Integer => text.parse::<i64>().ok().map(Value::from),
+                Kind::Decimal => text.parse::<f64>().ok().map(Value::from),
+                Kind::Text => Some(Value::from(text.as_str())),
+            },
+        }
+    }
+
+    fn expected(&self) -> String {
+        let kind = match self.kind {
+            Kind::Flag => "true or false",
+            Kind::Integer => "a whole number",
+            Kind::Decimal => "a number",
+            Kind::Text => "text",
+        };
+        if self.unlimited { format!("{kind} or \"{UNLIMITED}\"") } else { kind.to_owned() }
+    }
+}
+
+/// Two variables for one key with different texts: which of them wins would be an accident.
+fn contradict(first: &Assignment, second: &Assignment) -> bool {
+    let variables = matches!((&first.origin, &second.origin), (Origin::Variable(_), Origin::Variable(_)));
+    variables && first.key == second.key && first.value != second.value
+}
+
+fn wrong(assignment: &Assignment, expected: String) -> Problem {
+    let found = match &assignment.value {
+        Written::Typed(Value::Object(_)) => "a section".to_owned(),
+        Written::Typed(Value::Array(_)) => "a list".to_owned(),
+        Written::Typed(value) => value.to_string(),
+        Written::Text(text) => format!("{text:?}"),
+    };
+    Problem::Value { origin: assignment.origin.clone(), key: assignment.key.clone(), expected, found }
+}
+
+/// Whether the settings hold with `value` at `path`; if not, serde's sentence.
+fn judge(defaults: &Value, path: &str, value: &Value) -> Result<(), String> {
+    let mut values = defaults.clone();
+    put(&mut values, path, value.clone());
+    serde_json::from_value::<Document>(values).map(drop).map_err(|error| error.to_string())
+}
+
+fn collect(value: &Value, path: &str, emit: &mut impl FnMut(&str, &Value)) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                let below = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                collect(member, &below, emit);
+            }
+        }
+        leaf => emit(path, leaf),
+    }
+}
+
+fn read<'a>(values: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(values, |value, name| value.get(name))
+}
+
+fn put(values: &mut Value, path: &str, value: Value) {
+    let mut place = values;
+    for name in path.split('.') {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        place = &mut place[name];
+    }
+    *place = value;
+}
+
+#[cfg(test)]
+mod tests;

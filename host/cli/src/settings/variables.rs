@@ -1,0 +1,71 @@
+//! Settings from variables: `YEARBOOK_<SECTION>__<KEY>`, and the few short names of contract 6.
+
+use super::{Assignment, Origin, Written};
+
+const PREFIX: &str = "YEARBOOK_";
+
+/// Short names that operators meet first, and the key that each sets.
+const SHORT: [(&str, &str); 2] = [("YEARBOOK_DATABASE_URL", "database.url"), ("YEARBOOK_STORAGE_URL", "storage.url")];
+
+/// Value of a variable; an empty one counts as not set, since that is how many tools unset one.
+pub(super) fn value(variables: &[(String, String)], name: &str) -> Option<String> {
+    variables.iter().find(|(found, text)| found == name && !text.is_empty()).map(|(_, text)| text.clone())
+}
+
+/// Every variable that has our prefix and two underscores, known or not, and the short names. Our
+/// prefix alone may be anybody's (a client's `YEARBOOK_KEY`).
+pub(super) fn assignments(variables: &[(String, String)]) -> Vec<Assignment> {
+    let mut found: Vec<_> = variables
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+        .filter_map(|(name, text)| {
+            let key = match SHORT.iter().find(|(short, _)| short == name) {
+                Some((_, key)) => (*key).to_owned(),
+                None => key_of(name.strip_prefix(PREFIX)?)?,
+            };
+            Some(Assignment { key, value: Written::Text(text.clone()), origin: Origin::Variable(name.clone()) })
+        })
+        .collect();
+    // The environment has no order; problems should.
+    found.sort_by(|a, b| a.key.cmp(&b.key));
+    found
+}
+
+/// The variable that sets `key`.
+pub(super) fn variable_of(key: &str) -> String {
+    format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase())
+}
+
+fn key_of(rest: &str) -> Option<String> {
+    rest.contains("__").then(|| rest.replace("__", ".").to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(names: &[&str]) -> Vec<String> {
+        let variables: Vec<_> = names.iter().map(|name| ((*name).to_owned(), "x".to_owned())).collect();
+        assignments(&variables).into_iter().map(|assignment| assignment.key).collect()
+    }
+
+    #[test]
+    fn variables_with_our_prefix_and_a_section_are_settings_contract_6() {
+        assert_eq!(keys(&["YEARBOOK_LIMITS__BURST_SIZE", "YEARBOOK_PLANS__FREE__ROW_CAP"]), ["limits.burst_size", "plans.free.row_cap"]);
+        assert_eq!(keys(&["YEARBOOK_DATABASE_URL", "YEARBOOK_STORAGE_URL"]), ["database.url", "storage.url"]);
+        assert_eq!(keys(&["YEARBOOK_KEY", "YEARBOOK_DATA_DIR", "LIMITS__BURST_SIZE", "HOME"]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_empty_variable_counts_as_not_set() {
+        let empty = [("YEARBOOK_STORAGE_URL".to_owned(), String::new())];
+        assert!(assignments(&empty).is_empty());
+        assert_eq!(value(&empty, "YEARBOOK_STORAGE_URL"), None);
+    }
+
+    #[test]
+    fn a_key_and_its_variable_name_each_other() {
+        assert_eq!(variable_of("plans.free.row_cap"), "YEARBOOK_PLANS__FREE__ROW_CAP");
+        assert_eq!(key_of("PLANS__FREE__ROW_CAP").as_deref(), Some("plans.free.row_cap"));
+    }
+}

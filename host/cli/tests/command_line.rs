@@ -1,0 +1,18 @@
+//! The binary as operators and scripts see it: exit codes, standard output, standard error.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "command_line/binary.rs"]
+mod binary;
+#[path = "command_line/datasets.rs"]
+mod datasets;
+#[path = "command_line/doctor.rs"]
+mod doctor;
+#[path = "command_line/keys.rs"]
+mod keys;
+#[path = "command_line/publish.rs"]
+mod publish;
+#[path = "command_line/serve.rs"]
+mod serve;
+#[path = "command_line/settings.rs"]
+mod settings;

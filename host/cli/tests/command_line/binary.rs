@@ -1,0 +1,101 @@
+//! Runs the binary in a folder of its own, without any setting of the machine that tests run on.
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A working directory with its own data directory.
+pub(crate) struct Yearbook {
+    folder: TempDir,
+}
+
+/// What one run said.
+pub(crate) struct Said {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Yearbook {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_yearbook"));
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("YEARBOOK_")) {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Said {
+        Said::of(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs with variables.
+    pub(crate) fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Said {
+        Said::of(self.command(arguments).envs(variables.iter().copied()).output().unwrap())
+    }
+
+    /// Writes a package of two columns, with these rows of CSV below the header.
+    pub(crate) fn package(&self, name: &str, rows: &str) -> PathBuf {
+        let fields = json!([{ "name": "date", "type": "date" }, { "name": "value", "type": "number", "unit": "index" }]);
+        let descriptor = json!({
+            "name": name,
+            "title": "Tiny table",
+            "licenses": [{ "name": "CC-BY-4.0" }],
+            "sources": [{ "title": "Test agency", "path": "https://example.org/tiny" }],
+            "resources": [{ "path": "rows.csv", "schema": { "fields": fields, "primaryKey": ["date"] } }],
+            "yearbook": { "namespace": "tests", "date_filter_column": "date" },
+        });
+        self.write(&format!("{name}/rows.csv"), &format!("date,value\n{rows}"));
+        self.write(&format!("{name}/datapackage.json"), &descriptor.to_string())
+    }
+}
+
+impl Said {
+    pub(crate) fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// Asserts that the run succeeded.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        assert_eq!(self.code, Some(0), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Asserts that the run failed without a word on standard output, and with no trace of the
+    /// program's insides; returns standard error.
+    #[track_caller]
+    pub(crate) fn failed(self, code: i32) -> String {
+        assert_eq!(self.code, Some(code), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        assert_eq!(self.stdout, "");
+        for inside in ["panicked", "RUST_BACKTRACE", "Stack backtrace", "Os {", "Error("] {
+            assert!(!self.stderr.contains(inside), "{}", self.stderr);
+        }
+        self.stderr
+    }
+
+    /// Standard output as one JSON document.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+    }
+}

@@ -1,0 +1,85 @@
+//! Publishing from the command line (contract 7).
+
+use serde_json::{Value, json};
+
+use crate::binary::Yearbook;
+
+const ROWS: &str = "2024-01-01,1\n2024-02-01,2.5\n";
+
+#[test]
+fn a_package_is_published_and_publishing_it_again_changes_nothing_contract_7() {
+    let yearbook = Yearbook::new();
+    yearbook.package("tiny", ROWS);
+    let first = yearbook.run(&["publish", "tiny", "--json"]).ok();
+    assert_eq!(first.stderr, "");
+    let first = first.json();
+    let id = first["snapshot_id"].as_str().unwrap();
+    assert!(!id.is_empty());
+    assert_eq!(first, json!({ "dataset": "tiny", "namespace": "tests", "snapshot_id": id, "rows": 2, "status": "new" }));
+    let again = yearbook.run(&["publish", "tiny/datapackage.json", "--json"]).ok().json();
+    assert_eq!((&again["snapshot_id"], &again["status"]), (&first["snapshot_id"], &json!("unchanged")));
+
+    yearbook.package("tiny", "2024-01-01,7\n");
+    let changed = yearbook.run(&["publish", "tiny"]).ok();
+    assert!(changed.stdout.starts_with("tiny: snapshot ") && changed.stdout.ends_with(", 1 rows, new\n"), "{}", changed.stdout);
+    // Without a terminal, progress is plain lines.
+    assert!(changed.stderr.lines().count() > 0 && changed.stderr.lines().all(|line| line.starts_with("tiny: ")), "{}", changed.stderr);
+    assert_eq!(yearbook.run(&["datasets", "snapshots", "tiny", "--json"]).ok().json().as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn faults_are_a_table_of_row_and_column_contract_7() {
+    let yearbook = Yearbook::new();
+    yearbook.package("tiny", "2024-01-01,1\n2024-13-01,2\n2024-03-01,many\n");
+    let said = yearbook.run(&["publish", "tiny"]).failed(1);
+    assert!(said.contains("error: tiny was not published: 2 faults in its data"), "{said}");
+    let lines: Vec<&str> = said.lines().collect();
+    let header = lines.iter().position(|line| line.starts_with("ROW  COLUMN  FAULT")).unwrap_or_else(|| panic!("{said}"));
+    assert!(lines[header + 1].starts_with("  2  date    "), "{said}");
+    assert!(lines[header + 2].starts_with("  3  value   "), "{said}");
+
+    let said = yearbook.run(&["publish", "tiny", "--json"]).failed(1);
+    let error: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((&error["total_faults"], &error["faults"][0]["row"], &error["faults"][0]["column"]), (&json!(2), &json!(2), &json!("date")));
+    assert_eq!(yearbook.run(&["datasets", "list", "--json"]).ok().json(), json!([]));
+}
+
+#[test]
+fn faults_beyond_the_list_are_counted() {
+    let yearbook = Yearbook::new();
+    let rows: String = (1..=60).map(|row| format!("bad{row},1\n")).collect();
+    yearbook.package("tiny", &rows);
+    let said = yearbook.run(&["publish", "tiny"]).failed(1);
+    assert!(said.contains("60 faults") && said.contains("… and 10 more"), "{said}");
+}
+
+#[test]
+fn what_is_wrong_with_a_descriptor_is_listed_by_place() {
+    let yearbook = Yearbook::new();
+    let path = yearbook.write("bad/datapackage.json", r#"{"name": "Bad Name", "resources": []}"#);
+    let said = yearbook.run(&["publish", path.to_str().unwrap()]).failed(1);
+    assert!(said.contains("PLACE") && said.contains("\nname ") && said.contains("\nresources "), "{said}");
+}
+
+#[test]
+fn a_run_stops_at_the_first_failure_and_says_what_was_published() {
+    let yearbook = Yearbook::new();
+    yearbook.package("good", ROWS);
+    yearbook.package("bad", "2024-01-01,many\n");
+    yearbook.package("later", ROWS);
+    let said = yearbook.run(&["publish", "good", "bad", "later"]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.stdout.starts_with("good: snapshot "), "{}", said.stdout);
+    assert!(said.stderr.contains("published before it: good; not tried: 1"), "{}", said.stderr);
+    let said = yearbook.run(&["publish", "good", "bad", "later", "--json"]);
+    let error: Value = serde_json::from_str(&said.stderr).unwrap();
+    assert_eq!(error["published"], json!(["good"]));
+    let listed = yearbook.run(&["datasets", "list", "--json"]).ok().json();
+    assert_eq!(listed.as_array().unwrap().iter().map(|dataset| &dataset["name"]).collect::<Vec<_>>(), ["good"]);
+}
+
+#[test]
+fn a_path_with_nothing_there_is_named() {
+    let said = Yearbook::new().run(&["publish", "nowhere"]).failed(1);
+    assert!(said.contains("nowhere was not published") && said.contains("No such file"), "{said}");
+}

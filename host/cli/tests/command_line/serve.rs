@@ -1,0 +1,84 @@
+//! Starting and stopping the server. The last test needs the built-in plugins (`cargo xtask plugins`).
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::binary::Yearbook;
+
+#[test]
+fn a_port_that_is_taken_is_said_clearly() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let said = Yearbook::new().run(&["serve", "--listen", &address]).failed(1);
+    assert!(said.contains(&format!("cannot listen on {address}")) && said.contains("another program listens there"), "{said}");
+}
+
+#[test]
+fn an_address_that_is_none_is_said_with_its_flag() {
+    let said = Yearbook::new().run(&["serve", "--listen", "8080"]).failed(1);
+    assert!(said.contains("--listen: `server.listen` must be something like \"127.0.0.1:8080\""), "{said}");
+}
+
+#[test]
+fn a_server_without_plugins_says_how_to_build_them() {
+    let said = Yearbook::new().run(&["serve", "--listen", "127.0.0.1:0", "--plugins", "none"]).failed(1);
+    assert!(said.contains("json.wasm") && said.contains("cargo xtask plugins"), "{said}");
+}
+
+/// A server that a failing test does not leave behind.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_server_notices_what_commands_do_and_stops_when_asked_contract_6() {
+    let yearbook = Yearbook::new();
+    yearbook.package("tiny", "2024-01-01,1\n2024-02-01,2.5\n");
+    // A fresh data directory needs no step before `serve`.
+    let mut command = yearbook.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+    let mut server = Server(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let ready: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("the server did not start; are plugins built?"));
+    let address = ready["listening"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+
+    let key = yearbook.run(&["keys", "create", "--plan", "enterprise", "--json"]).ok().json();
+    yearbook.run(&["publish", "tiny"]).ok();
+    within_two_seconds(|| status(&address, "/v1/datasets/tiny/data", &key) == 200);
+    yearbook.run(&["datasets", "retire", "tiny"]).ok();
+    within_two_seconds(|| status(&address, "/v1/datasets/tiny/data", &key) == 404);
+    yearbook.run(&["keys", "revoke", key["id"].as_str().unwrap()]).ok();
+    within_two_seconds(|| status(&address, "/v1/datasets", &key) == 401);
+    let listed = yearbook.run(&["plugin", "list", "--json"]).ok().json();
+    assert_eq!(listed.as_array().unwrap().len(), 4, "{listed}");
+    assert!(yearbook.run(&["doctor"]).ok().stdout.contains("json, csv, arrow, parquet load"));
+
+    let asked = Command::new("kill").args(["-TERM", &server.0.id().to_string()]).status().unwrap();
+    assert!(asked.success());
+    assert_eq!(server.0.wait().unwrap().code(), Some(0));
+}
+
+#[track_caller]
+fn within_two_seconds(mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(2), "not within 2 seconds");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn status(address: &str, path: &str, key: &serde_json::Value) -> u16 {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let key = key["key"].as_str().unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nX-API-Key: {key}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
