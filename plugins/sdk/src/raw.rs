@@ -53,6 +53,13 @@ pub(crate) fn text(bytes: &[u8]) -> &str {
     unsafe { std::str::from_utf8_unchecked(bytes) }
 }
 
+/// The array of a builder that holds what the host sent. Buffers that are not aligned are copied.
+#[cfg(feature = "arrow")]
+pub(crate) fn array_data(builder: arrow::array::ArrayDataBuilder) -> arrow::array::ArrayData {
+    // SAFETY: the host has validated offsets, UTF-8 and keys (`encoder.batch` in the WIT package).
+    unsafe { builder.align_buffers(true).build_unchecked() }
+}
+
 /// Appends `source[start..start + len]`. Short pieces are copied 16 bytes at a time, past their end
 /// where both sides have room: a call of `memory.copy` costs more than the copy.
 ///

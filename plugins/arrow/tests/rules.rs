@@ -1,0 +1,83 @@
+//! The rules for Arrow of specification 4.1 and contract 3, read back with arrow-rs.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use arrow::array::{Array as _, AsArray as _, RecordBatch};
+use arrow::datatypes::{DataType, Float64Type, Int64Type};
+use arrow::ipc::reader::StreamReader;
+use yearbook_arrow::Arrow;
+use yearbook_sdk::testing::{Table, conformance, encode, encode_parts};
+
+fn read(bytes: &[u8]) -> Vec<RecordBatch> {
+    StreamReader::try_new(bytes, None).unwrap().map(Result::unwrap).collect()
+}
+
+#[test]
+fn conforms() {
+    conformance::check::<Arrow>(|bytes| read(bytes).iter().map(RecordBatch::num_rows).sum());
+}
+
+#[test]
+fn columns_are_typed_and_plain_spec_4_1() {
+    let table = Table::new()
+        .text("region", &[Some("north"), None, Some("")])
+        .dictionary("kind", &[Some("a"), None, Some("b")])
+        .integers("year", &[None, Some(-7), Some(1)])
+        .numbers("value", &[Some(1.0), None, Some(0.25)])
+        .booleans("final", &[Some(false), None, Some(true)]);
+    let batches = read(&encode::<Arrow>(&table, &[]).unwrap());
+    let [batch] = batches.as_slice() else { panic!("{} batches", batches.len()) };
+    let schema = batch.schema();
+    let types: Vec<_> = schema.fields().iter().map(|field| (field.name().as_str(), field.data_type().clone())).collect();
+    assert_eq!(
+        types,
+        [("region", DataType::Utf8), ("kind", DataType::Utf8), ("year", DataType::Int64), ("value", DataType::Float64), ("final", DataType::Boolean)]
+    );
+    assert_eq!(batch.column(0).as_string::<i32>().iter().collect::<Vec<_>>(), [Some("north"), None, Some("")]);
+    assert_eq!(batch.column(1).as_string::<i32>().iter().collect::<Vec<_>>(), [Some("a"), None, Some("b")]);
+    assert_eq!(batch.column(2).as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), [None, Some(-7), Some(1)]);
+    assert_eq!(batch.column(3).as_primitive::<Float64Type>().iter().collect::<Vec<_>>(), [Some(1.0), None, Some(0.25)]);
+    assert_eq!(batch.column(4).as_boolean().iter().collect::<Vec<_>>(), [Some(false), None, Some(true)]);
+}
+
+#[test]
+fn an_empty_result_is_a_schema_without_rows_contract_3() {
+    let table = Table::new().numbers("value", &[]).metadata("yearbook.licence", "CC-BY-4.0");
+    let bytes = encode::<Arrow>(&table, &[]).unwrap();
+    let reader = StreamReader::try_new(bytes.as_slice(), None).unwrap();
+    assert_eq!(reader.schema().field(0).name(), "value");
+    assert_eq!(reader.count(), 0);
+}
+
+#[test]
+fn credit_stands_in_the_schema_contract_3() {
+    let table = Table::new().numbers("value", &[Some(1.0)]).metadata("yearbook.licence", "CC-BY-4.0").metadata("yearbook.source", "Office");
+    let bytes = encode::<Arrow>(&table, &[]).unwrap();
+    let schema = StreamReader::try_new(bytes.as_slice(), None).unwrap().schema();
+    assert_eq!(schema.metadata().get("yearbook.licence").unwrap(), "CC-BY-4.0");
+    assert_eq!(schema.metadata().get("yearbook.source").unwrap(), "Office");
+}
+
+#[test]
+fn only_the_tail_marks_the_end_of_the_stream_contract_3() {
+    let table = Table::new().numbers("value", &[Some(1.0), Some(2.0)]).batches_of(1);
+    let encoded = encode_parts::<Arrow>(&table, &[]).unwrap();
+    assert_eq!(encoded.tail, [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+    assert_eq!(encoded.parts.len(), 2);
+    assert!(!encoded.head.ends_with(&encoded.tail) && !encoded.parts[1].ends_with(&encoded.tail));
+}
+
+#[test]
+fn nested_columns_cross_whole() {
+    let table = Table::new().lists("tags", &[Some(vec![1, 2]), None, Some(Vec::new())]).structs(
+        "inner",
+        Table::new().text("t", &[Some("x"), None, Some("z")]),
+        &[true, true, false],
+    );
+    let batches = read(&encode::<Arrow>(&table, &[]).unwrap());
+    let lists = batches[0].column(0).as_list::<i32>();
+    assert_eq!(lists.value(0).as_primitive::<Int64Type>().values().to_vec(), [1, 2]);
+    assert!(lists.is_null(1) && lists.value(2).is_empty());
+    let inner = batches[0].column(1).as_struct();
+    assert_eq!(inner.column(0).as_string::<i32>().value(0), "x");
+    assert!(inner.is_null(2));
+}

@@ -1,0 +1,128 @@
+//! The rules for Parquet of specification 4.1 and contract 3, read back with the parquet crate.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use arrow::array::{AsArray as _, RecordBatch};
+use arrow::datatypes::{DataType, Float64Type, Int64Type};
+use bytes::Bytes;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::basic::Compression;
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
+use yearbook_parquet::{Parquet, ROW_GROUP_BYTES, ROW_GROUP_ROWS};
+use yearbook_sdk::testing::{Table, conformance, encode, encode_parts};
+use yearbook_sdk::{Error, Value};
+
+fn read(bytes: &[u8]) -> Vec<RecordBatch> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::copy_from_slice(bytes)).unwrap().build().unwrap();
+    reader.map(Result::unwrap).collect()
+}
+
+fn metadata(bytes: &[u8]) -> std::sync::Arc<ParquetMetaData> {
+    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
+    ArrowReaderMetadata::load(&Bytes::copy_from_slice(bytes), options).unwrap().metadata().clone()
+}
+
+#[test]
+fn conforms() {
+    conformance::check::<Parquet>(|bytes| read(bytes).iter().map(RecordBatch::num_rows).sum());
+}
+
+#[test]
+fn columns_are_typed_spec_4_1() {
+    let table = Table::new()
+        .text("region", &[Some("north"), None, Some("")])
+        .dictionary("kind", &[Some("a"), None, Some("b")])
+        .integers("year", &[None, Some(-7), Some(1)])
+        .numbers("value", &[Some(1.0), None, Some(0.25)])
+        .booleans("final", &[Some(false), None, Some(true)])
+        .batches_of(2);
+    let batches = read(&encode::<Parquet>(&table, &[]).unwrap());
+    let [batch] = batches.as_slice() else { panic!("{} batches", batches.len()) };
+    assert_eq!(batch.schema().field(1).data_type(), &DataType::Utf8);
+    assert_eq!(batch.column(0).as_string::<i32>().iter().collect::<Vec<_>>(), [Some("north"), None, Some("")]);
+    assert_eq!(batch.column(1).as_string::<i32>().iter().collect::<Vec<_>>(), [Some("a"), None, Some("b")]);
+    assert_eq!(batch.column(2).as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), [None, Some(-7), Some(1)]);
+    assert_eq!(batch.column(3).as_primitive::<Float64Type>().iter().collect::<Vec<_>>(), [Some(1.0), None, Some(0.25)]);
+    assert_eq!(batch.column(4).as_boolean().iter().collect::<Vec<_>>(), [Some(false), None, Some(true)]);
+}
+
+#[test]
+fn an_empty_result_is_a_schema_without_rows_contract_3() {
+    let bytes = encode::<Parquet>(&Table::new().numbers("value", &[]), &[]).unwrap();
+    let schema = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes.clone())).unwrap().schema().clone();
+    assert_eq!(schema.field(0).name(), "value");
+    assert_eq!(read(&bytes).len(), 0);
+}
+
+#[test]
+fn credit_stands_in_the_key_value_metadata_contract_3() {
+    let table = Table::new().numbers("value", &[Some(1.0)]).metadata("yearbook.licence", "CC-BY-4.0").metadata("yearbook.source", "Office");
+    let metadata = metadata(&encode::<Parquet>(&table, &[]).unwrap());
+    let pairs = metadata.file_metadata().key_value_metadata().unwrap();
+    let value = |key: &str| pairs.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
+    assert_eq!(value("yearbook.licence").unwrap(), "CC-BY-4.0");
+    assert_eq!(value("yearbook.source").unwrap(), "Office");
+}
+
+#[test]
+fn row_groups_are_bounded_in_rows_and_handed_out_as_they_fill() {
+    let values: Vec<_> = (0..ROW_GROUP_ROWS + 10).map(|row| i64::try_from(row).ok()).collect();
+    let table = Table::new().integers("n", &values).batches_of(50_000);
+    let encoded = encode_parts::<Parquet>(&table, &[]).unwrap();
+    assert_eq!(encoded.head, b"PAR1");
+    assert!(encoded.parts.iter().any(|part| part.len() > 100_000), "the first row group was not handed out");
+    let metadata = metadata(&encoded.response(None));
+    let rows: Vec<_> = metadata.row_groups().iter().map(|group| usize::try_from(group.num_rows()).unwrap()).collect();
+    assert_eq!(rows, [ROW_GROUP_ROWS, 10]);
+}
+
+#[test]
+fn row_groups_are_bounded_in_bytes() {
+    let mut state = 1_u32;
+    let mut cell = || {
+        let noise = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from(b'!' + u8::try_from(state >> 24).unwrap() % 90)
+        });
+        Some(noise.take(1_000_000).collect::<String>())
+    };
+    let cells: Vec<_> = (0..40).map(|_| cell()).collect();
+    let table = Table::new().text("wkt", &cells).batches_of(2);
+    let metadata = metadata(&encode::<Parquet>(&table, &[("compression", Value::Text("none".to_owned()))]).unwrap());
+    let limit = i64::try_from(ROW_GROUP_BYTES + 2_100_000).unwrap();
+    assert!(metadata.num_row_groups() >= 3, "{}", metadata.num_row_groups());
+    assert!(metadata.row_groups().iter().all(|group| group.total_byte_size() <= limit));
+}
+
+#[test]
+fn pages_are_indexed_so_that_readers_skip_them() {
+    let values: Vec<_> = (0..100_000).map(Some).collect();
+    let metadata = metadata(&encode::<Parquet>(&Table::new().integers("n", &values), &[]).unwrap());
+    assert!(metadata.offset_index().unwrap()[0][0].page_locations().len() > 1);
+    assert!(metadata.column_index().is_some());
+}
+
+#[test]
+fn compression_is_chosen() {
+    let table = Table::new().text("a", &[Some("x"); 1000]);
+    for (name, expected) in [("none", Compression::UNCOMPRESSED), ("snappy", Compression::SNAPPY), ("lz4_raw", Compression::LZ4_RAW)] {
+        let bytes = encode::<Parquet>(&table, &[("compression", Value::Text(name.to_owned()))]).unwrap();
+        assert_eq!(metadata(&bytes).row_group(0).column(0).compression(), expected);
+        assert_eq!(read(&bytes)[0].num_rows(), 1000);
+    }
+}
+
+#[test]
+fn a_type_that_parquet_lacks_is_declined_by_name() {
+    let table = Table::new().fixed("span", "tin", 16, vec![Some(vec![0; 16])]);
+    match encode::<Parquet>(&table, &[]) {
+        Err(Error::UnsupportedSchema(sentence)) => assert!(sentence.contains("`span`"), "{sentence}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn without_the_tail_there_is_no_footer_contract_3() {
+    let encoded = encode_parts::<Parquet>(&Table::new().integers("n", &[Some(1)]), &[]).unwrap();
+    let cut = [encoded.head.as_slice(), &encoded.parts.concat()].concat();
+    assert!(ParquetRecordBatchReaderBuilder::try_new(Bytes::from(cut)).is_err());
+}
