@@ -58,10 +58,7 @@ impl Reader {
         let projection = Projection::new(&source.opened, &plan.columns, schema)?;
         match &plan.needle {
             None => Ok(scan::plain(source, projection, window, plan.max_rows)),
-            Some(needle) => {
-                let needle = Needle::new(needle).map_err(|why| Failure::Mismatch { what: plan.dataset.to_string(), why })?;
-                scan::filtered(source, projection, window, needle, plan.max_rows).await
-            }
+            Some(needle) => scan::filtered(source, projection, window, Needle::new(needle), plan.max_rows).await,
         }
     }
 

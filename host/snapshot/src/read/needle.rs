@@ -4,26 +4,43 @@
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::buffer::BooleanBuffer;
 use arrow::datatypes::Int32Type;
+use icu_casemap::CaseMapper;
+use memchr::memmem::Finder;
 use parquet::errors::ParquetError;
-use regex::{Regex, RegexBuilder};
 
-/// Memory that a compiled needle may take, in bytes. The longest address a server takes (some 64 kB) needs less.
-const COMPILED_BYTES: usize = 256 << 20;
-
-/// A substring that is looked for in text.
+/// A substring that is looked for in text. Every character stands for itself and for those that fold to the same.
+/// Folding and searching take time in proportion to the text, however long the needle: a pattern compiled from the
+/// longest needle that an address can carry would take seconds.
 #[derive(Clone, Debug)]
-pub(crate) struct Needle(Regex);
+pub(crate) struct Needle(Finder<'static>);
 
 impl Needle {
-    /// Any text; every character stands for itself and for those that fold to the same.
-    pub(crate) fn new(text: &str) -> Result<Self, String> {
-        let pattern = RegexBuilder::new(&regex::escape(text)).case_insensitive(true).unicode(true).size_limit(COMPILED_BYTES).build();
-        pattern.map(Self).map_err(|error| format!("the text to look for cannot be compiled: {error}"))
+    /// Any text.
+    pub(crate) fn new(text: &str) -> Self {
+        let mut folded = Vec::new();
+        fold(text, &mut folded);
+        Self(Finder::new(&folded).into_owned())
     }
 
-    /// Whether `text` contains it.
-    pub(crate) fn is_in(&self, text: &str) -> bool {
-        self.0.is_match(text)
+    /// Whether `text` contains it; `folded` is room to work in.
+    pub(crate) fn is_in(&self, text: &str, folded: &mut Vec<u8>) -> bool {
+        fold(text, folded);
+        // UTF-8 never has one character begin inside another, so bytes may be searched.
+        self.0.find(folded).is_some()
+    }
+}
+
+/// Replaces `folded` with the folding of `text`.
+fn fold(text: &str, folded: &mut Vec<u8>) {
+    folded.clear();
+    if text.is_ascii() {
+        folded.extend(text.bytes().map(|byte| byte.to_ascii_lowercase()));
+        return;
+    }
+    let mapper = CaseMapper::new();
+    let mut utf8 = [0; 4];
+    for letter in text.chars() {
+        folded.extend_from_slice(mapper.simple_fold(letter).encode_utf8(&mut utf8).as_bytes());
     }
 }
 
@@ -81,7 +98,8 @@ fn column_rows(needle: &Needle, column: &ArrayRef, seen: &mut Option<Seen>) -> R
 }
 
 fn hits(needle: &Needle, texts: &StringArray) -> BooleanBuffer {
-    BooleanBuffer::collect_bool(texts.len(), |row| texts.is_valid(row) && needle.is_in(texts.value(row)))
+    let mut folded = Vec::new();
+    BooleanBuffer::collect_bool(texts.len(), |row| texts.is_valid(row) && needle.is_in(texts.value(row), &mut folded))
 }
 
 /// Whether two arrays are views of the same memory.
