@@ -23,10 +23,10 @@ pub struct Problem {
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// The raw string, or null when the parameter is missing.
-    pub input: Value,
+    pub input: Option<String>,
     /// What `msg` was made from.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ctx: Option<Value>,
+    pub ctx: Option<Box<Value>>,
 }
 
 impl Problem {
@@ -37,19 +37,13 @@ impl Problem {
             Place::Query => "query",
             Place::Path => "path",
         };
-        Self {
-            loc: [place.to_owned(), name.to_owned()],
-            msg: msg.into(),
-            kind,
-            input: input.map_or(Value::Null, |text| json!(text)),
-            ctx: None,
-        }
+        Self { loc: [place.to_owned(), name.to_owned()], msg: msg.into(), kind, input: input.map(str::to_owned), ctx: None }
     }
 
     /// The same with a context.
     #[must_use]
     pub fn with_ctx(mut self, ctx: Value) -> Self {
-        self.ctx = Some(ctx);
+        self.ctx = Some(Box::new(ctx));
         self
     }
 

@@ -1,1 +1,25 @@
-//! Placeholder.
+//! HTTP and nothing else: routes, headers, statuses, bodies (spec 4 and 7, contract 1 to 5). The only crate that
+//! knows axum and hyper. It holds no rule that can be judged without a request (those are the domain's) and
+//! touches no SQL, no stored file and no guest except through the crates that own them.
+//!
+//! Start at `router`, then follow `routes/data`: one straight line from the key to the body.
+
+mod charge;
+mod cursors;
+mod error;
+mod extract;
+mod headers;
+mod limits;
+mod middleware;
+mod respond;
+mod router;
+mod routes;
+mod serve;
+mod settings;
+mod state;
+mod status;
+
+pub use router::app;
+pub use serve::serve;
+pub use settings::{LimitSettings, PublicUrl, ServerSettings, Settings};
+pub use state::{AppState, Parts};

@@ -69,7 +69,7 @@ fn problems_have_pydantics_shape_contract_2() {
 fn unknown_formats_get_the_loaded_ones_listed_contract_2() {
     let four = DataQuery::parse(&pairs("format=xml"), &FORMATS[..4]).unwrap_err();
     assert_eq!(four[0].msg, "Input should be 'json', 'csv', 'arrow' or 'parquet'");
-    assert_eq!(four[0].ctx, Some(json!({"expected": "'json', 'csv', 'arrow' or 'parquet'"})));
+    assert_eq!(four[0].ctx.as_deref(), Some(&json!({"expected": "'json', 'csv', 'arrow' or 'parquet'"})));
     assert_eq!(four[0].kind, "literal_error");
     for wrong in ["xml", "JSON", "", "json "] {
         assert_eq!(

@@ -138,7 +138,7 @@ fn dates_get_pydantics_sentences_contract_2() {
             Err(problem) => {
                 assert_eq!(problem.kind, "date_from_datetime_parsing", "{raw:?}");
                 assert_eq!(problem.msg, format!("Input should be a valid date or datetime, {error}"), "{raw:?}");
-                assert_eq!(problem.ctx, Some(json!({"error": error})), "{raw:?}");
+                assert_eq!(problem.ctx.as_deref(), Some(&json!({"error": error})), "{raw:?}");
             }
         }
     }

@@ -1,0 +1,40 @@
+//! Charging a request (contract 5): reserved before the work, given back unless the answer is 2xx. HEAD costs nothing and is
+//! answered even when the quota is used up; 304 never gets here.
+
+use axum::response::Response;
+use http::Method;
+use yearbook_catalog::{Usage, UsedUp};
+use yearbook_domain::Refusal;
+
+use crate::error::Error;
+use crate::middleware::keyed::Keyed;
+use crate::state::AppState;
+
+/// Runs `work` on one reserved request. When the future is dropped, the reservation is given back too.
+pub(crate) async fn charged(
+    state: &AppState,
+    keyed: &Keyed,
+    method: &Method,
+    work: impl Future<Output = Result<Response, Error>>,
+) -> Result<Response, Error> {
+    if method == Method::HEAD {
+        return work.await;
+    }
+    let reservation = state
+        .meter
+        .reserve(&keyed.caller, keyed.limits)
+        .await?
+        .map_err(|UsedUp { limit, resets_at, .. }| Refusal::QuotaUsedUp { limit, resets_at })?;
+    match work.await {
+        Ok(mut response) if response.status().is_success() => {
+            let usage = Usage { used: reservation.used(), limit: reservation.limit(), resets_at: reservation.resets_at() };
+            response.extensions_mut().insert(usage);
+            reservation.commit();
+            Ok(response)
+        }
+        other => {
+            reservation.release().await;
+            other
+        }
+    }
+}

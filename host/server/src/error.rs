@@ -1,0 +1,100 @@
+//! Every answer that is not a success, as a value. A handler returns one; `middleware/errors` makes the body, because
+//! only there are the client's `Accept` and the request's id at hand.
+
+mod sentence;
+
+use std::sync::Arc;
+
+use axum::response::{IntoResponse, Response};
+use yearbook_domain::{Millis, Problem, Refusal};
+
+/// Why a request gets no 2xx. Closed: a new one does not compile until `status` names it.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// A correct "no" by the rules of the service.
+    Refused(Refusal),
+    /// 404: no such route.
+    NoSuchRoute,
+    /// 405.
+    MethodNotAllowed,
+    /// 414.
+    AddressTooLong {
+        /// `server.uri_bytes`.
+        limit: usize,
+    },
+    /// 431.
+    HeadersTooLarge {
+        /// `server.header_bytes`.
+        limit: usize,
+    },
+    /// 503: at capacity.
+    Busy {
+        /// Whole seconds to wait.
+        retry_after: u64,
+    },
+    /// 503: the response did not begin in time.
+    TimedOut,
+    /// 503: the catalogue does not answer.
+    Unavailable,
+    /// 500: our fault, logged where it was found.
+    Broken,
+}
+
+impl Error {
+    /// 422 with one problem.
+    pub(crate) fn invalid(problem: Problem) -> Self {
+        Self::Refused(Refusal::Invalid(vec![problem]))
+    }
+
+    /// Logs what `doing` failed with, once; the client learns only the request's id.
+    pub(crate) fn broken(doing: &str, failure: &dyn std::fmt::Display) -> Self {
+        tracing::error!(%failure, "cannot {doing}");
+        Self::Broken
+    }
+
+    /// One sentence for the client: what is wrong and what to do next.
+    pub(crate) fn sentence(&self, request_id: &str) -> String {
+        sentence::of(self, request_id)
+    }
+
+    /// Whole seconds for `Retry-After`.
+    pub(crate) fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::Refused(Refusal::QuotaUsedUp { resets_at, .. }) => {
+                let left = resets_at.0.saturating_sub(Millis::now().0).max(0);
+                Some(left.unsigned_abs().div_ceil(1000).max(1))
+            }
+            Self::Refused(Refusal::TooFast { retry_after }) | Self::Busy { retry_after } => Some(*retry_after),
+            Self::TimedOut | Self::Unavailable => Some(5),
+            _ => None,
+        }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<yearbook_catalog::Failure> for Error {
+    fn from(failure: yearbook_catalog::Failure) -> Self {
+        tracing::error!(%failure, "the catalogue does not answer");
+        Self::Unavailable
+    }
+}
+
+impl From<yearbook_snapshot::Failure> for Error {
+    fn from(failure: yearbook_snapshot::Failure) -> Self {
+        Self::broken("read stored data", &failure)
+    }
+}
+
+impl IntoResponse for Error {
+    /// A response without a body yet.
+    fn into_response(self) -> Response {
+        let mut response = self.status().into_response();
+        response.extensions_mut().insert(Arc::new(self));
+        response
+    }
+}

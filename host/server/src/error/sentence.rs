@@ -1,0 +1,87 @@
+//! What clients read (contract 2): one sentence each, what is wrong and what to do next. Nothing about our insides.
+
+use yearbook_domain::Refusal;
+use yearbook_domain::read::UNBOUNDED_ROWS;
+
+use super::Error;
+
+/// The sentence of `error`.
+pub(super) fn of(error: &Error, request_id: &str) -> String {
+    match error {
+        Error::Refused(refusal) => refused(refusal),
+        Error::NoSuchRoute => "There is no such address; the list of datasets is at /v1/datasets.".to_owned(),
+        Error::MethodNotAllowed => "This address can only be read; use GET, HEAD or OPTIONS.".to_owned(),
+        Error::AddressTooLong { limit } => format!("The address is longer than {limit} bytes; shorten its parameters."),
+        Error::HeadersTooLarge { limit } => format!("The request's headers are larger than {limit} bytes together; send fewer."),
+        Error::Busy { retry_after } => format!("The service is at capacity; try again in {retry_after} s."),
+        Error::TimedOut => format!("The answer took too long to begin; ask for less, or try again. Request id: {request_id}."),
+        Error::Unavailable => format!("The service cannot answer at the moment; try again in a few seconds. Request id: {request_id}."),
+        Error::Broken => format!("Something went wrong on our side; if trying again does not help, report request id {request_id}."),
+    }
+}
+
+fn refused(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::KeyMissing => "An API key is needed; send it in the X-API-Key header.".to_owned(),
+        Refusal::KeyInvalid => "The API key is malformed, unknown or revoked; check what is sent in the X-API-Key header.".to_owned(),
+        Refusal::Invalid(_) => "Some parameters are wrong.".to_owned(),
+        Refusal::NotAcceptable { available } => {
+            format!("Nothing that Accept asks for can be made; accept one of {}, or use the format parameter.", available.join(", "))
+        }
+        Refusal::NoSuchDataset { name } => {
+            format!("There is no dataset called '{name}'; look up the name at /v1/datasets, do not guess.")
+        }
+        Refusal::SnapshotGone { id } => {
+            format!("Snapshot '{id}' is not kept any more; start again without cursor and snapshot to read the current one.")
+        }
+        Refusal::BulkForbidden => "The licence of this dataset forbids bulk redistribution on every plan; use /data.".to_owned(),
+        Refusal::PaymentRequired { advice } => advice.clone(),
+        Refusal::Unbounded { rows, geometry, dated } => unbounded(*rows, *geometry, *dated),
+        Refusal::QuotaUsedUp { limit, resets_at } => {
+            format!("All {limit} requests of this month are used up; counting starts anew at {}.", resets_at.rfc3339())
+        }
+        Refusal::TooFast { retry_after } => format!("Too many requests at once; wait {retry_after} s, then go on more slowly."),
+    }
+}
+
+fn unbounded(rows: u64, geometry: bool, dated: bool) -> String {
+    let reason = match (rows > UNBOUNDED_ROWS, geometry) {
+        (true, true) => format!("limit=0 asks for all {rows} rows with their geometry at once"),
+        (true, false) => format!("limit=0 asks for all {rows} rows at once"),
+        (false, _) => "limit=0 asks for every geometry at once".to_owned(),
+    };
+    let mut ways = vec!["use the bulk download"];
+    if dated {
+        ways.push("add start or end");
+    }
+    if geometry && rows <= UNBOUNDED_ROWS {
+        ways.push("send geometry=false");
+    }
+    format!("{reason}; {}, or give a positive limit.", ways.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unbounded_pull_is_told_only_what_would_help_spec_8() {
+        assert_eq!(
+            unbounded(200_000, false, true),
+            "limit=0 asks for all 200000 rows at once; use the bulk download, add start or end, or give a positive limit."
+        );
+        assert_eq!(
+            unbounded(200_000, true, false),
+            "limit=0 asks for all 200000 rows with their geometry at once; use the bulk download, or give a positive limit."
+        );
+        assert_eq!(
+            unbounded(5, true, false),
+            "limit=0 asks for every geometry at once; use the bulk download, send geometry=false, or give a positive limit."
+        );
+    }
+
+    #[test]
+    fn our_own_faults_show_the_request_id_and_nothing_else() {
+        assert!(of(&Error::Broken, "abc").contains("abc"));
+    }
+}

@@ -1,0 +1,63 @@
+//! Step 4 of a request (architecture): everything that a data request says, judged in itself (contract 1, step 2).
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use yearbook_domain::query::pairs;
+use yearbook_domain::{DataQuery, DatasetName, Problem, Refusal};
+use yearbook_sandbox::{Encoder, OptionValue, Plugins};
+
+use super::{accept, dataset_name, options};
+use crate::error::Error;
+
+/// What a client asks of `/data`.
+pub(crate) struct Asked {
+    /// Which dataset.
+    pub(crate) name: DatasetName,
+    /// The parameters.
+    pub(crate) query: DataQuery,
+    /// Names and values as sent, for links that keep them.
+    pub(crate) pairs: Vec<(String, String)>,
+    /// The format's encoder, of the plugins pinned when the request began.
+    pub(crate) encoder: Arc<Encoder>,
+    plugins: Arc<Plugins>,
+}
+
+impl Asked {
+    /// Judges path, query and `Accept`.
+    ///
+    /// # Errors
+    /// 422 with every problem at once, the path's first; then 406.
+    pub(crate) fn parse(parts: &Parts, plugins: Arc<Plugins>) -> Result<Self, Error> {
+        let formats: Vec<&str> = plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
+        let pairs = pairs(parts.uri.query().unwrap_or_default());
+        let (name, query) = match (dataset_name(&parts.uri), DataQuery::parse(&pairs, &formats)) {
+            (Ok(name), Ok(query)) => (name, query),
+            (name, query) => {
+                let problems = name.err().into_iter().chain(query.err().unwrap_or_default()).collect();
+                return Err(Refusal::Invalid(problems).into());
+            }
+        };
+        let encoder = match &query.format {
+            Some(format) => plugins.encoder(format).cloned(),
+            None => {
+                let offers: Vec<&str> = plugins.encoders().map(|encoder| encoder.description().media_type.as_str()).collect();
+                let chosen = accept::choose(&parts.headers, &offers);
+                chosen.and_then(|index| plugins.encoders().nth(index).cloned())
+            }
+        };
+        let Some(encoder) = encoder else {
+            let available = plugins.encoders().map(|encoder| encoder.description().media_type.clone()).collect();
+            return Err(Refusal::NotAcceptable { available }.into());
+        };
+        Ok(Self { name, query, pairs, encoder, plugins })
+    }
+
+    /// The options of this response's encoder.
+    ///
+    /// # Errors
+    /// The problem of every wrong value, whichever loaded format declares its parameter.
+    pub(crate) fn options(&self) -> Result<Vec<OptionValue>, Vec<Problem>> {
+        options::choose(&self.plugins, &self.encoder, &self.query)
+    }
+}

@@ -1,0 +1,116 @@
+//! Parameters `<format>.<name>` against what the loaded encoders declare.
+
+use yearbook_domain::query::options::{self as rules, Kind};
+use yearbook_domain::{DataQuery, Problem};
+use yearbook_sandbox::{Description, Encoder, OptionValue, ParameterKind, Plugins, Value};
+
+/// The boolean parameter that `envelope=true` sets in an encoder that declares it (spec 2.3: JSON does).
+const ENVELOPE: &str = "envelope";
+
+/// The options that `encoder` gets. A parameter that no loaded encoder declares is ignored like any other unknown one; a
+/// wrong value is wrong even where another format was asked for, as with every declared parameter.
+pub(super) fn choose(plugins: &Plugins, encoder: &Encoder, query: &DataQuery) -> Result<Vec<OptionValue>, Vec<Problem>> {
+    let loaded: Vec<&Description> = plugins.encoders().map(|encoder| encoder.description()).collect();
+    choose_of(&loaded, encoder.description(), query)
+}
+
+fn choose_of(loaded: &[&Description], chosen: &Description, query: &DataQuery) -> Result<Vec<OptionValue>, Vec<Problem>> {
+    let mut options = Vec::new();
+    let mut problems = Vec::new();
+    for (name, raw) in &query.options {
+        let Some((format, parameter)) = name.split_once('.') else { continue };
+        let Some(description) = loaded.iter().find(|description| description.format == format) else { continue };
+        let Some(declared) = description.parameters.iter().find(|declared| declared.name == parameter) else { continue };
+        match rules::judge(name, kind(declared.kind), &declared.allowed, raw) {
+            Ok(value) if description.format == chosen.format => {
+                options.push(OptionValue { name: declared.name.clone(), value: sandboxed(value) });
+            }
+            Ok(_) => {}
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if query.envelope && chosen.parameters.iter().any(|declared| declared.name == ENVELOPE && declared.kind == ParameterKind::Boolean) {
+        options.retain(|option| option.name != ENVELOPE);
+        options.push(OptionValue { name: ENVELOPE.to_owned(), value: Value::Boolean(true) });
+    }
+    if problems.is_empty() { Ok(options) } else { Err(problems) }
+}
+
+fn kind(kind: ParameterKind) -> Kind {
+    match kind {
+        ParameterKind::Text => Kind::Text,
+        ParameterKind::Integer => Kind::Integer,
+        ParameterKind::Number => Kind::Number,
+        ParameterKind::Boolean => Kind::Boolean,
+    }
+}
+
+fn sandboxed(value: rules::Value) -> Value {
+    match value {
+        rules::Value::Text(text) => Value::Text(text),
+        rules::Value::Integer(integer) => Value::Integer(integer),
+        rules::Value::Number(number) => Value::Number(number),
+        rules::Value::Boolean(boolean) => Value::Boolean(boolean),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use yearbook_domain::query::pairs;
+    use yearbook_sandbox::Parameter;
+
+    fn description(format: &str, parameters: &[(&str, ParameterKind, Value, &[&str])]) -> Description {
+        let parameter = |(name, kind, default, allowed): &(&str, ParameterKind, Value, &[&str])| Parameter {
+            name: (*name).to_owned(),
+            kind: *kind,
+            default: default.clone(),
+            allowed: allowed.iter().map(|text| (*text).to_owned()).collect(),
+            docs: String::new(),
+        };
+        Description {
+            format: format.to_owned(),
+            version: "1.0.0".to_owned(),
+            media_type: "text/plain".to_owned(),
+            extension: "txt".to_owned(),
+            separator: None,
+            dictionaries: false,
+            compressible: true,
+            parameters: parameters.iter().map(parameter).collect(),
+            docs: String::new(),
+        }
+    }
+
+    fn check(chosen: usize, raw: &str) -> Result<Vec<(String, Value)>, Vec<String>> {
+        let loaded = [
+            description("json", &[("envelope", ParameterKind::Boolean, Value::Boolean(false), &[])]),
+            description("csv", &[("delimiter", ParameterKind::Text, Value::Text(",".to_owned()), &[",", ";"])]),
+        ];
+        let query = DataQuery::parse(&pairs(raw), &["json", "csv"]).unwrap();
+        let options = choose_of(&[&loaded[0], &loaded[1]], &loaded[chosen], &query);
+        options
+            .map(|options| options.into_iter().map(|option| (option.name, option.value)).collect())
+            .map_err(|problems| problems.into_iter().map(|problem| problem.loc[1].clone()).collect())
+    }
+
+    #[test]
+    fn declared_parameters_reach_their_own_encoder_only() {
+        assert_eq!(check(1, "csv.delimiter=;"), Ok(vec![("delimiter".to_owned(), Value::Text(";".to_owned()))]));
+        assert_eq!(check(0, "csv.delimiter=;"), Ok(Vec::new()));
+        assert_eq!(check(1, "csv.other=1&xml.indent=2&.=3&a.b.c=4"), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_wrong_value_is_wrong_whichever_format_is_asked_for() {
+        assert_eq!(check(0, "csv.delimiter=x&json.envelope=7"), Err(vec!["csv.delimiter".to_owned(), "json.envelope".to_owned()]));
+    }
+
+    #[test]
+    fn envelope_is_ignored_outside_json_contract_3() {
+        assert_eq!(check(0, "envelope=true"), Ok(vec![("envelope".to_owned(), Value::Boolean(true))]));
+        assert_eq!(check(0, "envelope=true&json.envelope=false"), Ok(vec![("envelope".to_owned(), Value::Boolean(true))]));
+        assert_eq!(check(1, "envelope=true"), Ok(Vec::new()));
+    }
+}

@@ -1,0 +1,34 @@
+//! Names in paths. Taken from the raw path, so that a name with wrong bytes is a 422 like any other wrong name.
+
+use http::Uri;
+use percent_encoding::percent_decode_str;
+use yearbook_domain::{DatasetName, Problem};
+
+/// The dataset's name in `/v1/datasets/{name}…` and `/v1/series/{name}…`.
+///
+/// # Errors
+/// The problem of a name that is not snake_case.
+pub(crate) fn dataset_name(uri: &Uri) -> Result<DatasetName, Problem> {
+    let segment = uri.path().split('/').nth(3).unwrap_or_default();
+    let text = percent_decode_str(segment).decode_utf8_lossy();
+    DatasetName::parse(&text).ok_or_else(|| Problem::bad_name("name", &text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_decoded_and_judged_contract_2() {
+        let of = |path: &'static str| {
+            dataset_name(&Uri::from_static(path)).map(|name| name.to_string()).map_err(|problem| problem.input.unwrap_or_default())
+        };
+        assert_eq!(of("/v1/datasets/cpi_quarterly"), Ok("cpi_quarterly".to_owned()));
+        assert_eq!(of("/v1/series/cpi/data?x=/a/b"), Ok("cpi".to_owned()));
+        assert_eq!(of("/v1/datasets/%63pi/data"), Ok("cpi".to_owned()));
+        assert_eq!(of("/v1/datasets/CPI"), Err("CPI".to_owned()));
+        assert_eq!(of("/v1/datasets/a%2Fb/data"), Err("a/b".to_owned()));
+        assert_eq!(of("/v1/datasets/%FF"), Err("\u{FFFD}".to_owned()));
+        assert_eq!(of("/v1/datasets/..%2f..%2fetc/preview"), Err("../../etc".to_owned()));
+    }
+}

@@ -1,0 +1,68 @@
+//! Names of every header that is ours, in one place: responses use them, CORS exposes them.
+
+use http::HeaderName;
+
+/// Where a key is sent (spec 5).
+pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+/// Identifies a request in answers and logs.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// snake_case name of a refusal.
+pub(crate) const ERROR_CODE: HeaderName = HeaderName::from_static("x-service-error-code");
+
+/// Credit to be passed on verbatim (spec 4.1).
+pub(crate) const ATTRIBUTION: HeaderName = HeaderName::from_static("x-service-attribution");
+/// Source agency.
+pub(crate) const SOURCE: HeaderName = HeaderName::from_static("x-service-source");
+/// Licence.
+pub(crate) const LICENCE: HeaderName = HeaderName::from_static("x-service-licence");
+/// Source address.
+pub(crate) const SOURCE_URL: HeaderName = HeaderName::from_static("x-service-source-url");
+/// Namespace of the dataset.
+pub(crate) const NAMESPACE: HeaderName = HeaderName::from_static("x-service-namespace");
+/// Version of the data.
+pub(crate) const SNAPSHOT_ID: HeaderName = HeaderName::from_static("x-service-snapshot-id");
+/// `true` when `geometry=false` was asked for.
+pub(crate) const GEOMETRY_OMITTED: HeaderName = HeaderName::from_static("x-service-geometry-omitted");
+/// `true` when the plan's row cap held rows back.
+pub(crate) const TRUNCATED: HeaderName = HeaderName::from_static("x-service-truncated");
+/// The row cap that held rows back.
+pub(crate) const ROW_CAP: HeaderName = HeaderName::from_static("x-plan-row-cap");
+/// Cursor of the next page (contract 3).
+pub(crate) const NEXT_PAGE: HeaderName = HeaderName::from_static("x-next-page");
+
+/// Requests a month.
+pub(crate) const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+/// Requests left.
+pub(crate) const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+/// When counting starts anew, Unix seconds.
+pub(crate) const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+/// The same in the IETF's spelling (draft-ietf-httpapi-ratelimit-headers-10).
+pub(crate) const RATE: HeaderName = HeaderName::from_static("ratelimit");
+/// The policy behind it.
+pub(crate) const RATE_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// What scripts in browsers may read besides what Fetch always lets them read.
+pub(crate) const EXPOSED: [HeaderName; 22] = [
+    REQUEST_ID,
+    ERROR_CODE,
+    ATTRIBUTION,
+    SOURCE,
+    LICENCE,
+    SOURCE_URL,
+    NAMESPACE,
+    SNAPSHOT_ID,
+    GEOMETRY_OMITTED,
+    TRUNCATED,
+    ROW_CAP,
+    NEXT_PAGE,
+    RATE_LIMIT,
+    RATE_REMAINING,
+    RATE_RESET,
+    RATE,
+    RATE_POLICY,
+    http::header::ETAG,
+    http::header::LINK,
+    http::header::RETRY_AFTER,
+    http::header::CONTENT_DISPOSITION,
+    http::header::WWW_AUTHENTICATE,
+];

@@ -1,0 +1,21 @@
+//! How fast and how much a client may ask (contract 5): burst limits here, the month's quota in the catalogue.
+
+mod bursts;
+mod fields;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use crate::state::AppState;
+
+pub(crate) use bursts::Bursts;
+pub(crate) use fields::month;
+
+/// Bounds routes that need no key by the address that asks.
+pub(crate) async fn by_address(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    match state.own().bursts.of_address(&request) {
+        Some(refused) => refused,
+        None => next.run(request).await,
+    }
+}

@@ -1,0 +1,137 @@
+//! Token buckets per key and per address (contract 5), in memory and of this host alone: they shield it from a client in
+//! a tight loop and are no quota.
+
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use axum::extract::{ConnectInfo, Request};
+use axum::response::{IntoResponse, Response};
+use governor::clock::{Clock, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use yearbook_domain::{Millis, Refusal};
+
+use super::fields::Window;
+use crate::error::Error;
+use crate::settings::LimitSettings;
+
+/// Requests between two sweeps of full buckets: what bounds the memory of buckets that nobody uses any more.
+const SWEEP_EVERY: u32 = 16_384;
+
+/// The buckets.
+pub(crate) struct Bursts {
+    /// None when `burst_per_second` is 0.
+    on: Option<On>,
+}
+
+struct On {
+    per_second: NonZeroU32,
+    size: NonZeroU32,
+    keys: Buckets<String>,
+    addresses: Buckets<IpAddr>,
+}
+
+struct Buckets<K: Hash + Eq + Clone> {
+    limiter: DefaultKeyedRateLimiter<K>,
+    asked: AtomicU32,
+}
+
+impl Bursts {
+    /// With the operator's numbers.
+    pub(crate) fn new(settings: LimitSettings) -> Self {
+        let on = NonZeroU32::new(settings.burst_per_second).map(|per_second| {
+            let size = NonZeroU32::new(settings.burst_size).unwrap_or(NonZeroU32::MIN);
+            let quota = Quota::per_second(per_second).allow_burst(size);
+            On { per_second, size, keys: Buckets::new(quota), addresses: Buckets::new(quota) }
+        });
+        Self { on }
+    }
+
+    /// Takes a token of the key's bucket; the refusal when there is none.
+    pub(crate) fn of_key(&self, key_id: &str) -> Option<Response> {
+        let on = self.on.as_ref()?;
+        Some(on.refuse(on.keys.take(&key_id.to_owned())?))
+    }
+
+    /// Takes a token of the bucket of the address that the request came from; the refusal when there is none.
+    pub(crate) fn of_address(&self, request: &Request) -> Option<Response> {
+        let on = self.on.as_ref()?;
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+        // Without a connection (a test, a socket file) everybody shares one bucket.
+        let address = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| household(peer.ip()));
+        Some(on.refuse(on.addresses.take(&address)?))
+    }
+}
+
+impl On {
+    fn refuse(&self, wait: u64) -> Response {
+        let mut response = Error::from(Refusal::TooFast { retry_after: wait }).into_response();
+        let (limit, per_second) = (u64::from(self.size.get()), u64::from(self.per_second.get()));
+        let length = limit.div_ceil(per_second);
+        let reset = Millis::now().0.div_euclid(1000).saturating_add_unsigned(wait);
+        Window { policy: "burst", limit, left: 0, length, wait, reset }.write(response.headers_mut());
+        response
+    }
+}
+
+impl<K: Hash + Eq + Clone> Buckets<K> {
+    fn new(quota: Quota) -> Self {
+        Self { limiter: RateLimiter::keyed(quota), asked: AtomicU32::new(0) }
+    }
+
+    /// Whole seconds to wait when the bucket is empty.
+    fn take(&self, key: &K) -> Option<u64> {
+        if self.asked.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
+            self.limiter.retain_recent();
+            self.limiter.shrink_to_fit();
+        }
+        let refused = self.limiter.check_key(key).err()?;
+        let wait = refused.wait_time_from(DefaultClock::default().now());
+        Some(wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1))
+    }
+}
+
+/// What one household has: an IPv4 address, or a /64 of IPv6.
+fn household(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64))),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::headers::{RATE_LIMIT, RATE_REMAINING};
+
+    #[test]
+    fn a_burst_beyond_the_bucket_is_refused_with_its_wait_contract_5() {
+        let bursts = Bursts::new(LimitSettings { burst_per_second: 1, burst_size: 3 });
+        for _ in 0..3 {
+            assert!(bursts.of_key("a").is_none());
+        }
+        let refused = bursts.of_key("a").unwrap();
+        assert_eq!(refused.status(), http::StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(refused.headers()[RATE_LIMIT], "3");
+        assert_eq!(refused.headers()[RATE_REMAINING], "0");
+        assert!(bursts.of_key("b").is_none(), "another key has its own bucket");
+        assert!(bursts.of_address(&Request::default()).is_none(), "addresses have their own buckets");
+    }
+
+    #[test]
+    fn zero_a_second_switches_burst_limits_off_contract_6() {
+        let bursts = Bursts::new(LimitSettings { burst_per_second: 0, burst_size: 1 });
+        assert!((0..1000).all(|_| bursts.of_key("a").is_none() && bursts.of_address(&Request::default()).is_none()));
+    }
+
+    #[test]
+    fn an_ipv6_household_has_one_bucket() {
+        let of = |text: &str| household(text.parse().unwrap());
+        assert_eq!(of("2001:db8:1:2::1"), of("2001:db8:1:2:ffff::9"));
+        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
+        assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
+    }
+}

@@ -1,0 +1,32 @@
+//! What happens to every request whatever its route: one ordered list. Compression is no part of it, because an entity
+//! tag has to know the coding; see `respond/coding`.
+
+pub(crate) mod bounds;
+pub(crate) mod cors;
+pub(crate) mod deadline;
+pub(crate) mod errors;
+pub(crate) mod keyed;
+pub(crate) mod panics;
+pub(crate) mod request_id;
+
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use tower::ServiceBuilder;
+
+use crate::state::AppState;
+
+/// Lays the list around `routes`; the first is the outermost.
+pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
+    routes.layer(
+        ServiceBuilder::new()
+            // Before all others, so that every line they log and every answer they give has the id.
+            .layer(from_fn(request_id::mark))
+            // Outside of whatever may refuse: a browser must be able to read refusals.
+            .layer(cors::layer())
+            // Makes the bodies of everything that the inner ones and the handlers decline.
+            .layer(from_fn(errors::render))
+            .layer(from_fn(panics::guard))
+            .layer(from_fn_with_state(state.clone(), bounds::check))
+            .layer(from_fn_with_state(state.clone(), deadline::first_byte)),
+    )
+}

@@ -1,0 +1,12 @@
+//! What goes back: entity tags, conditions, compression, links, and the two kinds of body, documents of our own and data.
+
+pub(crate) mod attribution;
+pub(crate) mod body;
+pub(crate) mod compress;
+pub(crate) mod conditional;
+pub(crate) mod document;
+pub(crate) mod etag;
+pub(crate) mod links;
+
+pub(crate) use document::Document;
+pub(crate) use etag::Tag;

@@ -1,0 +1,29 @@
+//! The credit that every data response carries (spec 4.1, contract 4): UTF-8 bytes as they are.
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use yearbook_domain::{Namespace, Snapshot};
+
+use crate::headers::{ATTRIBUTION, LICENCE, NAMESPACE, SNAPSHOT_ID, SOURCE, SOURCE_URL};
+
+/// Writes credit, namespace and snapshot id. An unknown source address leaves its header out.
+pub(crate) fn write(headers: &mut HeaderMap, namespace: &Namespace, snapshot: &Snapshot) {
+    let credit = &snapshot.credit;
+    put(headers, ATTRIBUTION, &credit.attribution);
+    put(headers, SOURCE, &credit.source);
+    put(headers, LICENCE, &credit.licence);
+    if let Some(url) = &credit.source_url {
+        put(headers, SOURCE_URL, url);
+    }
+    put(headers, NAMESPACE, namespace.as_str());
+    put(headers, SNAPSHOT_ID, &snapshot.id);
+}
+
+fn put(headers: &mut HeaderMap, name: HeaderName, text: &str) {
+    match HeaderValue::from_bytes(text.as_bytes()) {
+        Ok(value) => {
+            headers.insert(name, value);
+        }
+        // Publishing refuses control characters, so this is a catalogue that something else wrote.
+        Err(_) => tracing::error!(header = %name, "a text of the catalogue cannot be a header; publish the dataset again"),
+    }
+}

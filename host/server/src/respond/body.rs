@@ -1,0 +1,60 @@
+//! Data bodies: whole with a length, or chunks as the client takes them. A body that fails midway is cut, so that hyper
+//! drops the connection instead of ending it well (contract 3).
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use yearbook_sandbox::Encoded;
+use yearbook_workers::Workers;
+
+use super::compress;
+use crate::extract::coding::Coding;
+
+/// A body was cut off after its first byte.
+#[derive(Debug, thiserror::Error)]
+#[error("the response was cut off: {0}")]
+pub(crate) struct Cut(String);
+
+impl Cut {
+    /// With the reason, which only the log sees.
+    pub(crate) fn because(reason: impl std::fmt::Display) -> Self {
+        Self(reason.to_string())
+    }
+}
+
+/// The body of `encoded` in `coding`.
+///
+/// # Errors
+/// [`Cut`] when a whole body cannot be compressed.
+pub(crate) async fn of(workers: &Arc<Workers>, coding: Option<Coding>, encoded: Encoded) -> Result<Body, Cut> {
+    match (encoded, coding) {
+        (Encoded::Whole(bytes), None) => Ok(Body::from(bytes)),
+        (Encoded::Whole(bytes), Some(coding)) => compress::whole(workers, coding, bytes).await.map(Body::from),
+        (Encoded::Stream(chunks), coding) => {
+            let chunks: BoxStream<'static, Result<Bytes, Cut>> = chunks.map(|chunk| chunk.map_err(Cut::because)).boxed();
+            let chunks = match coding {
+                Some(coding) => compress::stream(Arc::clone(workers), coding, chunks),
+                None => chunks,
+            };
+            Ok(Body::from_stream(logged(chunks)))
+        }
+    }
+}
+
+/// A body without bytes whose length nobody claims: for HEAD, where the length is not known without making the body.
+pub(crate) fn unknown() -> Body {
+    Body::from_stream(futures::stream::empty::<Result<Bytes, Cut>>())
+}
+
+/// The same chunks, with a cut in the log under the request's id.
+fn logged(chunks: BoxStream<'static, Result<Bytes, Cut>>) -> impl futures::Stream<Item = Result<Bytes, Cut>> + Send {
+    let span = tracing::Span::current();
+    chunks.inspect(move |chunk| {
+        if let Err(cut) = chunk {
+            span.in_scope(|| tracing::error!(%cut, "the connection is dropped"));
+        }
+    })
+}

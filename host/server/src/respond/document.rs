@@ -1,0 +1,97 @@
+//! JSON documents of our own: small, made whole, with an entity tag and compression by `Accept-Encoding`.
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use serde::Serialize;
+
+use super::{Tag, compress, conditional};
+use crate::error::Error;
+use crate::extract::coding::Coding;
+use crate::state::AppState;
+
+/// A rendered document. Cloning it is cheap.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    bytes: Bytes,
+    tag: Tag,
+}
+
+/// Who may keep a document, and what it depends on besides its address.
+#[derive(Clone, Copy)]
+pub(crate) enum Keeping {
+    /// Of one key.
+    Private,
+    /// The same for everybody, asked for again each time.
+    Public,
+    /// Of this moment.
+    Never,
+}
+
+impl Document {
+    /// Renders `value`.
+    ///
+    /// # Errors
+    /// [`Error::Broken`] when it is no JSON, which is a bug.
+    pub(crate) fn new(value: &impl Serialize) -> Result<Self, Error> {
+        let bytes = serde_json::to_vec(value).map_err(|failure| Error::broken("render a document", &failure))?;
+        Ok(Self { tag: Tag::of_bytes(&bytes), bytes: bytes.into() })
+    }
+
+    /// Size in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// 304 when the client has this document already.
+    pub(crate) fn not_modified(&self, state: &AppState, asked: &HeaderMap, keeping: Keeping) -> Option<Response> {
+        conditional::not_modified(asked, &self.tag, None).then(|| {
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            self.describe(response.headers_mut(), self.coding(state, asked), keeping);
+            response
+        })
+    }
+
+    /// 200, or 304 when the client has this document already.
+    ///
+    /// # Errors
+    /// [`Error::Broken`] when it cannot be compressed.
+    pub(crate) async fn respond(&self, state: &AppState, asked: &HeaderMap, keeping: Keeping) -> Result<Response, Error> {
+        if let Some(response) = self.not_modified(state, asked, keeping) {
+            return Ok(response);
+        }
+        let coding = self.coding(state, asked);
+        let bytes = match coding {
+            Some(coding) => compress::whole(&state.workers, coding, self.bytes.clone())
+                .await
+                .map_err(|failure| Error::broken("compress a document", &failure))?,
+            None => self.bytes.clone(),
+        };
+        let mut response = Response::new(Body::from(bytes));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(coding) = coding {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+        }
+        self.describe(headers, coding, keeping);
+        Ok(response)
+    }
+
+    fn describe(&self, headers: &mut HeaderMap, coding: Option<Coding>, keeping: Keeping) {
+        let (cache, vary) = match keeping {
+            Keeping::Private => ("private", "Accept-Encoding, X-API-Key"),
+            Keeping::Public => ("no-cache", "Accept-Encoding"),
+            Keeping::Never => ("no-store", "Accept-Encoding"),
+        };
+        headers.insert(ETAG, self.tag.header(coding));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+        headers.insert(VARY, HeaderValue::from_static(vary));
+    }
+
+    fn coding(&self, state: &AppState, asked: &HeaderMap) -> Option<Coding> {
+        Coding::choose(asked).filter(|_| self.bytes.len() >= state.settings.server.compress_bytes)
+    }
+}

@@ -1,0 +1,119 @@
+//! Strong entity tags (contract 3): a hash over everything that decides a body's bytes, with the coding as a suffix.
+
+use http::HeaderValue;
+use sha2::{Digest, Sha256};
+use yearbook_domain::ReadPlan;
+use yearbook_sandbox::{Description, OptionValue, Value};
+use yearbook_snapshot::SLICING_VERSION;
+
+use crate::extract::coding::Coding;
+
+/// Bytes of hash kept: two bodies share a tag by accident once in 2^64.
+const HASH_BYTES: usize = 16;
+
+/// A tag without its coding: lower-case hexadecimal, so a `-` begins a suffix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tag(String);
+
+impl Tag {
+    /// Of a body that is at hand.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
+        Self::of_hash(Sha256::digest(bytes).as_slice())
+    }
+
+    /// Of the body that `plan` makes: no I/O, so that a condition can be answered before anything is read or charged.
+    pub(crate) fn of_plan(plan: &ReadPlan, description: &Description, digest: &str, chosen: &[OptionValue]) -> Self {
+        let mut hash = Fields(Sha256::new());
+        hash.text(plan.dataset.as_str());
+        hash.text(plan.namespace.as_str());
+        hash.text(&plan.snapshot.id);
+        hash.text(&plan.snapshot.file.sha256);
+        hash.number(plan.columns.len() as u64);
+        plan.columns.iter().for_each(|column| hash.number(*column as u64));
+        for bound in [&plan.start, &plan.end, &plan.needle] {
+            hash.optional(bound.as_deref(), Fields::text);
+        }
+        hash.number(plan.first_row);
+        hash.optional(plan.max_rows, Fields::number);
+        hash.number(u64::from(SLICING_VERSION));
+        hash.text(digest);
+        for option in description.complete(chosen) {
+            hash.text(&option.name);
+            match &option.value {
+                Value::Text(text) => hash.text(text),
+                Value::Integer(integer) => hash.number(integer.cast_unsigned()),
+                Value::Number(number) => hash.number(number.to_bits()),
+                Value::Boolean(boolean) => hash.number(u64::from(*boolean)),
+            }
+        }
+        Self::of_hash(hash.0.finalize().as_slice())
+    }
+
+    fn of_hash(hash: &[u8]) -> Self {
+        Self(hash.iter().take(HASH_BYTES).map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// The header's value for a body in this coding.
+    pub(crate) fn header(&self, coding: Option<Coding>) -> HeaderValue {
+        let text = match coding {
+            Some(coding) => format!("\"{}-{}\"", self.0, coding.name()),
+            None => format!("\"{}\"", self.0),
+        };
+        HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+    }
+
+    /// Whether `If-None-Match` has this tag, weak or strong, with any suffix, or `*`.
+    pub(crate) fn is_in(&self, list: &str) -> bool {
+        list.split(',').map(str::trim).any(|item| {
+            let quoted = item.strip_prefix("W/").unwrap_or(item);
+            let opaque = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+            item == "*" || opaque.is_some_and(|text| text.split('-').next() == Some(self.0.as_str()))
+        })
+    }
+}
+
+/// A hash over fields, each with its length, so that no two lists of fields read the same.
+struct Fields(Sha256);
+
+impl Fields {
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.update(text);
+    }
+
+    fn number(&mut self, number: u64) {
+        self.0.update(number.to_le_bytes());
+    }
+
+    fn optional<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        self.0.update([u8::from(value.is_some())]);
+        if let Some(value) = value {
+            write(self, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compressed_body_has_its_own_strong_tag_contract_3() {
+        let tag = Tag::of_bytes(b"x");
+        let plain = tag.header(None);
+        assert_eq!(plain.len(), 34);
+        assert_eq!(tag.header(Some(Coding::Gzip)), format!("\"{}-gzip\"", tag.0));
+        assert_eq!(tag.header(Some(Coding::Zstd)), format!("\"{}-zstd\"", tag.0));
+    }
+
+    #[test]
+    fn if_none_match_takes_lists_weak_tags_and_any_suffix_contract_3() {
+        let tag = Tag("ab12".to_owned());
+        for list in ["\"ab12\"", "W/\"ab12\"", "\"x\", \"ab12-gzip\"", "\"ab12-br\" , \"y\"", "*", " \"ab12-zstd-2\""] {
+            assert!(tag.is_in(list), "{list}");
+        }
+        for list in ["", "ab12", "\"ab1\"", "\"ab123\"", "\"x-ab12\"", "\"*\"", "\"\"", "w/\"ab12\"", "\"ab12"] {
+            assert!(!tag.is_in(list), "{list}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Every route, one a line.
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodRouter, get};
+
+use crate::error::Error;
+use crate::routes::{data, datasets, health, me, preview};
+use crate::state::AppState;
+use crate::{limits, middleware};
+
+/// The whole service, from request id to body.
+pub fn app(state: AppState) -> Router {
+    // Laid under each route alone, so that an unknown route or method is told so without a key.
+    let keyed = |route: MethodRouter<AppState>| route.route_layer(from_fn_with_state(state.clone(), middleware::keyed::check));
+    let by_address = |route: MethodRouter<AppState>| route.route_layer(from_fn_with_state(state.clone(), limits::by_address));
+
+    let routes = Router::new()
+        .route("/health", get(health::alive))
+        .route("/health/full", get(health::ready))
+        .route("/v1/datasets", keyed(get(datasets::list)))
+        .route("/v1/datasets/{name}", keyed(get(datasets::show)))
+        .route("/v1/datasets/{name}/preview", by_address(get(preview::show)))
+        .route("/v1/datasets/{name}/data", keyed(get(data::rows)))
+        .route("/v1/series/{name}/data", keyed(get(data::rows)))
+        .route("/v1/me", keyed(get(me::show)))
+        .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
+        .fallback(|| async { Error::NoSuchRoute });
+    middleware::around(routes, &state).with_state(state)
+}

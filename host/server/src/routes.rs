@@ -1,0 +1,7 @@
+//! Handlers; a module a resource, named as its address is.
+
+pub(crate) mod data;
+pub(crate) mod datasets;
+pub(crate) mod health;
+pub(crate) mod me;
+pub(crate) mod preview;

@@ -1,0 +1,65 @@
+//! Step 4 of contract 1: what only the dataset can judge (cursor, columns, options), every problem at once; then whether
+//! the snapshot is still kept.
+
+use std::sync::Arc;
+
+use yearbook_domain::{Dataset, Position, Problem, Refusal, Snapshot, cursor, read};
+use yearbook_sandbox::OptionValue;
+
+use crate::error::Error;
+use crate::extract::Asked;
+use crate::state::AppState;
+
+/// What a request means for its dataset.
+pub(super) struct Judged {
+    /// The version to read: a cursor's, a pinned one, or the current one.
+    pub(super) snapshot: Arc<Snapshot>,
+    /// Where to begin.
+    pub(super) first_row: u64,
+    /// The encoder's options.
+    pub(super) options: Vec<OptionValue>,
+}
+
+/// Judges `asked` for `dataset`.
+///
+/// # Errors
+/// 422 in the order in which the parameters are declared, then 410.
+pub(super) async fn judge(state: &AppState, asked: &Asked, dataset: &Dataset) -> Result<Judged, Error> {
+    let mut problems: Vec<Problem> = Vec::new();
+    let position = position(state, asked).unwrap_or_else(|problem| {
+        problems.push(problem);
+        None
+    });
+    let pinned = position.as_ref().map(|position| position.snapshot.as_str()).or(asked.query.snapshot.as_deref());
+    let snapshot = match pinned {
+        Some(id) => kept(state, dataset, id).await?,
+        None => Some(Arc::clone(&dataset.current)),
+    };
+    // Where the snapshot is gone, its successor judges: a wrong name is more useful to know than a lost version.
+    problems.extend(read::select(snapshot.as_deref().unwrap_or(&dataset.current), &asked.query).err());
+    let options = asked.options().unwrap_or_else(|found| {
+        problems.extend(found);
+        Vec::new()
+    });
+    if !problems.is_empty() {
+        return Err(Refusal::Invalid(problems).into());
+    }
+    let gone = || Refusal::SnapshotGone { id: pinned.unwrap_or_default().to_owned() };
+    let snapshot = snapshot.ok_or_else(gone)?;
+    Ok(Judged { snapshot, first_row: position.map_or(0, |position| position.row), options })
+}
+
+fn position(state: &AppState, asked: &Asked) -> Result<Option<Position>, Problem> {
+    let Some(text) = &asked.query.cursor else { return Ok(None) };
+    let position = state.own().cursors.open(text).ok_or_else(|| cursor::unreadable(&asked.query))?;
+    position.check(&asked.name, &asked.query)?;
+    Ok(Some(position))
+}
+
+/// The retained snapshot called `id`. The list in memory answers for those that are not, without a query.
+async fn kept(state: &AppState, dataset: &Dataset, id: &str) -> Result<Option<Arc<Snapshot>>, Error> {
+    if dataset.snapshots.iter().all(|summary| summary.id != id) {
+        return Ok(None);
+    }
+    Ok(state.live.snapshot(dataset, id).await?)
+}

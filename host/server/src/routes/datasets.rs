@@ -1,0 +1,62 @@
+//! `/v1/datasets` and `/v1/datasets/{name}`: what there is (spec 2.1, contract 4).
+
+mod view;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::request::Parts;
+use yearbook_domain::{Dataset, Refusal};
+
+use crate::charge::charged;
+use crate::error::Error;
+use crate::extract::dataset_name;
+use crate::middleware::keyed::Keyed;
+use crate::respond::Document;
+use crate::respond::document::Keeping;
+use crate::state::AppState;
+
+/// The list as it was last rendered, with the view of the catalogue that it was made from.
+#[derive(Default)]
+pub(crate) struct Listing {
+    last: Mutex<Option<(Arc<[Arc<Dataset>]>, Document)>>,
+}
+
+/// `GET /v1/datasets`.
+pub(crate) async fn list(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
+    let document = state.own().listing.of(state.live.datasets())?;
+    answer(&state, &keyed, &request.into_parts().0, &document).await
+}
+
+/// `GET /v1/datasets/{name}`.
+pub(crate) async fn show(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
+    let name = dataset_name(request.uri()).map_err(Error::invalid)?;
+    let dataset = state.live.dataset(name.as_str()).ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() })?;
+    let document = Document::new(&view::Full::of(&dataset))?;
+    answer(&state, &keyed, &request.into_parts().0, &document).await
+}
+
+async fn answer(state: &AppState, keyed: &Keyed, parts: &Parts, document: &Document) -> Result<Response, Error> {
+    let headers = &parts.headers;
+    if let Some(response) = document.not_modified(state, headers, Keeping::Private) {
+        return Ok(response);
+    }
+    charged(state, keyed, &parts.method, document.respond(state, headers, Keeping::Private)).await
+}
+
+impl Listing {
+    /// The document of `datasets`, rendered again only when the catalogue moved.
+    fn of(&self, datasets: Arc<[Arc<Dataset>]>) -> Result<Document, Error> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((view, document)) = &*last
+            && Arc::ptr_eq(view, &datasets)
+        {
+            return Ok(document.clone());
+        }
+        let metas: Vec<view::Meta<'_>> = datasets.iter().map(|dataset| view::Meta::of(dataset)).collect();
+        let document = Document::new(&metas)?;
+        *last = Some((Arc::clone(&datasets), document.clone()));
+        Ok(document)
+    }
+}

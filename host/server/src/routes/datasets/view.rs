@@ -1,0 +1,119 @@
+//! Datasets as clients see them: `DatasetMeta` and its extension (spec 2.1, contract 4). Field order is that of the
+//! specification.
+
+use serde::Serialize;
+use yearbook_domain::credit::SourceUrlPrecision;
+use yearbook_domain::{BoundingBox, ColumnType, Dataset, DatasetName, Layout, Namespace, Role};
+
+/// `DatasetMeta`.
+#[derive(Serialize)]
+pub(super) struct Meta<'a> {
+    name: &'a DatasetName,
+    namespace: &'a Namespace,
+    source: &'a str,
+    title: Option<&'a str>,
+    description: Option<&'a str>,
+}
+
+/// One dataset with everything that clients need before they ask for rows.
+#[derive(Serialize)]
+pub(super) struct Full<'a> {
+    #[serde(flatten)]
+    meta: Meta<'a>,
+    date_filter_column: Option<&'a str>,
+    attribution_text: &'a str,
+    licence: &'a str,
+    source_url: Option<&'a str>,
+    source_url_precision: Option<SourceUrlPrecision>,
+    last_refreshed_at: String,
+    refresh_cadence: Option<&'a str>,
+    row_count_at_last_refresh: u64,
+    current_snapshot_id: &'a str,
+    columns: Vec<Column<'a>>,
+    primary_key: &'a [String],
+    dimensions: &'a [String],
+    layout: Layout,
+    has_geometry: bool,
+    bbox: Option<BoundingBox>,
+    date_range: Option<DateRange<'a>>,
+    checked_at: String,
+    snapshots: Vec<Retained<'a>>,
+}
+
+#[derive(Serialize)]
+struct Column<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    column_type: ColumnType,
+    nullable: bool,
+    role: Role,
+    unit: Option<&'a str>,
+    description: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct DateRange<'a> {
+    first: &'a str,
+    last: &'a str,
+}
+
+#[derive(Serialize)]
+struct Retained<'a> {
+    id: &'a str,
+    created_at: String,
+    rows: u64,
+}
+
+impl<'a> Meta<'a> {
+    pub(super) fn of(dataset: &'a Dataset) -> Self {
+        let snapshot = &dataset.current;
+        Self {
+            name: &dataset.name,
+            namespace: &dataset.namespace,
+            source: &snapshot.credit.source,
+            title: snapshot.title.as_deref(),
+            description: snapshot.description.as_deref(),
+        }
+    }
+}
+
+impl<'a> Full<'a> {
+    pub(super) fn of(dataset: &'a Dataset) -> Self {
+        let snapshot = &dataset.current;
+        let credit = &snapshot.credit;
+        let column = |column: &'a yearbook_domain::Column| Column {
+            name: &column.name,
+            column_type: column.column_type,
+            nullable: column.nullable,
+            role: column.role,
+            unit: column.unit.as_deref(),
+            description: column.description.as_deref(),
+        };
+        let retained = |summary: &'a yearbook_domain::SnapshotSummary| Retained {
+            id: &summary.id,
+            created_at: summary.created_at.rfc3339(),
+            rows: summary.rows,
+        };
+        Self {
+            meta: Meta::of(dataset),
+            date_filter_column: snapshot.date_column.as_deref(),
+            attribution_text: &credit.attribution,
+            licence: &credit.licence,
+            source_url: credit.source_url.as_deref(),
+            source_url_precision: credit.source_url_precision,
+            last_refreshed_at: snapshot.created_at.rfc3339(),
+            refresh_cadence: snapshot.refresh_cadence.as_deref(),
+            row_count_at_last_refresh: snapshot.rows,
+            current_snapshot_id: &snapshot.id,
+            columns: snapshot.columns.iter().map(column).collect(),
+            primary_key: &snapshot.primary_key,
+            dimensions: &snapshot.dimensions,
+            layout: snapshot.layout,
+            has_geometry: snapshot.has_geometry(),
+            bbox: snapshot.bbox,
+            date_range: snapshot.date_range.as_ref().map(|(first, last)| DateRange { first, last }),
+            checked_at: dataset.checked_at.rfc3339(),
+            snapshots: dataset.snapshots.iter().map(retained).collect(),
+        }
+    }
+}

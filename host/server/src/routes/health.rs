@@ -1,0 +1,165 @@
+//! `/health`: the process is alive, nothing is asked. `/health/full`: what it needs is there (spec 4, contract 4).
+
+use std::time::{Duration, Instant};
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::StatusCode;
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::Mutex;
+use yearbook_domain::Millis;
+
+use crate::error::Error;
+use crate::respond::Document;
+use crate::respond::document::Keeping;
+use crate::state::AppState;
+
+/// How long a readiness report holds (spec 8).
+const HOLDS: Duration = Duration::from_secs(60);
+
+/// A check that takes longer has failed: a client in need of the same thing would have given up.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Formats without which the service is not itself (spec 4.1).
+const NEEDED: [&str; 4] = ["json", "csv", "arrow", "parquet"];
+
+/// The last report. The lock is held while a new one is made, so that any number of callers cost one check.
+#[derive(Default)]
+pub(crate) struct Readiness {
+    last: Mutex<Option<(Instant, StatusCode, Document)>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Health {
+    Ok,
+    Degraded,
+    Unavailable,
+}
+
+#[derive(Serialize)]
+struct Check {
+    status: Health,
+    latency_ms: f64,
+}
+
+#[derive(Serialize)]
+struct Checks {
+    database: Check,
+    object_storage: Check,
+    catalogue: Check,
+    plugins: Check,
+}
+
+/// `GET /health`.
+pub(crate) async fn alive(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
+    Document::new(&json!({"status": "ok"}))?.respond(&state, request.headers(), Keeping::Never).await
+}
+
+/// `GET /health/full`.
+pub(crate) async fn ready(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
+    let (status, report) = current(&state).await?;
+    let mut response = report.respond(&state, request.headers(), Keeping::Never).await?;
+    if response.status() == StatusCode::OK {
+        *response.status_mut() = status;
+    }
+    Ok(response)
+}
+
+async fn current(state: &AppState) -> Result<(StatusCode, Document), Error> {
+    let mut last = state.own().readiness.last.lock().await;
+    if let Some((made, status, report)) = &*last
+        && made.elapsed() < HOLDS
+    {
+        return Ok((*status, report.clone()));
+    }
+    let (status, report) = look(state).await?;
+    *last = Some((Instant::now(), status, report.clone()));
+    Ok((status, report))
+}
+
+async fn look(state: &AppState) -> Result<(StatusCode, Document), Error> {
+    let catalogue = async { Ok::<_, std::convert::Infallible>(if state.live.healthy() { Health::Ok } else { Health::Degraded }) };
+    let plugins = async { Ok::<_, std::convert::Infallible>(plugins(state)) };
+    let (database, object_storage, catalogue, plugins) = tokio::join!(
+        check("database", PATIENCE, async { state.store.ping().await.map(|()| Health::Ok) }),
+        check("object storage", PATIENCE, async { state.files.ping().await.map(|()| Health::Ok) }),
+        check("catalogue", PATIENCE, catalogue),
+        check("plugins", PATIENCE, plugins),
+    );
+    let checks = Checks { database, object_storage, catalogue, plugins };
+    let health = checks.worst();
+    let document = Document::new(&json!({
+        "status": health,
+        "checked_at": Millis::now().rfc3339(),
+        "version": env!("CARGO_PKG_VERSION"),
+        "checks": checks,
+    }))?;
+    Ok((health.status(), document))
+}
+
+/// Without one of the four formats of spec 4.1 requests for it fail; without any, all do.
+fn plugins(state: &AppState) -> Health {
+    let plugins = state.registry.current();
+    match NEEDED.iter().filter(|format| plugins.encoder(format).is_some()).count() {
+        0 => Health::Unavailable,
+        some if some < NEEDED.len() => Health::Degraded,
+        _ => Health::Ok,
+    }
+}
+
+async fn check<E: std::fmt::Display>(what: &str, patience: Duration, work: impl Future<Output = Result<Health, E>>) -> Check {
+    let begun = Instant::now();
+    let status = match tokio::time::timeout(patience, work).await {
+        Ok(Ok(health)) => health,
+        Ok(Err(failure)) => {
+            tracing::error!(%failure, "not ready: {what}");
+            Health::Unavailable
+        }
+        Err(_) => {
+            tracing::error!("not ready: {what} does not answer within {} s", patience.as_secs());
+            Health::Unavailable
+        }
+    };
+    let latency_ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
+    Check { status, latency_ms }
+}
+
+impl Checks {
+    fn worst(&self) -> Health {
+        let statuses = [&self.database, &self.object_storage, &self.catalogue, &self.plugins].map(|check| check.status);
+        statuses.into_iter().max().unwrap_or(Health::Ok)
+    }
+}
+
+impl Health {
+    fn status(self) -> StatusCode {
+        match self {
+            Self::Ok | Self::Degraded => StatusCode::OK,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_check_decides_contract_4() {
+        let check = |status| Check { status, latency_ms: 0.0 };
+        let of = |a, b| Checks { database: check(a), object_storage: check(Health::Ok), catalogue: check(b), plugins: check(Health::Ok) };
+        assert_eq!(of(Health::Ok, Health::Ok).worst(), Health::Ok);
+        assert_eq!(of(Health::Ok, Health::Degraded).worst(), Health::Degraded);
+        assert_eq!(of(Health::Unavailable, Health::Degraded).worst(), Health::Unavailable);
+        assert_eq!(Health::Degraded.status(), StatusCode::OK);
+        assert_eq!(Health::Unavailable.status(), StatusCode::SERVICE_UNAVAILABLE);
+    }
+
+    #[tokio::test]
+    async fn a_check_that_hangs_has_failed() {
+        let hung = check("nothing", Duration::ZERO, std::future::pending::<Result<Health, String>>()).await;
+        assert_eq!(hung.status, Health::Unavailable);
+    }
+}

@@ -1,0 +1,29 @@
+//! `/v1/me`: what the caller's plan allows and what is left of it. Costs nothing (contract 4).
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use serde_json::json;
+
+use crate::error::Error;
+use crate::middleware::keyed::Keyed;
+use crate::respond::Document;
+use crate::respond::document::Keeping;
+use crate::state::AppState;
+
+/// `GET /v1/me`.
+pub(crate) async fn show(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
+    let usage = state.meter.usage(&keyed.caller, keyed.limits).await?;
+    let document = Document::new(&json!({
+        "plan": keyed.caller.plan,
+        "row_cap": keyed.limits.row_cap,
+        "requests": {
+            "limit": usage.limit,
+            "used": usage.used,
+            "left": usage.left(),
+            "resets_at": usage.resets_at.rfc3339(),
+        },
+    }))?;
+    let mut response = document.respond(&state, request.headers(), Keeping::Never).await?;
+    response.extensions_mut().insert(usage);
+    Ok(response)
+}

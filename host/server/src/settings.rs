@@ -1,0 +1,162 @@
+//! What an operator may set about HTTP: sections `[server]`, `[limits]` and `[plans]` of `yearbook.toml` (contract 6).
+//! Each value gives its unit, its default and the reason for it; reading files and variables is the binary's affair.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use yearbook_domain::PlanTable;
+
+/// Everything that this crate is told.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// `[server]`.
+    pub server: ServerSettings,
+    /// `[limits]`.
+    pub limits: LimitSettings,
+    /// `[plans]`: what each plan allows.
+    pub plans: PlanTable,
+}
+
+/// `[server]`: addresses, patience and buffers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerSettings {
+    /// Address and port to listen at. Default 127.0.0.1:8080: reachable from this machine only until an operator
+    /// decides otherwise.
+    pub listen: SocketAddr,
+    /// Base of every absolute link, `https://data.example.org`. None: the `Host` that the client sent.
+    pub public_url: Option<PublicUrl>,
+    /// How long a request may take until its response begins, milliseconds. Default 30,000: the slowest scan that
+    /// finds its first row late, with room; most clients give up after a minute.
+    pub first_byte_ms: u64,
+    /// How long a client may take to send its request's head, milliseconds. Default 10,000: a slow mobile network
+    /// needs two seconds; a client that trickles headers holds a connection.
+    pub header_read_ms: u64,
+    /// How long open responses may go on after a stop was asked for, milliseconds. Default 30,000: what service
+    /// managers wait before they kill.
+    pub shutdown_ms: u64,
+    /// Connections at once; more wait in the operating system's queue. Default 8,192: below the usual limit of
+    /// open files with room for data files.
+    pub connections: usize,
+    /// Longest path and query, bytes. Default 16,384: every column of a wide table named in `columns`.
+    pub uri_bytes: usize,
+    /// Names and values of all request headers together, bytes. Default 32,768: the largest cookies and tokens that
+    /// proxies add.
+    pub header_bytes: usize,
+    /// Smallest JSON body of our own that is compressed, bytes. Default 1,024: below, headers outweigh what is saved.
+    pub compress_bytes: usize,
+    /// Memory for rendered previews, bytes. Default 16 MiB: one of some 5 kB for each of 1,500 datasets, twice over.
+    pub preview_cache_bytes: u64,
+}
+
+/// `[limits]`: how fast one client may ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LimitSettings {
+    /// Requests a second in the long run, per key and per address. Default 50 (contract 5). 0: no burst limits.
+    pub burst_per_second: u32,
+    /// Requests at once after a pause. Default 100 (contract 5); 0 counts as 1.
+    pub burst_size: u32,
+}
+
+/// An absolute `http` or `https` address without query, fragment or slash at its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PublicUrl(String);
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            public_url: None,
+            first_byte_ms: 30_000,
+            header_read_ms: 10_000,
+            shutdown_ms: 30_000,
+            connections: 8_192,
+            uri_bytes: 16 << 10,
+            header_bytes: 32 << 10,
+            compress_bytes: 1 << 10,
+            preview_cache_bytes: 16 << 20,
+        }
+    }
+}
+
+impl ServerSettings {
+    /// [`ServerSettings::first_byte_ms`] as a duration.
+    pub(crate) fn first_byte(&self) -> Duration {
+        Duration::from_millis(self.first_byte_ms)
+    }
+
+    /// [`ServerSettings::header_read_ms`] as a duration.
+    pub(crate) fn header_read(&self) -> Duration {
+        Duration::from_millis(self.header_read_ms)
+    }
+
+    /// [`ServerSettings::shutdown_ms`] as a duration.
+    pub(crate) fn shutdown(&self) -> Duration {
+        Duration::from_millis(self.shutdown_ms)
+    }
+}
+
+impl Default for LimitSettings {
+    fn default() -> Self {
+        Self { burst_per_second: 50, burst_size: 100 }
+    }
+}
+
+impl PublicUrl {
+    /// The address, ready for a path to be appended.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for PublicUrl {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let wrong = || format!("{text:?} must be like https://data.example.org: http or https, a host, no query");
+        let uri: http::Uri = text.parse().map_err(|_| wrong())?;
+        let web = matches!(uri.scheme_str(), Some("http" | "https"));
+        if !web || uri.host().is_none_or(str::is_empty) || uri.query().is_some() || text.contains(['#', '<', '>']) {
+            return Err(wrong());
+        }
+        Ok(Self(text.trim_end_matches('/').to_owned()))
+    }
+}
+
+impl From<PublicUrl> for String {
+    fn from(url: PublicUrl) -> Self {
+        url.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_public_url_is_an_absolute_web_address() {
+        for (text, expected) in [
+            ("https://data.example.org", Some("https://data.example.org")),
+            ("http://localhost:8080/", Some("http://localhost:8080")),
+            ("https://example.org/statistics/", Some("https://example.org/statistics")),
+            ("data.example.org", None),
+            ("ftp://example.org", None),
+            ("https://example.org?x=1", None),
+            ("/v1", None),
+            ("", None),
+        ] {
+            assert_eq!(PublicUrl::try_from(text.to_owned()).ok().as_ref().map(PublicUrl::as_str), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_error_contract_6() {
+        assert!(serde_json::from_str::<Settings>(r#"{"server":{"public_uri":"x"}}"#).is_err());
+        assert!(serde_json::from_str::<Settings>(r#"{"limits":{"burst_size":7}}"#).is_ok_and(|settings| settings.limits.burst_size == 7));
+    }
+}

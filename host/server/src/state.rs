@@ -1,0 +1,93 @@
+//! What every handler shares, built once by the binary.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use yearbook_catalog::{Failure, KeyRing, Live, Meter, Store};
+use yearbook_sandbox::Registry;
+use yearbook_snapshot::{Files, Reader};
+use yearbook_workers::Workers;
+
+use crate::cursors::Cursors;
+use crate::limits::Bursts;
+use crate::routes::datasets::Listing;
+use crate::routes::health::Readiness;
+use crate::routes::preview::Previews;
+use crate::settings::Settings;
+
+/// What the server is made of.
+pub struct Parts {
+    /// The catalogue in memory.
+    pub live: Arc<Live>,
+    /// The catalogue's database.
+    pub store: Arc<dyn Store>,
+    /// Whose keys are whose.
+    pub keys: KeyRing,
+    /// Monthly quotas.
+    pub meter: Arc<Meter>,
+    /// The object store, for the readiness check.
+    pub files: Files,
+    /// Reads stored data.
+    pub reader: Reader,
+    /// Loaded plugins.
+    pub registry: Arc<Registry>,
+    /// Threads for compression and hashing.
+    pub workers: Arc<Workers>,
+    /// What an operator set.
+    pub settings: Settings,
+}
+
+/// Shared by every request; cloning it is cheap.
+#[derive(Clone)]
+pub struct AppState(Arc<Shared>);
+
+/// [`Parts`] and what is derived from them.
+struct Shared {
+    parts: Parts,
+    own: Own,
+}
+
+/// What the server keeps between requests.
+pub(crate) struct Own {
+    /// Writes and reads cursors.
+    pub(crate) cursors: Cursors,
+    /// Burst limits.
+    pub(crate) bursts: Bursts,
+    /// The rendered list of datasets.
+    pub(crate) listing: Listing,
+    /// Rendered previews.
+    pub(crate) previews: Previews,
+    /// The last readiness report.
+    pub(crate) readiness: Readiness,
+}
+
+impl AppState {
+    /// Fetches the secret that signs cursors and makes limiters and caches.
+    ///
+    /// # Errors
+    /// When the database does not give the secret.
+    pub async fn new(parts: Parts) -> Result<Self, Failure> {
+        let secret = parts.store.secret("cursor").await?;
+        let own = Own {
+            cursors: Cursors::new(secret),
+            bursts: Bursts::new(parts.settings.limits),
+            listing: Listing::default(),
+            previews: Previews::new(parts.settings.server.preview_cache_bytes),
+            readiness: Readiness::default(),
+        };
+        Ok(Self(Arc::new(Shared { parts, own })))
+    }
+
+    /// What the server keeps between requests.
+    pub(crate) fn own(&self) -> &Own {
+        &self.0.own
+    }
+}
+
+impl Deref for AppState {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0.parts
+    }
+}

@@ -1,0 +1,45 @@
+//! The only file that names statuses of refusals and failures, with the code that
+//! `X-Service-Error-Code` carries (spec 7, contract 2).
+
+use http::StatusCode;
+use yearbook_domain::Refusal;
+
+use crate::error::Error;
+
+impl Error {
+    /// The status.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status_and_code().0
+    }
+
+    /// The snake_case code.
+    pub(crate) fn code(&self) -> &'static str {
+        self.status_and_code().1
+    }
+
+    fn status_and_code(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Refused(refusal) => match refusal {
+                Refusal::KeyMissing => (StatusCode::UNAUTHORIZED, "key_missing"),
+                Refusal::KeyInvalid => (StatusCode::UNAUTHORIZED, "key_invalid"),
+                Refusal::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_parameters"),
+                Refusal::NotAcceptable { .. } => (StatusCode::NOT_ACCEPTABLE, "not_acceptable"),
+                Refusal::NoSuchDataset { .. } => (StatusCode::NOT_FOUND, "no_such_dataset"),
+                Refusal::SnapshotGone { .. } => (StatusCode::GONE, "snapshot_gone"),
+                Refusal::BulkForbidden => (StatusCode::FORBIDDEN, "bulk_forbidden"),
+                Refusal::PaymentRequired { .. } => (StatusCode::PAYMENT_REQUIRED, "payment_required"),
+                Refusal::Unbounded { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "unbounded_pull"),
+                Refusal::QuotaUsedUp { .. } => (StatusCode::TOO_MANY_REQUESTS, "quota_used_up"),
+                Refusal::TooFast { .. } => (StatusCode::TOO_MANY_REQUESTS, "too_fast"),
+            },
+            Self::NoSuchRoute => (StatusCode::NOT_FOUND, "no_such_route"),
+            Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Self::AddressTooLong { .. } => (StatusCode::URI_TOO_LONG, "address_too_long"),
+            Self::HeadersTooLarge { .. } => (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "headers_too_large"),
+            Self::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
+            Self::TimedOut => (StatusCode::SERVICE_UNAVAILABLE, "timed_out"),
+            Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+            Self::Broken => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+        }
+    }
+}
