@@ -1,2 +1,100 @@
-//! Placeholder.
-fn main() {}
+//! `cargo xtask`: everything that is automated here, in Rust. Owns the command line; each command
+//! stands in a file of its name. Never linked into the product.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod bench;
+mod command;
+mod demo;
+mod generate;
+mod packages;
+mod plugins;
+mod python;
+mod repository;
+mod server;
+mod test;
+
+use repository::Repository;
+
+/// Builds, shows, tests and measures Yearbook.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Build the built-in plugins into plugins/dist
+    Plugins,
+    /// Publish the demo datasets, serve them and print requests to try
+    Demo {
+        /// Address to serve on
+        #[arg(long, default_value = "127.0.0.1:8080")]
+        listen: SocketAddr,
+        /// Where the demo keeps its database and files
+        #[arg(long, default_value = "yearbook-data")]
+        data_dir: PathBuf,
+        /// Build, publish and make keys, but do not serve
+        #[arg(long)]
+        no_serve: bool,
+        /// Use a debug build: minutes sooner, slower to answer
+        #[arg(long)]
+        debug: bool,
+    },
+    /// Check formatting, lints, licences, tests and what other readers make of the bytes
+    Test {
+        /// Only formatting, plugins and the workspace's tests
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Measure, and write docs/benchmarks.md
+    Bench {
+        /// Seconds that each HTTP measurement lasts
+        #[arg(long, default_value_t = 10)]
+        seconds: u32,
+    },
+    /// Make synthetic input
+    #[command(subcommand)]
+    Generate(Generate),
+}
+
+#[derive(Debug, Subcommand)]
+enum Generate {
+    /// A data package with any number of made-up rows, the same at every run
+    Rows {
+        /// Number of rows
+        rows: u64,
+        /// What the table looks like
+        #[arg(long)]
+        shape: generate::Shape,
+        /// Compress the table with gzip
+        #[arg(long)]
+        gzip: bool,
+        /// Folder to write datapackage.json and the table into
+        directory: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    let repository = Repository::of_this_source();
+    let result = match Arguments::parse().task {
+        Task::Plugins => repository.build_plugins(),
+        Task::Demo { listen, data_dir, no_serve, debug } => demo::run(&repository, &demo::Wanted { listen, data_dir, no_serve, debug }),
+        Task::Test { quick } => test::run(&repository, quick),
+        Task::Bench { seconds } => bench::run(&repository, seconds),
+        Task::Generate(Generate::Rows { rows, shape, gzip, directory }) => generate::rows(rows, shape, gzip, &directory),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 /// The profile in the workspace's Cargo.toml whose bytes are released.
-pub const PROFILE: &str = "plugin";
+pub(crate) const PROFILE: &str = "plugin";
 /// Measured: without bulk-memory encoders take 40 % longer. Relaxed SIMD stays off: its results differ
 /// from machine to machine.
 const FEATURES: &str = "-Ctarget-feature=+simd128,+bulk-memory";
@@ -23,7 +23,7 @@ const IMPORTS: [&str; 2] = ["yearbook:plugin/log@0.1.0", "yearbook:plugin/types@
 ///
 /// # Errors
 /// When the target is missing, cargo fails, or a component wants imports that no plugin may have.
-pub fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
+pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
     build_some(root, profile, |_| true)
 }
 
@@ -31,7 +31,7 @@ pub fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// As [`build`].
-pub fn build_some(root: &Path, profile: &str, filter: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
+pub(crate) fn build_some(root: &Path, profile: &str, filter: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
     let mut packages = packages(root)?;
     packages.retain(|(name, _)| filter(name));
     ensure!(!packages.is_empty(), "no such plugin under {}", root.join("plugins").display());

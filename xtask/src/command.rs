@@ -1,0 +1,38 @@
+//! Running other programs: echoed first, and an error when they fail. Owns nothing else.
+
+use std::process::{Command, Output};
+
+use anyhow::{Context as _, Result, bail};
+
+/// The command as a person would type it, without its environment.
+pub(crate) fn shown(command: &Command) -> String {
+    let program = command.get_program().to_string_lossy();
+    let program = program.rsplit('/').next().unwrap_or_default().to_owned();
+    let words = command.get_args().map(|word| word.to_string_lossy().into_owned());
+    std::iter::once(program).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// Runs `command` with this process's output; fails unless it succeeds.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    println!("$ {}", shown(command));
+    let status = command.status().with_context(|| format!("cannot run {}", shown(command)))?;
+    if !status.success() {
+        bail!("{} ended with {status}", shown(command));
+    }
+    Ok(())
+}
+
+/// Runs `command` quietly and returns its standard output; fails, with its standard error, unless it
+/// succeeds.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let Output { status, stdout, stderr } = command.output().with_context(|| format!("cannot run {}", shown(command)))?;
+    if !status.success() {
+        bail!("{} ended with {status}: {}", shown(command), String::from_utf8_lossy(&stderr).trim());
+    }
+    String::from_utf8(stdout).with_context(|| format!("{} printed something that is not UTF-8", shown(command)))
+}
+
+/// Whether `program` can be started at all.
+pub(crate) fn exists(program: &str, argument: &str) -> bool {
+    Command::new(program).arg(argument).output().is_ok_and(|output| output.status.success())
+}

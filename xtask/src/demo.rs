@@ -1,0 +1,113 @@
+//! `cargo xtask demo`: from a clone to a running service with real data in it. Owns what the demo
+//! publishes and prints; may be run again and again on the same data directory.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::generate::{self, Shape};
+use crate::repository::{Profile, Repository};
+use crate::server::Server;
+use crate::{command, packages};
+
+mod keys;
+mod requests;
+
+/// Rows of the generated table: enough that streaming shows.
+pub(crate) const ROWS: u64 = 1_000_000;
+
+/// What the caller asked for.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) listen: SocketAddr,
+    pub(crate) data_dir: PathBuf,
+    pub(crate) no_serve: bool,
+    pub(crate) debug: bool,
+}
+
+pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
+    heading("1 of 4: build (a first release build takes some 15 minutes on two cores)");
+    repository.build_plugins()?;
+    let binary = repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
+
+    heading("2 of 4: publish the demo datasets and a made-up table of a million rows");
+    let mut descriptors = packages::descriptors(&repository.root().join("datasets"))?;
+    descriptors.push(million_rows(repository)?);
+    let published = published(&binary, &wanted.data_dir)?;
+    let descriptors = packages::pending(&descriptors, |name| published.iter().any(|known| known == name));
+    // One after the other: a dataset's versions must be committed in their order.
+    command::run(yearbook(&binary, &wanted.data_dir).arg("publish").args(&descriptors))?;
+
+    heading("3 of 4: keys");
+    let keys = keys::ensure(&binary, &wanted.data_dir)?;
+    println!("enterprise  {}", keys.enterprise.key);
+    println!("free        {}  (10 requests a month)", keys.free.key);
+
+    if wanted.no_serve {
+        println!("\nServe it with:\n  {} serve --listen {} --data-dir {}", binary.display(), wanted.listen, wanted.data_dir.display());
+        return Ok(());
+    }
+    heading("4 of 4: serve");
+    serve(&binary, wanted, &keys)
+}
+
+/// The generated package, made once for all clones: it is the same at every run.
+pub(crate) fn million_rows(repository: &Repository) -> Result<PathBuf> {
+    let folder = repository.cache().join("generated").join(format!("long_{ROWS}"));
+    let descriptor = folder.join("datapackage.json");
+    // The descriptor is written last, so that a table cut short is made again.
+    if descriptor.exists() {
+        return Ok(descriptor);
+    }
+    println!("making {ROWS} synthetic rows …");
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    generate::package(ROWS, Shape::Long, false, &folder)
+}
+
+/// A new enterprise key for the data in `data_dir`.
+pub(crate) fn enterprise_key(binary: &Path, data_dir: &Path) -> Result<String> {
+    Ok(keys::create(binary, data_dir, "enterprise")?.key)
+}
+
+/// Names of the datasets that are there already.
+fn published(binary: &Path, data_dir: &Path) -> Result<Vec<String>> {
+    let text = command::output(yearbook(binary, data_dir).args(["datasets", "list", "--json"]))?;
+    let listed: Vec<Value> = serde_json::from_str(&text).with_context(|| format!("`yearbook datasets list --json` printed {text:?}"))?;
+    Ok(listed.iter().filter_map(|dataset| dataset["name"].as_str().map(str::to_owned)).collect())
+}
+
+/// The binary on a data directory.
+fn yearbook(binary: &Path, data_dir: &Path) -> Command {
+    let mut command = Command::new(binary);
+    command.arg("--data-dir").arg(data_dir);
+    command
+}
+
+/// Serves until the server ends or somebody presses Ctrl-C, which then reaches the server too.
+fn serve(binary: &Path, wanted: &Wanted, keys: &keys::Keys) -> Result<()> {
+    let asked_to_end = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&asked_to_end)).context("cannot watch for Ctrl-C")?;
+    }
+    let mut server = Server::start(binary, &wanted.data_dir, wanted.listen, None, &[])?;
+    println!("{}", requests::to_try(&server.base(), &keys.enterprise.key, ROWS));
+    while !asked_to_end.load(Ordering::Relaxed) && !server.has_ended()? {
+        sleep(Duration::from_millis(100));
+    }
+    server.stop()?;
+    println!("The server has ended; run the same command to go on where it stopped.");
+    Ok(())
+}
+
+fn heading(text: &str) {
+    println!("\n== {text}");
+}

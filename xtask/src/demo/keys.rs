@@ -1,0 +1,61 @@
+//! The demo's two keys: issued once, kept beside the data so that a second run prints the same ones.
+//! Only for the demo: the product itself stores no key, only its hash.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::command;
+
+/// One of each kind worth showing.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct Keys {
+    pub(crate) enterprise: Key,
+    pub(crate) free: Key,
+}
+
+/// What `yearbook keys create --json` prints.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Key {
+    pub(crate) id: String,
+    pub(crate) key: String,
+}
+
+/// The keys of an earlier run while they are valid, else new ones.
+pub(crate) fn ensure(binary: &Path, data_dir: &Path) -> Result<Keys> {
+    let file = data_dir.join("demo-keys.json");
+    let valid = valid_ids(binary, data_dir)?;
+    if let Some(keys) = read(&file).filter(|keys| valid.contains(&keys.enterprise.id) && valid.contains(&keys.free.id)) {
+        return Ok(keys);
+    }
+    let keys = Keys { enterprise: create(binary, data_dir, "enterprise")?, free: create(binary, data_dir, "free")? };
+    let text = serde_json::to_string_pretty(&keys).context("cannot print the keys")?;
+    // Readable by the owner alone.
+    let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&file);
+    opened.and_then(|mut file| file.write_all(text.as_bytes())).with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(keys)
+}
+
+/// Issues a key of `plan`.
+pub(crate) fn create(binary: &Path, data_dir: &Path, plan: &str) -> Result<Key> {
+    let mut create = super::yearbook(binary, data_dir);
+    let text = command::output(create.args(["keys", "create", "--plan", plan, "--label", "demo", "--json"]))?;
+    serde_json::from_str(&text).with_context(|| format!("`yearbook keys create --json` printed {text:?}"))
+}
+
+fn valid_ids(binary: &Path, data_dir: &Path) -> Result<Vec<String>> {
+    let text = command::output(super::yearbook(binary, data_dir).args(["keys", "list", "--json"]))?;
+    let listed: Vec<Value> = serde_json::from_str(&text).with_context(|| format!("`yearbook keys list --json` printed {text:?}"))?;
+    let valid = listed.iter().filter(|key| key["revoked_at"].is_null());
+    Ok(valid.filter_map(|key| key["id"].as_str().map(str::to_owned)).collect())
+}
+
+/// None when there is no such file, or none that can be used.
+fn read(file: &Path) -> Option<Keys> {
+    serde_json::from_str(&fs::read_to_string(file).ok()?).ok()
+}

@@ -1,0 +1,167 @@
+//! Made-up data packages of any size, the same at every run and on every machine. Owns what the rows
+//! look like; never reads or needs real data. Every package says that it is synthetic.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use flate2::{Compression, GzBuilder};
+
+mod cell;
+mod long;
+mod random;
+mod spatial;
+mod wide;
+
+/// What a table looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Shape {
+    /// One value a row, named by dimension columns; months.
+    Long,
+    /// Thirty series a row; days.
+    Wide,
+    /// Areas without dates.
+    Spatial,
+}
+
+impl Shape {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Long => "long",
+            Self::Wide => "wide",
+            Self::Spatial => "spatial",
+        }
+    }
+}
+
+/// Writes a package of `rows` rows into `directory` and says where.
+pub(crate) fn rows(rows: u64, shape: Shape, gzip: bool, directory: &Path) -> Result<()> {
+    let descriptor = package(rows, shape, gzip, directory)?;
+    println!("{rows} synthetic rows: {}", descriptor.display());
+    Ok(())
+}
+
+/// Writes a package of `rows` rows into `directory`; the path of its descriptor. Rows are streamed:
+/// memory does not grow with their number.
+pub(crate) fn package(rows: u64, shape: Shape, gzip: bool, directory: &Path) -> Result<PathBuf> {
+    let name = format!("synthetic_{}_{rows}", shape.word());
+    let table = format!("{name}.csv{}", if gzip { ".gz" } else { "" });
+    fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+
+    let path = directory.join(&table);
+    let failed = || format!("cannot write {}", path.display());
+    let file = BufWriter::new(File::create(&path).with_context(failed)?);
+    if gzip {
+        // No time stamp: the same rows are the same bytes.
+        let mut out = GzBuilder::new().mtime(0).write(file, Compression::fast());
+        write_rows(shape, rows, &mut out).with_context(failed)?;
+        out.finish().and_then(|mut file| file.flush()).with_context(failed)?;
+    } else {
+        let mut out = file;
+        write_rows(shape, rows, &mut out).and_then(|()| out.flush()).with_context(failed)?;
+    }
+
+    let descriptor = directory.join("datapackage.json");
+    let value = match shape {
+        Shape::Long => long::descriptor(&name, &table),
+        Shape::Wide => wide::descriptor(&name, &table),
+        Shape::Spatial => spatial::descriptor(&name, &table),
+    };
+    let text = serde_json::to_string_pretty(&value).context("cannot print the descriptor")?;
+    fs::write(&descriptor, text + "\n").with_context(|| format!("cannot write {}", descriptor.display()))?;
+    Ok(descriptor)
+}
+
+fn write_rows(shape: Shape, rows: u64, out: &mut dyn Write) -> std::io::Result<()> {
+    match shape {
+        Shape::Long => long::write(rows, out),
+        Shape::Wide => wide::write(rows, out),
+        Shape::Spatial => spatial::write(rows, out),
+    }
+}
+
+/// The descriptor that all shapes share; `fields` and the rest of `yearbook` differ.
+fn descriptor(
+    name: &str,
+    table: &str,
+    title: &str,
+    key: &[&str],
+    fields: serde_json::Value,
+    more: &serde_json::Value,
+) -> serde_json::Value {
+    let mut yearbook = serde_json::json!({
+        "namespace": "synthetic",
+        "source": "Yearbook generator",
+        "attribution_text": "Synthetic rows made by `cargo xtask generate rows`; not a statistic",
+        "refresh_cadence": "weekly",
+        "bulk_redistribution": true,
+    });
+    if let (Some(into), Some(from)) = (yearbook.as_object_mut(), more.as_object()) {
+        into.extend(from.clone());
+    }
+    serde_json::json!({
+        "name": name,
+        "title": format!("SYNTHETIC: {title}"),
+        "description": "SYNTHETIC data, made up by a random number generator to try large tables with. It says nothing about the world.",
+        "licenses": [{
+            "name": "CC0-1.0",
+            "title": "CC0 1.0 Universal",
+            "path": "https://creativecommons.org/publicdomain/zero/1.0/",
+        }],
+        "sources": [{ "title": "Made by cargo xtask generate rows" }],
+        "resources": [{
+            "name": name,
+            "path": table,
+            "format": "csv",
+            "mediatype": "text/csv",
+            "encoding": "utf-8",
+            "schema": { "fields": fields, "primaryKey": key },
+        }],
+        "yearbook": yearbook,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn text(shape: Shape, rows: u64) -> String {
+        let mut out = Vec::new();
+        write_rows(shape, rows, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_same_rows_every_time() {
+        for shape in [Shape::Long, Shape::Wide, Shape::Spatial] {
+            assert_eq!(text(shape, 500), text(shape, 500), "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn exactly_as_many_rows_as_asked_for() {
+        for rows in [0, 1, 599, 600, 601, 5_000] {
+            // Wide and spatial tables have no line break inside a cell.
+            for shape in [Shape::Wide, Shape::Spatial] {
+                assert_eq!(text(shape, rows).lines().count() as u64, rows + 1, "{shape:?}");
+            }
+            let starts = text(Shape::Long, rows).lines().filter(|line| line.get(4..5) == Some("-") && line.get(7..8) == Some("-")).count();
+            assert_eq!(starts as u64, rows, "long");
+        }
+    }
+
+    #[test]
+    fn primary_keys_are_unique() {
+        let wide = text(Shape::Wide, 20_000);
+        let keys: HashSet<_> = wide.lines().skip(1).map(|line| line.split(',').take(2).collect::<Vec<_>>()).collect();
+        assert_eq!(keys.len(), 20_000);
+        let spatial = text(Shape::Spatial, 2_000);
+        let keys: HashSet<_> = spatial.lines().skip(1).map(|line| line.split(',').next()).collect();
+        assert_eq!(keys.len(), 2_000);
+    }
+}

@@ -1,0 +1,59 @@
+//! The spatial shape: areas of sixty-four corners spread over the whole globe, without dates.
+
+use std::f64::consts::TAU;
+use std::io::{Result, Write};
+
+use serde_json::{Value, json};
+
+use super::cell;
+use super::random::Random;
+
+/// Corners of an area, the closing one not counted.
+const CORNERS: u32 = 64;
+
+pub(super) fn write(rows: u64, out: &mut dyn Write) -> Result<()> {
+    out.write_all(b"area_code,name,population,density,geometry_wkt\n")?;
+    let mut random = Random::new(3);
+    for row in 0..rows {
+        write!(out, "{row:08},")?;
+        cell::text(out, &format!("Area {row}, \u{14d}-{}", row % 97))?;
+        write!(out, ",{},", random.below(5_000_000))?;
+        cell::number(out, &mut random, 10_000.0)?;
+        out.write_all(b",")?;
+        // One area in a thousand has no boundary.
+        if random.below(1_000) != 0 {
+            geometry(out, &mut random)?;
+        }
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// A `MULTIPOLYGON` around a random middle, far enough from the poles and the 180th meridian that
+/// every corner stays in range.
+fn geometry(out: &mut dyn Write, random: &mut Random) -> Result<()> {
+    let (east, north) = (random.fraction() * 350.0 - 175.0, random.fraction() * 160.0 - 80.0);
+    out.write_all(b"\"MULTIPOLYGON (((")?;
+    let mut first = None;
+    for corner in 0..CORNERS {
+        let angle = f64::from(corner) / f64::from(CORNERS) * TAU;
+        let radius = 1.0 + random.fraction();
+        let point = (east + radius * angle.cos(), north + radius * angle.sin());
+        first.get_or_insert(point);
+        write!(out, "{:.6} {:.6}, ", point.0, point.1)?;
+    }
+    let (east, north) = first.unwrap_or((east, north));
+    write!(out, "{east:.6} {north:.6})))\"")
+}
+
+pub(super) fn descriptor(name: &str, table: &str) -> Value {
+    let fields = json!([
+        { "name": "area_code", "type": "string", "description": "Code with leading zeros." },
+        { "name": "name", "type": "string", "description": "Made-up name." },
+        { "name": "population", "type": "integer", "description": "Made-up whole number.", "unit": "people" },
+        { "name": "density", "type": "number", "description": "Made-up value." },
+        { "name": "geometry_wkt", "type": "string", "description": "Made-up boundary, EPSG:4326, longitude before latitude." },
+    ]);
+    let more = json!({ "dimensions": ["area_code", "name"], "layout": "wide" });
+    super::descriptor(name, table, "areas with boundaries", &["area_code"], fields, &more)
+}

@@ -1,0 +1,48 @@
+//! The wide shape: thirty series a row, days, a station to tell rows of one day apart.
+
+use std::io::{Result, Write};
+
+use serde_json::{Value, json};
+
+use super::cell;
+use super::random::Random;
+
+/// Series a row.
+const SERIES: u64 = 30;
+/// Days in the table, from 2000-01-01; more rows mean more stations.
+const DAYS: u64 = 9_000;
+
+pub(super) fn write(rows: u64, out: &mut dyn Write) -> Result<()> {
+    out.write_all(b"date,station")?;
+    for series in 1..=SERIES {
+        write!(out, ",series_{series:02}")?;
+    }
+    out.write_all(b"\n")?;
+    let stations = rows.div_ceil(DAYS).max(1);
+    let mut random = Random::new(2);
+    for row in 0..rows {
+        let (year, month, day) = cell::date(row / stations);
+        write!(out, "{year:04}-{month:02}-{day:02},station {:05}", row % stations)?;
+        for series in 1..=SERIES {
+            out.write_all(b",")?;
+            // Every tenth series is mostly null, as wide tables of statistics are.
+            if series % 10 != 0 || random.below(10) == 0 {
+                cell::number(out, &mut random, 1_000.0)?;
+            }
+        }
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+pub(super) fn descriptor(name: &str, table: &str) -> Value {
+    let mut fields = vec![
+        json!({ "name": "date", "type": "date", "description": "Day." }),
+        json!({ "name": "station", "type": "string", "description": "Made-up station." }),
+    ];
+    fields.extend(
+        (1..=SERIES).map(|series| json!({ "name": format!("series_{series:02}"), "type": "number", "description": "Made-up series." })),
+    );
+    let more = json!({ "date_filter_column": "date", "dimensions": ["station"], "layout": "wide" });
+    super::descriptor(name, table, "daily series in wide form", &["date", "station"], fields.into(), &more)
+}

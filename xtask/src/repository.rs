@@ -1,0 +1,96 @@
+//! Where things are: the source tree, the build folder and the cache. Owns every path outside the
+//! source tree that automation writes to.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use anyhow::{Context as _, Result};
+
+use crate::{command, plugins};
+
+/// The source tree that this xtask was built from.
+#[derive(Debug)]
+pub(crate) struct Repository {
+    root: PathBuf,
+}
+
+/// How the product is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// Our crates unoptimised, what they depend on optimised.
+    Debug,
+    /// As shipped.
+    Release,
+}
+
+impl Profile {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Release => "release",
+        }
+    }
+}
+
+impl Repository {
+    pub(crate) fn of_this_source() -> Self {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        Self { root: here.parent().unwrap_or(here).to_owned() }
+    }
+
+    /// The top of the source tree.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where cargo builds: `CARGO_TARGET_DIR`, or a folder of the home cache, so that a fresh clone
+    /// finds what an earlier one built.
+    pub(crate) fn target(&self) -> PathBuf {
+        env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.cache().join("target"), PathBuf::from)
+    }
+
+    /// `~/.cache/yearbook`: tools and Python environments that outlive a clone.
+    pub(crate) fn cache(&self) -> PathBuf {
+        let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+        let base = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
+        base.unwrap_or_else(|| self.root.join("target")).join("yearbook")
+    }
+
+    /// The cargo that runs this xtask, at the top of the tree.
+    pub(crate) fn cargo(&self) -> Command {
+        let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.current_dir(&self.root).env("CARGO_TARGET_DIR", self.target());
+        cargo
+    }
+
+    /// Builds the guests into `plugins/dist`, as they are released.
+    pub(crate) fn build_plugins(&self) -> Result<()> {
+        for component in plugins::build(&self.root, plugins::PROFILE)? {
+            let size = component.metadata().with_context(|| format!("cannot read {}", component.display()))?.len();
+            println!("{} ({} kB)", component.display(), size / 1000);
+        }
+        Ok(())
+    }
+
+    /// Builds `yearbook` with its plugins inside and returns a copy of the binary, which a later
+    /// build without them cannot replace.
+    pub(crate) fn build_product(&self, profile: Profile) -> Result<PathBuf> {
+        let mut build = self.cargo();
+        build.args(["build", "--package", "yearbook-cli", "--features", "embed"]);
+        if profile == Profile::Release {
+            build.arg("--release");
+        }
+        command::run(&mut build)?;
+        let built = self.target().join(profile.name()).join("yearbook");
+        let kept = self.target().join("xtask").join(profile.name()).join("yearbook");
+        if let Some(folder) = kept.parent() {
+            fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        }
+        // A new file, not the old one overwritten: a server may still be running from it.
+        let fresh = kept.with_extension("new");
+        fs::copy(&built, &fresh).with_context(|| format!("cannot copy {}", built.display()))?;
+        fs::rename(&fresh, &kept).with_context(|| format!("cannot replace {}", kept.display()))?;
+        Ok(kept)
+    }
+}

@@ -1,0 +1,124 @@
+//! A `yearbook serve` that automation starts, waits for and stops. Owns the child process; knows of
+//! HTTP only how to ask `/health`.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::command;
+
+/// How long a server may take to answer `/health`, and to end once asked to.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running server; dropping it stops it.
+#[derive(Debug)]
+pub(crate) struct Server {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Server {
+    /// Starts `binary` on `data_dir` and waits until it is healthy. `log` takes its output; without
+    /// one it shares ours. `settings` are environment variables.
+    pub(crate) fn start(
+        binary: &Path,
+        data_dir: &Path,
+        address: SocketAddr,
+        log: Option<&Path>,
+        settings: &[(&str, &str)],
+    ) -> Result<Self> {
+        let mut serve = Command::new(binary);
+        serve.arg("serve").arg("--listen").arg(address.to_string()).arg("--data-dir").arg(data_dir);
+        serve.envs(settings.iter().copied()).stdin(Stdio::null());
+        println!("$ {}", command::shown(&serve));
+        if let Some(log) = log {
+            let file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
+            serve.stdout(file.try_clone().context("cannot share the log file")?).stderr(file);
+        }
+        let child = serve.spawn().with_context(|| format!("cannot run {}", binary.display()))?;
+        let mut server = Self { child, address };
+        server.wait_until_healthy(log)?;
+        Ok(server)
+    }
+
+    /// `http://host:port`.
+    pub(crate) fn base(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The server's process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether the server has ended by itself.
+    pub(crate) fn has_ended(&mut self) -> Result<bool> {
+        Ok(self.child.try_wait().context("cannot watch the server")?.is_some())
+    }
+
+    /// Asks the server to finish what it is doing and end, and waits for it.
+    pub(crate) fn stop(&mut self) -> Result<()> {
+        if self.has_ended()? {
+            return Ok(());
+        }
+        kill_process(Pid::from_child(&self.child), Signal::TERM).context("cannot signal the server")?;
+        let asked = Instant::now();
+        while asked.elapsed() < PATIENCE {
+            if self.has_ended()? {
+                return Ok(());
+            }
+            sleep(Duration::from_millis(50));
+        }
+        self.child.kill().context("cannot kill the server")?;
+        self.child.wait().context("cannot wait for the server")?;
+        bail!("the server did not end within {PATIENCE:?} of SIGTERM and was killed")
+    }
+
+    fn wait_until_healthy(&mut self, log: Option<&Path>) -> Result<()> {
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            if self.has_ended()? {
+                let said = log.and_then(|log| std::fs::read_to_string(log).ok()).unwrap_or_default();
+                bail!("the server ended before it was healthy\n{said}");
+            }
+            if is_healthy(self.address) {
+                return Ok(());
+            }
+            sleep(Duration::from_millis(50));
+        }
+        bail!("the server was not healthy within {PATIENCE:?}")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Err(error) = self.stop() {
+            eprintln!("{error:#}");
+        }
+    }
+}
+
+/// An address of this machine that nothing listens on.
+pub(crate) fn free_address() -> Result<SocketAddr> {
+    let listener = TcpListener::bind("127.0.0.1:0").context("no free port")?;
+    listener.local_addr().context("no free port")
+}
+
+fn is_healthy(address: SocketAddr) -> bool {
+    let ask = || -> std::io::Result<bool> {
+        let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1))?;
+        stream.set_read_timeout(Some(Duration::from_secs(2)))?;
+        write!(stream, "GET /health HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer.starts_with("HTTP/1.1 200"))
+    };
+    ask().unwrap_or(false)
+}

@@ -1,0 +1,37 @@
+//! `cargo xtask test`: everything that must hold before a change is merged, one named step after the
+//! other. Owns the order of the steps; a failed step does not hide what the later ones find.
+
+use anyhow::{Result, bail};
+
+use crate::command;
+use crate::repository::Repository;
+
+mod licences;
+mod readers;
+mod report;
+mod suites;
+
+use report::Report;
+
+pub(crate) fn run(repository: &Repository, quick: bool) -> Result<()> {
+    let mut report = Report::default();
+    report.step("formatting: rustfmt would change nothing", || command::run(repository.cargo().args(["fmt", "--all", "--check"])));
+    if !quick {
+        report.step("lints: clippy has nothing to say about any target", || {
+            command::run(repository.cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+        });
+        report.step("dependencies: licences, duplicates and sources are as deny.toml allows", || licences::check(repository));
+    }
+    let built = report.step("plugins: each builds to a component that imports nothing but log", || repository.build_plugins());
+    report.counted("tests of the workspace", || suites::tests(repository));
+    if !quick {
+        report.counted("examples in the documentation", || suites::examples(repository));
+        if built {
+            report.counted("readers: DuckDB, pyarrow, pandas and polars get the published tables back", || readers::check(repository));
+        }
+    }
+    if !report.print() {
+        bail!("some checks failed");
+    }
+    Ok(())
+}

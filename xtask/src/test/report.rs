@@ -1,0 +1,72 @@
+//! What passed and what failed. Owns the lines that a person and a CI page read last.
+
+use std::time::Instant;
+
+use anyhow::Result;
+
+/// Checks that ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) passed: u64,
+    pub(super) failed: u64,
+}
+
+/// The steps so far.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    total: Tally,
+    lines: Vec<String>,
+}
+
+impl Report {
+    /// Runs a step that is one check; whether it passed.
+    pub(super) fn step(&mut self, what: &str, check: impl FnOnce() -> Result<()>) -> bool {
+        self.counted(what, || check().map(|()| Tally { passed: 1, failed: 0 }))
+    }
+
+    /// Runs a step that is many checks; whether all passed. An error is one more failed check, and so
+    /// is a step that checked nothing.
+    pub(super) fn counted(&mut self, what: &str, checks: impl FnOnce() -> Result<Tally>) -> bool {
+        println!("\n== {what}");
+        let started = Instant::now();
+        let tally = checks().unwrap_or_else(|error| {
+            println!("error: {error:#}");
+            Tally { passed: 0, failed: 1 }
+        });
+        let failed = if tally.passed == 0 { tally.failed.max(1) } else { tally.failed };
+        self.total.passed += tally.passed;
+        self.total.failed += failed;
+        let verdict = if failed == 0 { "ok    " } else { "FAILED" };
+        let line = format!("{verdict} {what}: {} passed, {failed} failed, {} s", tally.passed, started.elapsed().as_secs());
+        println!("{line}");
+        self.lines.push(line);
+        failed == 0
+    }
+
+    /// Prints every step and, alone on the last line, the totals; whether all passed.
+    pub(super) fn print(&self) -> bool {
+        println!("\n== summary");
+        for line in &self.lines {
+            println!("{line}");
+        }
+        println!("{} passed, {} failed", self.total.passed, self.total.failed);
+        self.total.failed == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::bail;
+
+    use super::*;
+
+    #[test]
+    fn an_error_and_an_empty_step_are_failures() {
+        let mut report = Report::default();
+        assert!(report.step("good", || Ok(())));
+        assert!(!report.step("bad", || bail!("no")));
+        assert!(!report.counted("empty", || Ok(Tally::default())));
+        assert!(!report.counted("mixed", || Ok(Tally { passed: 3, failed: 2 })));
+        assert_eq!(report.total, Tally { passed: 4, failed: 4 });
+    }
+}

@@ -1,0 +1,91 @@
+//! The workspace's own tests, run by cargo, with their numbers read from what the runner prints.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use anyhow::{Context as _, Result, bail};
+
+use super::report::Tally;
+use crate::command;
+use crate::repository::Repository;
+
+/// Unit and integration tests; nextest runs them where it is installed.
+pub(super) fn tests(repository: &Repository) -> Result<Tally> {
+    let mut run = repository.cargo();
+    if command::exists("cargo-nextest", "--version") {
+        run.args(["nextest", "run", "--workspace", "--no-fail-fast", "--color", "never"]);
+    } else {
+        run.args(["test", "--workspace", "--all-targets", "--no-fail-fast"]);
+    }
+    count(&mut run)
+}
+
+/// Examples in documentation, which nextest does not run.
+pub(super) fn examples(repository: &Repository) -> Result<Tally> {
+    count(repository.cargo().args(["test", "--workspace", "--doc", "--no-fail-fast"]))
+}
+
+/// Runs `command`, passes its output on and adds up the results that it prints.
+pub(super) fn count(command: &mut Command) -> Result<Tally> {
+    println!("$ {}", command::shown(command));
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().with_context(|| format!("cannot run {}", command::shown(command)))?;
+    let errors = child.stderr.take();
+    let beside = thread::spawn(move || errors.map_or(Ok(Tally::default()), read));
+    let mut tally = child.stdout.take().map_or(Ok(Tally::default()), read)?;
+    let more = beside.join().map_err(|_| anyhow::anyhow!("reading the output panicked"))??;
+    tally.passed += more.passed;
+    tally.failed += more.failed;
+    let status = child.wait().context("cannot wait for the tests")?;
+    if !status.success() && tally.failed == 0 {
+        bail!("{} ended with {status}", command::shown(command));
+    }
+    Ok(tally)
+}
+
+fn read(stream: impl Read) -> Result<Tally> {
+    let mut tally = Tally::default();
+    for line in BufReader::new(stream).split(b'\n') {
+        let line = line.context("cannot read the tests' output")?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        if let Some(found) = result(&line) {
+            tally.passed += found.passed;
+            tally.failed += found.failed;
+        }
+    }
+    Ok(tally)
+}
+
+/// The numbers in a line that sums up: `test result: ok. 3 passed; 0 failed; …` of libtest,
+/// `Summary [ 1.2s] 5 tests run: 4 passed, 1 failed, …` of nextest, `readers: 7 passed, 0 failed` of our scripts.
+fn result(line: &str) -> Option<Tally> {
+    let line = line.trim_start();
+    if !["test result:", "Summary [", "readers:"].iter().any(|start| line.starts_with(start)) {
+        return None;
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let before = |word: &str| {
+        let at = words.iter().position(|found| found.trim_end_matches([',', ';']) == word)?;
+        words.get(at.checked_sub(1)?)?.parse::<u64>().ok()
+    };
+    let timed_out = words.windows(2).find(|pair| pair[1] == "timed").and_then(|pair| pair[0].parse().ok());
+    Some(Tally { passed: before("passed")?, failed: before("failed").unwrap_or(0) + timed_out.unwrap_or(0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_runners_are_understood() {
+        let of = |passed, failed| Some(Tally { passed, failed });
+        assert_eq!(result("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"), of(3, 2));
+        assert_eq!(result("     Summary [   0.541s] 20 tests run: 18 passed (1 slow), 2 failed, 1 skipped"), of(18, 2));
+        assert_eq!(result("     Summary [   0.541s] 3 tests run: 3 passed, 0 skipped"), of(3, 0));
+        assert_eq!(result("     Summary [  60.1s] 3 tests run: 1 passed, 1 failed, 1 timed out, 0 skipped"), of(1, 2));
+        assert_eq!(result("readers: 7 passed, 1 failed"), of(7, 1));
+        assert_eq!(result("test thing ... ok, 5 passed"), None);
+    }
+}
