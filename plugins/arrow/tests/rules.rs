@@ -30,7 +30,13 @@ fn columns_are_typed_and_plain_spec_4_1() {
     let types: Vec<_> = schema.fields().iter().map(|field| (field.name().as_str(), field.data_type().clone())).collect();
     assert_eq!(
         types,
-        [("region", DataType::Utf8), ("kind", DataType::Utf8), ("year", DataType::Int64), ("value", DataType::Float64), ("final", DataType::Boolean)]
+        [
+            ("region", DataType::Utf8),
+            ("kind", DataType::Utf8),
+            ("year", DataType::Int64),
+            ("value", DataType::Float64),
+            ("final", DataType::Boolean)
+        ]
     );
     assert_eq!(batch.column(0).as_string::<i32>().iter().collect::<Vec<_>>(), [Some("north"), None, Some("")]);
     assert_eq!(batch.column(1).as_string::<i32>().iter().collect::<Vec<_>>(), [Some("a"), None, Some("b")]);

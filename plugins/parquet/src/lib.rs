@@ -8,7 +8,7 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Options, Parameter, Schema};
+use yearbook_sdk::{Batch, DataType, Description, Encoder, Error, Field, Kind, Options, Parameter, Schema};
 
 yearbook_sdk::export_encoder!(Parquet);
 
@@ -64,6 +64,10 @@ impl Encoder for Parquet {
             .set_created_by(concat!("yearbook-parquet ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_key_value_metadata(Some(metadata))
             .build();
+        if let Some(field) = schema.fields.iter().find(|field| !has_likeness(field)) {
+            let sentence = format!("Parquet has no type for column `{}` ({}); leave it out with `columns`", field.name, field.format);
+            return Err(Error::UnsupportedSchema(sentence));
+        }
         let schema = yearbook_sdk::arrow::schema(&schema)?;
         let writer = ArrowWriter::try_new(Vec::new(), SchemaRef::clone(&schema), Some(properties));
         let writer = writer.map_err(|error| Error::UnsupportedSchema(declined(&schema, &error)))?;
@@ -98,6 +102,12 @@ impl Parquet {
         }
         Ok(())
     }
+}
+
+/// Whether the parquet crate can write a column; for most types that it cannot, it says so by itself
+/// before the first row.
+fn has_likeness(field: &Field) -> bool {
+    *field.value_type() != DataType::IntervalMonthDayNano && field.children.iter().all(has_likeness)
 }
 
 fn internal(error: ParquetError) -> Error {
