@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 import urllib.parse
 import urllib.request
 
@@ -37,3 +38,10 @@ class Server:
         with self.open(f"/v1/datasets/{package.name}/data", **query) as response, open(path, "wb") as file:
             shutil.copyfileobj(response, file, 1024 * 1024)
             return response.headers
+
+    def read_slowly(self, package, format_name, seconds):
+        """Asks for all rows, takes a little, waits, and goes away."""
+        query = {"format": format_name, "limit": 0, "start": "0001-01-01"}
+        with self.open(f"/v1/datasets/{package.name}/data", **query) as response:
+            response.read(64 * 1024)
+            time.sleep(seconds)
