@@ -15,10 +15,6 @@ use yearbook_domain::{Dataset, DatasetName, Snapshot};
 use crate::generation::Generations;
 use crate::{Failure, Store};
 
-/// How often [`Live::start`]'s callers poll unless a test is in a hurry: with the time that a reload
-/// takes, a publish is seen well within the 2 s of contract 6.
-const USUAL_PERIOD: Duration = Duration::from_millis(500);
-
 /// A database that takes longer than this counts as failed.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -45,8 +41,9 @@ struct View {
 }
 
 impl Live {
-    /// How often to poll.
-    pub const PERIOD: Duration = USUAL_PERIOD;
+    /// How often to poll unless a test is in a hurry: with the time that reading takes, a publish is
+    /// seen well within the 2 s of contract 6.
+    pub const PERIOD: Duration = Duration::from_millis(500);
 
     /// Reads the catalogue, then follows it: every `every` it asks for the revision, and reads again
     /// only when that moved. Following ends when the last `Arc` is dropped.

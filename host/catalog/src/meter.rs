@@ -15,7 +15,7 @@ use crate::{Failure, Reservation, Reserved, Store, UsageCount, UsedUp};
 /// How often counts of unlimited plans are written. A crash loses at most these.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
 
-/// Counts by key and month. Bounded by the keys that were used since the last flush.
+/// Counts by key and month. Bounded by the keys in use since the database last answered.
 type Counts = HashMap<(String, String), u64>;
 
 /// What a key used of its month.
@@ -109,7 +109,9 @@ impl Meter {
     pub async fn usage(&self, caller: &Caller, limits: PlanLimits) -> Result<Usage, Failure> {
         let now = Millis::now();
         let entry = (caller.key_id.clone(), now.month());
-        // Memory first: a flush in between then shows a request twice rather than not at all.
+        let unlimited = limits.requests_per_month.is_none();
+        // While no flush is under way, a request is either in memory or written, not between.
+        let _no_flush = if unlimited { Some(self.flushing.lock().await) } else { None };
         let waiting = lock(&self.counted).get(&entry).copied().unwrap_or(0);
         let written = self.store.used(&entry.0, &entry.1).await?;
         Ok(Usage { used: written + waiting, limit: limits.requests_per_month, resets_at: now.next_month() })
