@@ -42,7 +42,7 @@ pub async fn serve(
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
     let address = listener.local_addr()?;
-    tracing::info!(%address, "listening");
+    tracing::debug!(%address, "accepting connections");
     let builder = Arc::new(builder(settings));
     let graceful = GracefulShutdown::new();
     let room = Arc::new(Semaphore::new(settings.connections.max(1)));

@@ -29,7 +29,7 @@ pub(crate) async fn check(State(state): State<AppState>, mut request: Request, n
     let caller = match authenticate(&state, request.headers()).await {
         Ok(caller) => caller,
         // Guessing keys is bounded by address, since there is no key to bound it by.
-        Err(error) => return state.own().bursts.of_address(&request).map_or_else(|| error.into_response(), |refused| refused),
+        Err(error) => return state.own().bursts.of_address(&request).unwrap_or_else(|| error.into_response()),
     };
     let limits = state.settings.plans.of(caller.plan);
     let mut response = match state.own().bursts.of_key(&caller.key_id) {

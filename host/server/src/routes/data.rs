@@ -41,7 +41,9 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     if parts.method == Method::HEAD {
         return Ok(head.with(body::unknown()));
     }
-    charged(&state, &keyed, &parts.method, produce(&state, &parts, &asked, &plan, &options, &head)).await
+    // On the heap: a scan and an encoder in the making are large, and most requests end before this line.
+    let work = Box::pin(produce(&state, &parts, &asked, &plan, &options, &head));
+    charged(&state, &keyed, &parts.method, work).await
 }
 
 /// Reads, encodes and compresses up to the first chunk; what fails up to here is still an honest status.

@@ -20,8 +20,11 @@ use crate::state::AppState;
 /// The list as it was last rendered, with the view of the catalogue that it was made from.
 #[derive(Default)]
 pub(crate) struct Listing {
-    last: Mutex<Option<(Arc<[Arc<Dataset>]>, Document)>>,
+    last: Mutex<Option<Rendered>>,
 }
+
+/// The view that was rendered, and what came of it.
+type Rendered = (Arc<[Arc<Dataset>]>, Document);
 
 /// `GET /v1/datasets`.
 pub(crate) async fn list(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {

@@ -39,7 +39,8 @@ pub(crate) async fn show(State(state): State<AppState>, request: Request) -> Res
     let key = (dataset.name.to_string(), dataset.current.id.clone());
     // Whoever waits for the same preview shares its failure, which was logged when it was found.
     // What is sent matches `dataset`, whatever is published meanwhile: the key names its snapshot.
-    let made = state.own().previews.cache.try_get_with(key, render(&state, &dataset)).await.map_err(|_: Arc<Error>| Error::Broken)?;
+    let render = Box::pin(render(&state, &dataset));
+    let made = state.own().previews.cache.try_get_with(key, render).await.map_err(|_: Arc<Error>| Error::Broken)?;
     let mut response = made.respond(&state, request.headers(), Keeping::Public).await?;
     attribution::write(response.headers_mut(), &dataset.namespace, &dataset.current);
     Ok(response)
