@@ -24,17 +24,8 @@ const IMPORTS: [&str; 2] = ["yearbook:plugin/log@0.1.0", "yearbook:plugin/types@
 /// # Errors
 /// When the target is missing, cargo fails, or a component wants imports that no plugin may have.
 pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
-    build_some(root, profile, |_| true)
-}
-
-/// As [`build`], of the plugins whose folder's name the filter lets through.
-///
-/// # Errors
-/// As [`build`].
-pub(crate) fn build_some(root: &Path, profile: &str, filter: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
-    let mut packages = packages(root)?;
-    packages.retain(|(name, _)| filter(name));
-    ensure!(!packages.is_empty(), "no such plugin under {}", root.join("plugins").display());
+    let packages = packages(root)?;
+    ensure!(!packages.is_empty(), "no plugin under {}", root.join("plugins").display());
     let target_dir = target_dir(root);
     compile(root, &target_dir, profile, &packages)?;
     let dist = root.join("plugins/dist");
@@ -77,7 +68,8 @@ fn target_dir(root: &Path) -> PathBuf {
     host.join("plugins")
 }
 
-/// One call of cargo for all guests, so that they share what they depend on.
+/// One call of cargo for all guests: they share what they depend on, and features of shared crates are
+/// the same in every build, without which digests would depend on what else was built.
 fn compile(root: &Path, target_dir: &Path, profile: &str, packages: &[(String, String)]) -> Result<()> {
     let sysroot = output(Command::new("rustc").args(["--print", "sysroot"]))?;
     ensure!(
