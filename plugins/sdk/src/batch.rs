@@ -154,3 +154,53 @@ fn mismatch(field: &Field, what: &str) -> Error {
 fn size(length: u32) -> usize {
     length as usize
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+    use crate::testing::{Table, batches};
+    use crate::{DataType, Values};
+
+    #[test]
+    fn a_repeated_dictionary_keeps_its_values_and_version() {
+        let table = Table::new().dictionary("a", &[Some("x"), None, Some("y"), Some("x")]).integers("n", &[Some(1); 4]).batches_of(2);
+        let batches = batches(&table, true).unwrap();
+        let texts: Vec<_> = batches.iter().flat_map(|batch| [0, 1].map(|row| batch.column(0).text(row).map(str::to_owned))).collect();
+        assert_eq!(texts, [Some("x".to_owned()), None, Some("y".to_owned()), Some("x".to_owned())]);
+        let versions: Vec<_> = batches
+            .iter()
+            .map(|batch| match batch.column(0).values {
+                Values::Dictionary(dictionary) => dictionary.version,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(versions, [1, 1]);
+    }
+
+    #[test]
+    fn a_dictionary_that_was_never_sent_is_an_error() {
+        let field = wire::Field { name: "a".into(), format: "i".into(), nullable: true, dictionary: true, children: 0, metadata: vec![] };
+        let values = wire::Field { format: "u".into(), dictionary: false, ..field.clone() };
+        let schema = Schema::from_wire(wire::Schema { fields: vec![field, values], metadata: vec![] }).unwrap();
+        assert_eq!(schema.fields[0].value_type(), &DataType::Utf8);
+        let keys = wire::Array { length: 1, null_count: 0, buffers: 2, repeated: false };
+        let values = wire::Array { length: 1, null_count: 0, buffers: 0, repeated: true };
+        let batch = wire::Batch { rows: 1, arrays: vec![keys, values], buffers: vec![vec![], vec![0; 4]] };
+        assert!(matches!(Decoder::new(&schema).decode(batch), Err(Error::Internal(_))));
+    }
+
+    #[test]
+    fn a_batch_with_too_few_arrays_or_buffers_is_an_error() {
+        let table = Table::new().integers("a", &[Some(1)]).text("b", &[Some("x")]);
+        let schema = Schema::from_wire(table.wire_schema(false)).unwrap();
+        let whole = table.wire_batch(0..1, false, false);
+        let mut short = whole.clone();
+        short.buffers.pop();
+        assert!(matches!(Decoder::new(&schema).decode(short), Err(Error::Internal(_))));
+        let mut short = whole.clone();
+        short.arrays.pop();
+        assert!(matches!(Decoder::new(&schema).decode(short), Err(Error::Internal(_))));
+        assert!(Decoder::new(&schema).decode(whole).is_ok());
+    }
+}

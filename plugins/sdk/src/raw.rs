@@ -101,14 +101,15 @@ fn grow(out: &mut Vec<u8>, more: usize) {
 
 /// The guest's allocator: std's own, except that allocations of a kilobyte and more are aligned to 16,
 /// because canonical-ABI lists ask for alignment 1 and Arrow's widest numbers want 16.
-#[cfg(target_family = "wasm")]
+#[cfg(any(target_family = "wasm", test))]
 mod allocator {
     use std::alloc::{GlobalAlloc, Layout, System};
 
+    #[cfg(target_family = "wasm")]
     #[global_allocator]
     static ALLOCATOR: Aligned = Aligned;
 
-    struct Aligned;
+    pub(super) struct Aligned;
 
     /// From this size on, an allocation is aligned and carries a header.
     const LARGE: usize = 1024;
@@ -198,6 +199,68 @@ mod allocator {
             let address = base.add(shift);
             *address.sub(1) = shift as u8;
             address
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::alloc::{GlobalAlloc as _, Layout};
+
+    use super::*;
+
+    #[test]
+    fn numbers_tolerate_any_address() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        for start in 0..16 {
+            let read = numbers::<i64>(&bytes[start..start + 83]);
+            let expected: Vec<_> = bytes[start..start + 80].as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect();
+            assert_eq!(*read, expected);
+            assert_eq!(numbers::<i128>(&bytes[start..start + 83]).len(), 5);
+        }
+    }
+
+    #[test]
+    fn put_appends_exactly_the_range() {
+        let source: Vec<u8> = (0..200).collect();
+        let (mut made, mut expected) = (Vec::new(), Vec::new());
+        for start in [0, 1, 100, 185, 199, 200] {
+            for len in (0..=200 - start).filter(|len| len % 7 < 3) {
+                put(&mut made, &source, start, len);
+                expected.extend_from_slice(&source[start..start + len]);
+                assert_eq!(made, expected);
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "outside its buffer")]
+    fn put_refuses_a_range_out_of_bounds() {
+        put(&mut Vec::new(), &[1, 2, 3], 2, 2);
+    }
+
+    #[test]
+    fn the_allocator_aligns_large_blocks_and_keeps_their_contents() {
+        let allocator = allocator::Aligned;
+        let sizes = [1, 1023, 1024, 1025, 5000, 1024, 900, 70_000, 1_000_000, 3000, 16];
+        for align in [1, 8, 16, 32] {
+            let layout = |size| Layout::from_size_align(size, align).unwrap_or(Layout::new::<u64>());
+            // SAFETY: sizes are not zero; each call gets the layout of the call before it.
+            unsafe {
+                let mut size = sizes[0];
+                let mut address = allocator.alloc(layout(size));
+                *address = 7;
+                for new_size in sizes {
+                    let filled = u8::try_from(size % 251).unwrap_or(0);
+                    address.write_bytes(filled, size);
+                    address = allocator.realloc(address, layout(size), new_size);
+                    let kept = std::slice::from_raw_parts(address, size.min(new_size));
+                    assert!(kept.iter().all(|&byte| byte == filled), "{size} to {new_size}");
+                    assert!(new_size < 1024 || (address as usize).is_multiple_of(16.max(align)));
+                    size = new_size;
+                }
+                allocator.dealloc(address, layout(size));
+            }
         }
     }
 }

@@ -170,3 +170,34 @@ impl TimeUnit {
 fn type_ids(list: &str) -> Option<Vec<i8>> {
     list.split(',').map(|id| id.parse().ok()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn format_strings_are_those_of_the_c_data_interface() {
+        let decimal = |precision, scale, bits| Some(DataType::Decimal { precision, scale, bits });
+        for (format, expected) in [
+            ("g", Some(DataType::Float64)),
+            ("u", Some(DataType::Utf8)),
+            ("tdD", Some(DataType::Date32)),
+            ("ttu", Some(DataType::Time(TimeUnit::Microsecond))),
+            ("tDn", Some(DataType::Duration(TimeUnit::Nanosecond))),
+            ("tss:", Some(DataType::Timestamp(TimeUnit::Second, String::new()))),
+            ("tsm:Etc/GMT+1:x", Some(DataType::Timestamp(TimeUnit::Millisecond, "Etc/GMT+1:x".to_owned()))),
+            ("d:19,10", decimal(19, 10, 128)),
+            ("d:9,-2,32", decimal(9, -2, 32)),
+            ("w:42", Some(DataType::FixedSizeBinary(42))),
+            ("+w:3", Some(DataType::FixedSizeList(3))),
+            ("+ud:0,5", Some(DataType::DenseUnion(vec![0, 5]))),
+            ("", None),
+            ("x", None),
+            ("d:19", None),
+            ("tsx:", None),
+            ("w:", None),
+        ] {
+            assert_eq!(DataType::parse(format), expected, "{format}");
+        }
+    }
+}

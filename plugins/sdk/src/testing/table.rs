@@ -126,12 +126,12 @@ impl Table {
         self
     }
 
-    pub(super) fn batches(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+    pub(crate) fn batches(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let (rows, step) = (self.rows, self.batch_rows.unwrap_or(self.rows.max(1)));
         (0..rows).step_by(step).map(move |start| start..rows.min(start + step))
     }
 
-    pub(super) fn wire_schema(&self, dictionaries: bool) -> wire::Schema {
+    pub(crate) fn wire_schema(&self, dictionaries: bool) -> wire::Schema {
         let mut schema = wire::Schema { fields: Vec::new(), metadata: self.metadata.clone() };
         for (name, data) in &self.columns {
             data.describe(name, dictionaries, &mut schema.fields);
@@ -139,7 +139,7 @@ impl Table {
         schema
     }
 
-    pub(super) fn wire_batch(&self, rows: Range<usize>, dictionaries: bool, repeated: bool) -> wire::Batch {
+    pub(crate) fn wire_batch(&self, rows: Range<usize>, dictionaries: bool, repeated: bool) -> wire::Batch {
         let mut batch = wire::Batch { rows: super::data::count(rows.len()), ..wire::Batch::default() };
         for (_, data) in &self.columns {
             data.lower(rows.clone(), dictionaries, repeated, &mut batch);
