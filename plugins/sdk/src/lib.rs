@@ -8,6 +8,55 @@
 //!
 //! Everything but the exports compiles natively, so that a plugin's logic is tested with `cargo test`.
 //! All hand-written `unsafe` of the guest side stands in `raw.rs`.
+//!
+//! # A format in thirty lines
+//! ```
+//! use yearbook_sdk::testing::{self, Table};
+//! use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Schema};
+//!
+//! /// One line a row: the first column's text.
+//! struct Lines;
+//!
+//! impl Encoder for Lines {
+//!     fn describe() -> Description {
+//!         Description {
+//!             format: "lines",
+//!             version: "0.1.0",
+//!             media_type: "text/plain; charset=utf-8",
+//!             extension: "txt",
+//!             separator: Some(b""), // parts are independent, nothing stands between them
+//!             dictionaries: false,  // text arrives plain
+//!             compressible: true,
+//!             parameters: vec![],
+//!             docs: "The first column, one line a row.",
+//!         }
+//!     }
+//!     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+//!         Ok(Self)
+//!     }
+//!     fn head(&mut self, _: &mut Vec<u8>) -> Result<(), Error> {
+//!         Ok(())
+//!     }
+//!     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+//!         let column = batch.column(0);
+//!         for row in 0..batch.rows() {
+//!             out.extend_from_slice(column.text(row).unwrap_or("-").as_bytes());
+//!             out.push(b'\n');
+//!         }
+//!         Ok(())
+//!     }
+//!     fn tail(&mut self, _: &mut Vec<u8>) -> Result<(), Error> {
+//!         Ok(())
+//!     }
+//! }
+//!
+//! yearbook_sdk::export_encoder!(Lines);
+//!
+//! # fn main() {
+//! let table = Table::new().text("region", &[Some("north"), None]);
+//! assert_eq!(testing::encode::<Lines>(&table, &[]).unwrap(), b"north\n-\n");
+//! # }
+//! ```
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
