@@ -1,5 +1,6 @@
 //! A test table's columns, and how they cross.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::wire;
@@ -12,7 +13,7 @@ pub(super) enum Data {
     Boolean(Vec<Option<bool>>),
     Fixed { format: &'static str, width: usize, cells: Cells },
     Variable { format: &'static str, cells: Cells },
-    Dictionary(Cells),
+    Dictionary { keys: Vec<Option<i32>>, values: Cells },
     List(Vec<Option<Vec<i64>>>),
     Struct { fields: Vec<(String, Data)>, valid: Vec<bool> },
 }
@@ -22,10 +23,26 @@ impl Data {
         match self {
             Self::Null(rows) => *rows,
             Self::Boolean(values) => values.len(),
-            Self::Fixed { cells, .. } | Self::Variable { cells, .. } | Self::Dictionary(cells) => cells.len(),
+            Self::Fixed { cells, .. } | Self::Variable { cells, .. } => cells.len(),
+            Self::Dictionary { keys, .. } => keys.len(),
             Self::List(values) => values.len(),
             Self::Struct { valid, .. } => valid.len(),
         }
+    }
+
+    /// Values in the order of their first appearance in the whole column, so that batches share them.
+    pub(super) fn dictionary(cells: Cells) -> Self {
+        let mut places = HashMap::new();
+        let mut values: Cells = Vec::new();
+        let keys = cells.into_iter().map(|cell| {
+            let cell = cell?;
+            let next = i32::try_from(values.len()).ok()?;
+            Some(*places.entry(cell).or_insert_with_key(|cell: &Vec<u8>| {
+                values.push(Some(cell.clone()));
+                next
+            }))
+        });
+        Self::Dictionary { keys: keys.collect(), values }
     }
 
     /// Appends the fields of the column in pre-order.
@@ -38,11 +55,11 @@ impl Data {
             Self::Null(_) => field(name, "n", false, 0),
             Self::Boolean(_) => field(name, "b", false, 0),
             Self::Fixed { format, .. } | Self::Variable { format, .. } => field(name, format, false, 0),
-            Self::Dictionary(_) if dictionaries => {
+            Self::Dictionary { .. } if dictionaries => {
                 field(name, "i", true, 0);
                 field("", "u", false, 0);
             }
-            Self::Dictionary(_) => field(name, "u", false, 0),
+            Self::Dictionary { .. } => field(name, "u", false, 0),
             Self::List(_) => {
                 field(name, "+l", false, 1);
                 field("item", "l", false, 0);
@@ -74,8 +91,11 @@ impl Data {
                 array(out, cells.iter().map(Option::is_some), vec![bytes]);
             }
             Self::Variable { format, cells } => variable(out, &cells[rows], matches!(*format, "U" | "Z")),
-            Self::Dictionary(cells) if dictionaries => dictionary(out, cells, rows, repeated),
-            Self::Dictionary(cells) => variable(out, &cells[rows], false),
+            Self::Dictionary { keys, values } if dictionaries => dictionary(out, &keys[rows], values, repeated),
+            Self::Dictionary { keys, values } => {
+                let cells = keys[rows].iter().map(|key| key.and_then(|key| values[usize::try_from(key).ok()?].clone()));
+                variable(out, &cells.collect::<Vec<_>>(), false);
+            }
             Self::List(lists) => {
                 let lists = &lists[rows];
                 let items: Vec<Vec<u8>> = lists.iter().flatten().flatten().map(|item| item.to_le_bytes().to_vec()).collect();
@@ -99,23 +119,13 @@ fn variable(out: &mut wire::Batch, cells: &[Option<Vec<u8>>], large: bool) {
     array(out, cells.iter().map(Option::is_some), vec![offsets(lengths, large), bytes]);
 }
 
-/// Values in the order of their first appearance in the whole column, so that batches share them.
-fn dictionary(out: &mut wire::Batch, cells: &[Option<Vec<u8>>], rows: Range<usize>, repeated: bool) {
-    let mut values: Vec<Option<Vec<u8>>> = Vec::new();
-    let mut places = std::collections::HashMap::new();
-    for cell in cells.iter().flatten() {
-        places.entry(cell).or_insert_with(|| {
-            values.push(Some(cell.clone()));
-            i32::try_from(values.len() - 1).unwrap_or(i32::MAX)
-        });
-    }
-    let cells = &cells[rows];
-    let keys = cells.iter().flat_map(|cell| cell.as_ref().map_or(0, |cell| places[cell]).to_le_bytes()).collect();
-    array(out, cells.iter().map(Option::is_some), vec![keys]);
+fn dictionary(out: &mut wire::Batch, keys: &[Option<i32>], values: &[Option<Vec<u8>>], repeated: bool) {
+    let bytes = keys.iter().flat_map(|key| key.unwrap_or_default().to_le_bytes()).collect();
+    array(out, keys.iter().map(Option::is_some), vec![bytes]);
     if repeated {
         out.arrays.push(wire::Array { length: count(values.len()), null_count: 0, buffers: 0, repeated });
     } else {
-        variable(out, &values, false);
+        variable(out, values, false);
     }
 }
 

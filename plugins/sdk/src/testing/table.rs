@@ -30,7 +30,7 @@ impl Table {
     /// Adds a text column that the host would dictionary-encode.
     #[must_use]
     pub fn dictionary<T: AsRef<str>>(self, name: &str, values: &[Option<T>]) -> Self {
-        self.with(name, Data::Dictionary(owned(values)))
+        self.with(name, Data::dictionary(owned(values)))
     }
 
     /// Adds a column of 64-bit integers.
