@@ -12,8 +12,8 @@ use std::sync::Arc;
 use yearbook_domain::{DatasetName, Millis, Namespace, Snapshot};
 use yearbook_workers::Workers;
 
-use crate::package::Package;
 use crate::Files;
+use crate::package::Package;
 
 pub use error::{Fault, PublishError};
 pub(crate) use faults::{Faults, KEPT as KEPT_FAULTS, quote};
@@ -48,8 +48,8 @@ pub async fn publish(
 ) -> Result<Draft, PublishError> {
     let package = Arc::new(package.clone());
     let (table, findings) = steps::read(workers, &package, progress).await?;
-    let (order, blocks) = steps::arrange(workers, &package, &table, progress).await?;
-    let id = steps::identify(workers, &package, &table, &order, &blocks, progress).await?;
+    let arranged = steps::arrange(workers, &package, table, progress).await?;
+    let id = steps::identify(workers, &package, &arranged, progress).await?;
     let draft = |snapshot, unchanged| Draft { name: package.name.clone(), namespace: package.namespace.clone(), snapshot, unchanged };
     if let Some(current) = current.filter(|current| current.id == id)
         && steps::is_intact(files, &current.file).await?
@@ -60,21 +60,20 @@ pub async fn publish(
     for (column, few) in columns.iter_mut().zip(&findings.few_values) {
         column.few_values = *few;
     }
-    let columns: Arc<[_]> = columns.into();
-    let written = steps::write(workers, &package, &columns, &id, &table, &order, &blocks, progress).await?;
+    let written = steps::write(workers, &package, &columns, &id, &arranged, progress).await?;
     progress.stage("storing", None);
     let file = files.put_snapshot(written.path()).await?;
     let snapshot = Snapshot {
         id,
         created_at: Millis::now(),
-        rows: table.rows(),
+        rows: arranged.table.rows(),
         file,
         title: package.title.clone(),
         description: package.description.clone(),
         credit: package.credit.clone(),
         refresh_cadence: package.refresh_cadence.clone(),
         bulk_redistribution: package.bulk_redistribution,
-        columns: columns.to_vec(),
+        columns,
         primary_key: package.primary_key.clone(),
         dimensions: package.dimensions.clone(),
         date_column: package.date_column.clone(),

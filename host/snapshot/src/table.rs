@@ -13,6 +13,7 @@ pub(crate) mod chunk;
 pub(crate) mod convert;
 pub(crate) mod csv;
 pub(crate) mod distinct;
+pub(crate) mod header;
 pub(crate) mod order;
 pub(crate) mod source;
 pub(crate) mod unique;

@@ -53,6 +53,3 @@ impl SnapshotWriter {
         self.writer.close().map(drop)
     }
 }
-
-#[cfg(test)]
-mod tests;

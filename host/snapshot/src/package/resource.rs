@@ -35,9 +35,7 @@ pub(super) fn parse(resource: &Node<'_>, folder: &Path, problems: &mut Problems)
     encoding(resource, problems);
     dialect(resource, problems);
     let path = file_name(resource, problems)?;
-    let format = format(resource, path, problems);
-    let path = locate(resource, folder, path, problems);
-    Some(Resource { path: path?, format: format? })
+    Some(Resource { path: locate(resource, folder, path, problems)?, format: format(resource, path, problems)? })
 }
 
 fn file_name<'a>(resource: &Node<'a>, problems: &mut Problems) -> Option<&'a str> {

@@ -44,7 +44,7 @@ pub(super) fn parse(schema: &Node<'_>, problems: &mut Problems) -> Option<Schema
     schema.object(problems)?;
     missing_values(schema, problems);
     if let Some(word) = schema.get("fieldsMatch")
-        && *word.value != Value::from("exact")
+        && word.value != "exact"
         && *word.value != serde_json::json!(["exact"])
     {
         problems.add(word.at, "only \"exact\" is read; list every column in the file's order");

@@ -25,7 +25,10 @@ pub(super) fn line(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
 pub(super) fn line_fault(text: &str) -> Option<String> {
     if let Some((at, control)) = text.chars().enumerate().find(|(_, c)| c.is_control()) {
         let code = u32::from(control);
-        return Some(format!("has a control character (U+{code:04X}, character {}), which a response header cannot carry; remove it", at + 1));
+        return Some(format!(
+            "has a control character (U+{code:04X}, character {}), which a response header cannot carry; remove it",
+            at + 1
+        ));
     }
     if text.trim().is_empty() {
         return Some("is blank; say something or leave it out".to_owned());

@@ -119,6 +119,3 @@ impl<'a> Words<'a> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use arrow::array::RecordBatch;
 use arrow::error::ArrowError;
 use tempfile::NamedTempFile;
 use yearbook_domain::{Column, StoredFile};
@@ -20,7 +21,7 @@ use crate::write::{Description, SnapshotWriter};
 use crate::{Failure, Files};
 
 /// Reads and checks every row.
-pub(super) async fn read(workers: &Workers, package: &Arc<Package>, progress: &dyn Progress) -> Result<(Arc<Table>, Findings), PublishError> {
+pub(super) async fn read(workers: &Workers, package: &Arc<Package>, progress: &dyn Progress) -> Result<(Table, Findings), PublishError> {
     let mut faults = Faults::new(package.columns.iter().map(|column| column.name.clone()));
     let shared = Arc::clone(package);
     let job = move || source::open(&shared, &mut faults).map(|opened| (opened, faults));
@@ -57,74 +58,87 @@ pub(super) async fn read(workers: &Workers, package: &Arc<Package>, progress: &d
     if !faults.is_empty() {
         return Err(faults.into_error(&package.data));
     }
-    Ok((Arc::new(table), checker.finish()))
+    Ok((table, checker.finish()))
+}
+
+/// The table with the order of its rows and the cuts of its file.
+pub(super) struct Arranged {
+    pub(super) table: Table,
+    order: Order,
+    blocks: Vec<Block>,
+}
+
+impl Arranged {
+    fn gather(&self, block: usize) -> Result<RecordBatch, ArrowError> {
+        self.blocks.get(block).map_or_else(
+            || Ok(RecordBatch::new_empty(Arc::clone(&self.table.schema))),
+            |block| blocks::gather(&self.table, &self.order, block),
+        )
+    }
 }
 
 /// Puts the rows in order and decides where the file is cut.
 pub(super) async fn arrange(
     workers: &Workers,
-    package: &Arc<Package>,
-    table: &Arc<Table>,
+    package: &Package,
+    table: Table,
     progress: &dyn Progress,
-) -> Result<(Arc<Order>, Vec<Block>), PublishError> {
-    progress.stage("sorting", None);
-    let (table, columns) = (Arc::clone(table), sorted_by(package));
+) -> Result<Arc<Arranged>, PublishError> {
+    const STAGE: &str = "sorting";
+    progress.stage(STAGE, None);
+    let columns = sorted_by(package);
     let job = move || {
         let order = Order::by(&table, &columns)?;
         let blocks = blocks::cut(&table, &order);
-        Ok::<_, ArrowError>((Arc::new(order), blocks))
+        Ok::<_, ArrowError>(Arc::new(Arranged { table, order, blocks }))
     };
-    run(workers, "sorting", job).await?.map_err(internal("sorting"))
+    run(workers, STAGE, job).await?.map_err(internal(STAGE))
 }
 
 /// Computes the snapshot id.
 pub(super) async fn identify(
     workers: &Workers,
-    package: &Arc<Package>,
-    table: &Arc<Table>,
-    order: &Arc<Order>,
-    blocks: &[Block],
+    package: &Package,
+    arranged: &Arc<Arranged>,
     progress: &dyn Progress,
 ) -> Result<String, PublishError> {
-    progress.stage("identifying", Some(table.rows()));
+    const STAGE: &str = "identifying";
+    progress.stage(STAGE, Some(arranged.table.rows()));
     let mut identity = Identity::new(package.columns.len());
-    for block in blocks {
-        let (table, order, shared) = (Arc::clone(table), Arc::clone(order), block.clone());
+    for (index, block) in arranged.blocks.iter().enumerate() {
+        let shared = Arc::clone(arranged);
         let job = move || {
-            identity.update(&blocks::gather(&table, &order, &shared)?);
+            identity.update(&shared.gather(index)?);
             Ok::<_, ArrowError>(identity)
         };
-        identity = run(workers, "identifying", job).await?.map_err(internal("identifying"))?;
+        identity = run(workers, STAGE, job).await?.map_err(internal(STAGE))?;
         progress.advance(block.rows.len() as u64);
     }
     Ok(identity.finish(package))
 }
 
-/// Writes the file to the temporary folder.
-#[expect(clippy::too_many_arguments, reason = "each is one result of an earlier step; a struct of them would be made here only")]
+/// Writes the file to the temporary folder. `columns` are the package's, with `few_values` decided.
 pub(super) async fn write(
     workers: &Workers,
-    package: &Arc<Package>,
-    columns: &Arc<[Column]>,
+    package: &Package,
+    columns: &[Column],
     id: &str,
-    table: &Arc<Table>,
-    order: &Arc<Order>,
-    blocks: &[Block],
+    arranged: &Arc<Arranged>,
     progress: &dyn Progress,
 ) -> Result<NamedTempFile, PublishError> {
     const STAGE: &str = "writing";
-    progress.stage(STAGE, Some(table.rows()));
+    progress.stage(STAGE, Some(arranged.table.rows()));
     let folder = std::env::temp_dir();
     let io = |source| PublishError::Io { doing: "write a temporary file in", path: folder.clone(), source };
     let temporary = NamedTempFile::new().map_err(io)?;
     let file = temporary.reopen().map_err(io)?;
     let description = Description { columns, sorted_by: &sorted_by(package), words: words(package, id) };
     let mut writer = SnapshotWriter::new(file, &description).map_err(internal(STAGE))?;
-    for block in blocks {
-        let (table, order, shared) = (Arc::clone(table), Arc::clone(order), block.clone());
+    for (index, block) in arranged.blocks.iter().enumerate() {
+        let (shared, ends_group) = (Arc::clone(arranged), block.ends_group);
         let job = move || {
-            let rows = blocks::gather(&table, &order, &shared).map_err(internal(STAGE))?;
-            writer.append(&rows, shared.ends_group).map_err(internal(STAGE))?;
+            let rows = shared.gather(index).map_err(internal(STAGE))?;
+            writer.append(&rows, ends_group).map_err(internal(STAGE))?;
             Ok::<_, PublishError>(writer)
         };
         writer = run(workers, STAGE, job).await??;
@@ -177,7 +191,11 @@ fn positions(package: &Package, names: &[String]) -> Vec<usize> {
     names.iter().filter_map(|name| package.columns.iter().position(|column| column.name == *name)).collect()
 }
 
-async fn run<T: Send + 'static>(workers: &Workers, stage: &'static str, job: impl FnOnce() -> T + Send + 'static) -> Result<T, PublishError> {
+async fn run<T: Send + 'static>(
+    workers: &Workers,
+    stage: &'static str,
+    job: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, PublishError> {
     workers.run(job).await.map_err(internal(stage))
 }
 

@@ -13,12 +13,12 @@ use yearbook_domain::Column;
 
 use super::chunk::{self, Chunk};
 use super::convert::{self, Conversion};
-use super::csv::check_names;
+use super::header::check_names;
 use super::source::{Opened, Source, SourceError};
 use crate::publish::Faults;
 
-/// Rows decoded from Parquet at a time: few, since one may hold a large geometry.
-const PARQUET_ROWS: usize = 8_192;
+/// Rows decoded and converted at a time: few, since one may hold a large geometry.
+const ROWS: usize = 8_192;
 
 /// First bytes of an Arrow IPC file; a stream has none (Arrow columnar format, "IPC File Format").
 const IPC_MAGIC: &[u8] = b"ARROW1";
@@ -38,7 +38,7 @@ pub(crate) fn parquet(file: File, columns: &[Column], faults: &mut Faults) -> Re
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|why| SourceError(why.to_string()))?;
     let schema = builder.schema().clone();
     let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).ok();
-    let reader = builder.with_batch_size(PARQUET_ROWS).build().map_err(|why| SourceError(why.to_string()))?;
+    let reader = builder.with_batch_size(ROWS).build().map_err(|why| SourceError(why.to_string()))?;
     Ok(open(&schema, Box::new(reader), columns, rows, faults))
 }
 
@@ -90,7 +90,7 @@ impl Source for ArrowSource {
             let batch = batch.map_err(|why| failed(self.row, why.to_string()))?;
             let mut at = 0;
             while at < batch.num_rows() {
-                let length = chunk::MAX_ROWS.min(batch.num_rows() - at);
+                let length = ROWS.min(batch.num_rows() - at);
                 self.pending.push_back(batch.slice(at, length));
                 at += length;
             }

@@ -3,12 +3,11 @@
 use std::ops::RangeInclusive;
 
 use arrow::array::{Array, AsArray, StringArray};
-use arrow::datatypes::Float64Type;
+use arrow::datatypes::{DataType, Float64Type};
 use yearbook_domain::{BoundingBox, Column, ColumnType, Role};
 
 use super::cell;
-use super::chunk::Chunk;
-use super::csv::is_text;
+use super::chunk::{Chunk, stored_type};
 use super::distinct::Distinct;
 use crate::geometry::{self, Bounds};
 use crate::package::Package;
@@ -57,7 +56,11 @@ impl Checker {
         };
         Self {
             columns: package.columns.iter().map(|column| (column.clone(), rule(column))).collect(),
-            distinct: package.columns.iter().map(|column| is_text(column.column_type).then(Distinct::default)).collect(),
+            distinct: package
+                .columns
+                .iter()
+                .map(|column| (stored_type(column.column_type) == DataType::Utf8).then(Distinct::default))
+                .collect(),
             date_column: package.columns.iter().position(|column| column.role == Role::Date),
             dates: None,
             bounds: Bounds::default(),
@@ -71,7 +74,8 @@ impl Checker {
             if !column.nullable && array.null_count() > 0 {
                 for (position, row) in (0..array.len()).zip(first..) {
                     if array.is_null(position) {
-                        faults.cell(row, index, || "is null; the date column, the primary key and required columns need a value".to_owned());
+                        faults
+                            .cell(row, index, || "is null; the date column, the primary key and required columns need a value".to_owned());
                     }
                 }
             }
@@ -83,7 +87,9 @@ impl Checker {
                 Rule::Proportion => {
                     for (row, value) in (first..).zip(array.as_primitive::<Float64Type>()) {
                         if let Some(value) = value.filter(|value| !PROPORTION.contains(value)) {
-                            faults.cell(row, index, || format!("{value} is not a proportion: it must lie in 0..1; divide percentages by 100"));
+                            faults.cell(row, index, || {
+                                format!("{value} is not a proportion: it must lie in 0..1; divide percentages by 100")
+                            });
                         }
                     }
                 }

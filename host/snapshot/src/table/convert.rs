@@ -68,7 +68,9 @@ impl Conversion {
                 let integers = checked_cast(array, &DataType::Int64, first_row, column, faults)?;
                 for (row, value) in (first_row..).zip(integers.as_primitive::<Int64Type>()) {
                     if value.is_some_and(|value| !(-MAX_EXACT..=MAX_EXACT).contains(&value)) {
-                        faults.cell(row, column, || "is an integer that a 64-bit float cannot hold exactly; declare it as integer".to_owned());
+                        faults.cell(row, column, || {
+                            "is an integer that a 64-bit float cannot hold exactly; declare it as integer".to_owned()
+                        });
                     }
                 }
                 cast_with_options(&integers, &DataType::Float64, &CastOptions::default())

@@ -7,12 +7,13 @@ use std::io::Read;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use yearbook_domain::{Column, ColumnType};
+use yearbook_domain::Column;
 
 use super::builder::Builder;
 use super::chunk::{self, Chunk};
+use super::header::check_names;
 use super::source::{Source, SourceError};
-use crate::publish::{Faults, quote};
+use crate::publish::Faults;
 use records::{Broken, Record, Records};
 
 /// A CSV file being read.
@@ -102,6 +103,7 @@ fn ragged(record: &Record<'_>, expected: usize, row: u64, faults: &mut Faults) {
     let found = record.len();
     faults.row(row, || match found {
         1 if record.cell(0).is_none() => "is blank; remove the line".to_owned(),
+        1 => format!("has 1 field where the header has {expected}; write a comma for every empty field"),
         _ => format!("has {found} fields where the header has {expected}; quote commas inside a field"),
     });
 }
@@ -114,30 +116,6 @@ fn check_header(header: &Record<'_>, columns: &[Column], faults: &mut Faults) {
     }
     let found: Vec<String> = found.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     check_names(&found, columns, faults);
-}
-
-/// Whether a file's columns are those of the schema, in its order.
-pub(crate) fn check_names(found: &[String], columns: &[Column], faults: &mut Faults) {
-    for column in columns.iter().filter(|column| !found.contains(&column.name)) {
-        faults.file(Some(&column.name), || "is in the schema but not in the file; add it, or take it out of the schema".to_owned());
-    }
-    for name in found.iter().filter(|name| columns.iter().all(|column| column.name != **name)) {
-        faults.file(None, || format!("column {} is in the file but not in the schema; describe it, or remove it", quote(name.as_bytes())));
-    }
-    if faults.is_empty() {
-        let first = found.iter().enumerate().find(|(at, name)| columns.get(*at).is_none_or(|column| column.name != **name));
-        if let Some((at, name)) = first {
-            let expected = columns.get(at).map_or("none", |column| column.name.as_str());
-            faults.file(None, || format!("column {} of the file is {name:?} where the schema has {expected:?}; list each once, in the same order", at + 1));
-        } else if found.len() != columns.len() {
-            faults.file(None, || format!("the file has {} columns, the schema {}", found.len(), columns.len()));
-        }
-    }
-}
-
-/// Whether a column's cells are text in memory.
-pub(crate) fn is_text(column_type: ColumnType) -> bool {
-    matches!(column_type, ColumnType::String | ColumnType::Date)
 }
 
 #[cfg(test)]

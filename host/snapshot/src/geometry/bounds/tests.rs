@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn finish(parts: &[(f64, f64)]) -> [f64; 4] {
@@ -42,4 +44,27 @@ fn millions_of_points_take_bounded_memory_and_give_the_same_box() {
     }
     let [west, _, east, _] = bounds.finish().map_or([f64::NAN; 4], |bbox| bbox.0);
     assert!((west - 160.0).abs() < 1e-9 && (east + 170.0001).abs() < 1e-6, "{west} {east}");
+}
+
+/// Degrees eastwards from `west` to `x`.
+fn eastwards(west: f64, x: f64) -> f64 {
+    (x - west).rem_euclid(360.0)
+}
+
+proptest! {
+    #[test]
+    fn the_box_holds_every_point_and_none_is_smaller(points in prop::collection::vec(-180_i32..180, 1..20)) {
+        let points: Vec<f64> = points.into_iter().map(f64::from).collect();
+        let parts: Vec<(f64, f64)> = points.iter().map(|x| (*x, *x)).collect();
+        let [west, _, east, _] = finish(&parts);
+        let width = eastwards(west, east);
+        for point in &points {
+            prop_assert!(eastwards(west, *point) <= width, "{} outside {}..{}", point, west, east);
+        }
+        // The smallest arc starts at one of the points.
+        for start in &points {
+            let other = points.iter().map(|x| eastwards(*start, *x)).fold(0.0, f64::max);
+            prop_assert!(width <= other, "{}..{} is wider than from {}", west, east, start);
+        }
+    }
 }

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn fault(text: &str) -> String {
@@ -15,11 +17,15 @@ fn multi_forms_are_taken_spec_2_2() {
     assert_eq!(bbox("MULTIPOINT ((1 2), (3.5 -4e0))"), Some([1.0, -4.0, 3.5, 2.0]));
     assert_eq!(bbox("MULTIPOINT(1 2,3 4)"), Some([1.0, 2.0, 3.0, 4.0]));
     assert_eq!(bbox("MULTILINESTRING ((0 0, 1 1), (5 5 , 6 6))"), Some([0.0, 0.0, 6.0, 6.0]));
-    assert_eq!(bbox("MULTIPOLYGON (((0 0, 4 0, 4 4, 0 0), (1 1, 2 1, 2 2, 1 1)), ((-9 0, -8 0, -8 1, -9 0)))"), Some([-9.0, 0.0, 4.0, 4.0]));
+    assert_eq!(
+        bbox("MULTIPOLYGON (((0 0, 4 0, 4 4, 0 0), (1 1, 2 1, 2 2, 1 1)), ((-9 0, -8 0, -8 1, -9 0)))"),
+        Some([-9.0, 0.0, 4.0, 4.0])
+    );
     assert_eq!(bbox("MULTIPOLYGON EMPTY"), None);
     assert_eq!(bbox("MULTIPOINT (EMPTY, (1 2))"), Some([1.0, 2.0, 1.0, 2.0]));
     assert_eq!(bbox("MULTIPOLYGON (EMPTY, ((0 0, 4 0, 4 4, 0 0)))"), Some([0.0, 0.0, 4.0, 4.0]));
-    assert_eq!(bbox("MULTIPOINT ((-180 -90), (180 90))"), Some([-180.0, -90.0, 180.0, 90.0]));
+    assert_eq!(bbox("MULTIPOINT ((-180 -90), (-179 90))"), Some([-180.0, -90.0, -179.0, 90.0]), "the ends of the range belong to it");
+    assert_eq!(bbox("MULTIPOINT ((180 -90), (179 90))"), Some([179.0, -90.0, 180.0, 90.0]));
 }
 
 #[test]
@@ -29,9 +35,19 @@ fn a_ring_that_crosses_itself_is_served_as_published() {
 
 #[test]
 fn other_forms_are_refused_with_advice() {
-    for text in ["", "POINT (1 2)", "POLYGON ((0 0, 1 0, 1 1, 0 0))", "multipoint ((1 2))", "MULTIPOINT Z ((1 2 3))", "MULTIPOINTS ((1 2))",
-        "SRID=4326;MULTIPOINT ((1 2))", "GEOMETRYCOLLECTION EMPTY", " MULTIPOINT ((1 2))", "MULTIPOINT", "MULTIPOINT EMPTY EMPTY"]
-    {
+    for text in [
+        "",
+        "POINT (1 2)",
+        "POLYGON ((0 0, 1 0, 1 1, 0 0))",
+        "multipoint ((1 2))",
+        "MULTIPOINT Z ((1 2 3))",
+        "MULTIPOINTS ((1 2))",
+        "SRID=4326;MULTIPOINT ((1 2))",
+        "GEOMETRYCOLLECTION EMPTY",
+        " MULTIPOINT ((1 2))",
+        "MULTIPOINT",
+        "MULTIPOINT EMPTY EMPTY",
+    ] {
         assert!(fault(text).contains("write MULTIPOINT, MULTILINESTRING or MULTIPOLYGON"), "{text}: {}", fault(text));
     }
 }
@@ -61,5 +77,17 @@ fn what_is_malformed_is_named_with_its_place() {
     ] {
         let found = fault(text);
         assert!(found.contains(expected), "{text}\n  found    {found}\n  expected {expected}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in "(MULTIPOINT|MULTIPOLYGON|MULTILINESTRING)( ?EMPTY|[(), 0-9.eE+é-]{0,40})") {
+        let mut bounds = Bounds::default();
+        if check(&text, &mut bounds).is_ok() {
+            if let Some(bbox) = bounds.finish() {
+                prop_assert!(bbox.0.iter().all(|side| side.is_finite()), "{}", text);
+            }
+        }
     }
 }

@@ -155,7 +155,9 @@ impl<R: Read> Records<R> {
                 (Some(b'\r'), Some(b'\n')) => return Ok(Scan::Complete(at + 2)),
                 (None, _) if self.exhausted => return Ok(Scan::Complete(at)),
                 (None, _) | (Some(b'\r'), None) if !self.exhausted => return Ok(Scan::More),
-                (Some(b'\r'), _) => return broken("has a carriage return that no line feed follows; end lines with LF or CRLF, quote line breaks"),
+                (Some(b'\r'), _) => {
+                    return broken("has a carriage return that no line feed follows; end lines with LF or CRLF, quote line breaks");
+                }
                 (Some(b'"'), _) => return broken("has a quote inside an unquoted field; quote the whole field and double the quote"),
                 _ => return broken("goes on behind its closing quote; double quotes inside a field"),
             }
@@ -186,7 +188,10 @@ impl<R: Read> Records<R> {
         self.start = 0;
         if self.end == self.buffer.len() {
             if self.buffer.len() >= MAX_RECORD {
-                return Err(Broken::Record { field: self.fields.len(), why: "belongs to a record of over 256 MiB; is a quote never closed?" });
+                return Err(Broken::Record {
+                    field: self.fields.len(),
+                    why: "belongs to a record of over 256 MiB; is a quote never closed?",
+                });
             }
             self.buffer.resize(self.buffer.len() * 2, 0);
         }

@@ -1,0 +1,49 @@
+//! The repository's own packages: real tables with real faults of their kind (invalid rings, nulls, leading zeros) publish.
+
+use super::*;
+
+const DATASETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets");
+
+fn packages() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::from(DATASETS)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else if entry.ends_with("datapackage.json") {
+                found.push(entry);
+            }
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn every_package_of_the_repository_publishes() {
+    let fixture = Fixture::new(&["n:integer"], "");
+    let packages = packages();
+    assert!(packages.len() >= 8, "{packages:?}");
+    for path in packages {
+        let package = Package::open(&path).unwrap_or_else(|error| panic!("{error}"));
+        let draft = publish(&fixture.files, &fixture.workers, &package, None, &Silent).await.unwrap_or_else(|error| panic!("{error}"));
+        let snapshot = &draft.snapshot;
+        let rows = fixture.rows(snapshot);
+        assert_eq!(snapshot.rows, rows.num_rows() as u64, "{}", draft.name);
+        assert!(snapshot.rows > 0, "{}", draft.name);
+        assert_eq!(snapshot.bbox.is_some(), snapshot.has_geometry(), "{}", draft.name);
+        assert_eq!(snapshot.date_range.is_some(), snapshot.date_column.is_some(), "{}", draft.name);
+    }
+}
+
+#[tokio::test]
+async fn the_regions_of_new_zealand_lie_across_180_rfc_7946_5_2() {
+    let fixture = Fixture::new(&["n:integer"], "");
+    let package = Package::open(&Path::new(DATASETS).join("nz_regional_councils_2018")).unwrap();
+    let snapshot = publish(&fixture.files, &fixture.workers, &package, None, &Silent).await.unwrap().snapshot;
+    let [west, south, east, north] = snapshot.bbox.unwrap().0;
+    assert!((160.0..180.0).contains(&west) && (-180.0..-170.0).contains(&east), "{west} {east}");
+    assert!(south < north && (-60.0..-25.0).contains(&south), "{south} {north}");
+    let codes: Vec<String> = show(&fixture.rows(&snapshot).project(&[0]).unwrap());
+    assert_eq!(codes[0], "01", "leading zeros stay");
+}
