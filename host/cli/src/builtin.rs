@@ -56,6 +56,8 @@ pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<Component>> {
 }
 
 fn from_folder(folder: &Path) -> anyhow::Result<Vec<Component>> {
+    // A missing folder keeps the name that it was given.
+    let folder = &folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     NAMES
         .into_iter()
         .map(|name| {

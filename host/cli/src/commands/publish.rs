@@ -40,6 +40,7 @@ pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<
                 done.push(published);
             }
             Err(error) => {
+                store.close().await;
                 let names: Vec<String> = done.into_iter().map(|published| published.dataset).collect();
                 return Err(refusal::explain(error, path, &names, paths.len()));
             }
@@ -74,5 +75,6 @@ async fn one(context: &Context, store: &dyn Store, files: &Files, workers: &Work
 
 fn line(published: &Published) -> String {
     let Published { dataset, snapshot_id, rows, status, .. } = published;
-    format!("{dataset}: snapshot {snapshot_id}, {rows} rows, {status}")
+    let noun = if *rows == 1 { "row" } else { "rows" };
+    format!("{dataset}: snapshot {snapshot_id}, {rows} {noun}, {status}")
 }

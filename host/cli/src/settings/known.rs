@@ -67,8 +67,10 @@ impl Known {
                 Err(problem) => problems.push(problem),
             }
         }
-        // Each value was judged alone against the defaults, so that together they fit.
-        serde_json::from_value(values).unwrap_or_default()
+        serde_json::from_value(values).unwrap_or_else(|error| {
+            problems.push(Problem::Together { message: error.to_string() });
+            Document::default()
+        })
     }
 
     /// The typed value of one assignment; none for an empty section.

@@ -62,6 +62,12 @@ pub enum Problem {
         /// What was written.
         found: String,
     },
+    /// Values that fit alone do not fit together.
+    #[error("these settings do not fit together: {message}")]
+    Together {
+        /// Serde's sentence.
+        message: String,
+    },
     /// Two names of one setting disagree.
     #[error("{first} and {second} both set `{key}`, to different values; keep one of them")]
     Twice {

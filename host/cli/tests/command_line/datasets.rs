@@ -35,7 +35,7 @@ fn one_dataset_is_shown_with_its_columns() {
     assert_eq!(value["primary_key"][0], "date");
     let text = yearbook.run(&["datasets", "show", "tiny"]).ok().stdout;
     assert!(text.contains("dates           2024-01-01 to 2024-02-01\n"), "{text}");
-    assert!(text.contains("\nvalue   number   value  "), "{text}");
+    assert!(text.contains("\nvalue   number  value  yes    index\n"), "{text}");
 }
 
 #[test]

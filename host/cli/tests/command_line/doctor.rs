@@ -44,7 +44,7 @@ fn a_lost_or_cut_snapshot_file_is_found_by_dataset() {
     yearbook.package("tiny", "2024-01-01,1\n");
     yearbook.run(&["publish", "tiny"]).ok();
     assert_eq!(check(&doctor(&yearbook).1, "snapshots").0, "ok");
-    let stored = only_file(&yearbook.path("yearbook-data/objects/snapshots"));
+    let stored = only_snapshot(&yearbook.path("yearbook-data/objects/snapshots"));
     std::fs::write(&stored, b"cut").unwrap();
     let (_, checks) = doctor(&yearbook);
     let (status, message) = check(&checks, "snapshots");
@@ -67,8 +67,10 @@ fn a_data_directory_open_to_others_is_a_warning() {
     assert!(message.contains("chmod 700"), "{message}");
 }
 
-fn only_file(folder: &Path) -> std::path::PathBuf {
+/// The only Parquet file of a folder (the store may keep checksums beside it).
+fn only_snapshot(folder: &Path) -> std::path::PathBuf {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "parquet"));
     assert_eq!(files.len(), 1, "{files:?}");
     files.pop().unwrap()
 }
