@@ -26,7 +26,7 @@ pub(crate) enum Keeping {
     Private,
     /// The same for everybody, asked for again each time.
     Public,
-    /// Of this moment.
+    /// Of this moment: no entity tag either.
     Never,
 }
 
@@ -47,7 +47,8 @@ impl Document {
 
     /// 304 when the client has this document already.
     pub(crate) fn not_modified(&self, state: &AppState, asked: &HeaderMap, keeping: Keeping) -> Option<Response> {
-        conditional::not_modified(asked, &self.tag, None).then(|| {
+        let kept = !matches!(keeping, Keeping::Never) && conditional::not_modified(asked, &self.tag, None);
+        kept.then(|| {
             let mut response = Response::new(Body::empty());
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             self.describe(response.headers_mut(), self.coding(state, asked), keeping);
@@ -86,7 +87,9 @@ impl Document {
             Keeping::Public => ("no-cache", "Accept-Encoding"),
             Keeping::Never => ("no-store", "Accept-Encoding"),
         };
-        headers.insert(ETAG, self.tag.header(coding));
+        if !matches!(keeping, Keeping::Never) {
+            headers.insert(ETAG, self.tag.header(coding));
+        }
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
         headers.insert(VARY, HeaderValue::from_static(vary));
     }
