@@ -1,3 +1,4 @@
 //! What the integration tests share. One library and one test binary, so that linking is paid once.
 
+pub mod app;
 pub mod components;

@@ -1,0 +1,120 @@
+//! The whole service in one process: an SQLite catalogue and a folder of files in a temporary directory, the built
+//! plugins in a real sandbox, and the router, called without a socket.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod ask;
+mod packages;
+
+use std::sync::Arc;
+
+use axum::Router;
+use tempfile::TempDir;
+use yearbook_catalog::{KeyRecord, KeyRing, Live, Meter, Publication, Retention, Store, key};
+use yearbook_domain::{Millis, Plan};
+use yearbook_sandbox::{Limits, Registry, Sandbox};
+use yearbook_server::{AppState, Parts, Settings};
+use yearbook_snapshot::{Files, Package, Reader, Silent};
+use yearbook_workers::Workers;
+
+use crate::components;
+
+pub use ask::{Ask, Reply};
+pub use packages::{Table, big, harvest, parks};
+
+/// Formats that are loaded.
+const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
+
+/// A running service.
+pub struct TestApp {
+    /// Its routes, for tests that open a socket.
+    pub router: Router,
+    /// The catalogue's database.
+    pub store: Arc<dyn Store>,
+    /// The catalogue in memory.
+    pub live: Arc<Live>,
+    /// Where stored files lie.
+    pub folder: TempDir,
+    files: Files,
+    workers: Arc<Workers>,
+    registry: Arc<Registry>,
+    sandbox: Arc<Sandbox>,
+}
+
+impl TestApp {
+    /// A service with burst limits off and everything else as shipped.
+    pub async fn start() -> Self {
+        let mut settings = Settings::default();
+        settings.limits.burst_per_second = 0;
+        Self::with(settings).await
+    }
+
+    /// A service with these settings.
+    pub async fn with(settings: Settings) -> Self {
+        let folder = TempDir::new().unwrap();
+        let store = yearbook_catalog::open(&yearbook_catalog::sqlite_url(&folder.path().join("yearbook.db"))).await.unwrap();
+        let files = Files::open(&format!("file:{}", folder.path().join("objects").display())).unwrap();
+        let workers = Workers::new(2);
+        let live = Live::start(Arc::clone(&store), Live::PERIOD).await.unwrap();
+        let registry = Arc::new(Registry::new());
+        let sandbox = components::sandbox(Limits { instances: 16, ..Limits::default() });
+        let load = |format: &str| sandbox.load_encoder(&components::component(format)).unwrap();
+        FORMATS.iter().for_each(|format| registry.add_encoder(&load(format)).unwrap());
+        let state = AppState::new(Parts {
+            keys: KeyRing::new(Arc::clone(&store), Arc::clone(&live)),
+            meter: Meter::new(Arc::clone(&store)),
+            live: Arc::clone(&live),
+            store: Arc::clone(&store),
+            reader: Reader::new(files.clone(), Arc::clone(&workers)),
+            files: files.clone(),
+            registry: Arc::clone(&registry),
+            workers: Arc::clone(&workers),
+            settings,
+        })
+        .await
+        .unwrap();
+        Self { router: yearbook_server::app(state), store, live, folder, files, workers, registry, sandbox }
+    }
+
+    /// Loads one more plugin while the service runs.
+    pub fn load(&self, format: &str) {
+        self.registry.add_encoder(&self.sandbox.load_encoder(&components::component(format)).unwrap()).unwrap();
+    }
+
+    /// Publishes a package as the command line does; the service sees it when this returns. The snapshot's id.
+    pub async fn publish(&self, table: &Table) -> String {
+        let folder = TempDir::new().unwrap();
+        let package = Package::open(&table.write(folder.path())).unwrap();
+        let current = self.live.dataset(package.name().as_str()).map(|dataset| Arc::clone(&dataset.current));
+        let draft = yearbook_snapshot::publish(&self.files, &self.workers, &package, current.as_deref(), &Silent).await.unwrap();
+        let id = draft.snapshot.id.clone();
+        let publication = Publication { name: draft.name, namespace: draft.namespace, snapshot: draft.snapshot, checked_at: Millis::now() };
+        self.store.commit(&publication, Retention::default()).await.unwrap();
+        self.live.refresh().await.unwrap();
+        id
+    }
+
+    /// A new key of this plan.
+    pub async fn key(&self, plan: Plan) -> String {
+        let (issued, hash) = key::issue().unwrap();
+        let record = KeyRecord { id: key::new_id().unwrap(), label: None, plan, created_at: Millis::now(), revoked_at: None };
+        self.store.insert_key(&record, &hash).await.unwrap();
+        self.live.refresh().await.unwrap();
+        issued.expose().to_owned()
+    }
+
+    /// Begins a GET of `path`.
+    pub fn get(&self, path: &str) -> Ask {
+        self.ask("GET", path)
+    }
+
+    /// Begins a HEAD of `path`.
+    pub fn head(&self, path: &str) -> Ask {
+        self.ask("HEAD", path)
+    }
+
+    /// Begins a request.
+    pub fn ask(&self, method: &str, path: &str) -> Ask {
+        Ask::new(self.router.clone(), method, path)
+    }
+}

@@ -1,0 +1,107 @@
+//! Small data packages for route tests.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+/// A data package in memory.
+pub struct Table {
+    descriptor: Value,
+    csv: String,
+}
+
+impl Table {
+    /// Writes descriptor and data into `folder`; the descriptor's path.
+    #[must_use]
+    pub fn write(&self, folder: &Path) -> PathBuf {
+        let path = folder.join("datapackage.json");
+        std::fs::write(folder.join("data.csv"), &self.csv).unwrap();
+        std::fs::write(&path, self.descriptor.to_string()).unwrap();
+        path
+    }
+
+    /// The same with other data.
+    #[must_use]
+    pub fn with_rows(mut self, csv: &str) -> Self {
+        self.csv = csv.to_owned();
+        self
+    }
+}
+
+fn table(name: &str, fields: Value, key: &[&str], yearbook: Value, csv: String) -> Table {
+    let descriptor = json!({
+        "name": name,
+        "title": format!("Title of {name}"),
+        "licenses": [{"name": "CC-BY-4.0"}],
+        "sources": [{"title": "Agency", "path": "https://agency.example/data"}],
+        "resources": [{"name": name, "path": "data.csv", "schema": {"fields": fields, "primaryKey": key}}],
+        "yearbook": yearbook,
+    });
+    Table { descriptor, csv }
+}
+
+/// A long series: 40 dates by three regions, one of them with a macron; `value` is sometimes null.
+#[must_use]
+pub fn harvest() -> Table {
+    let mut csv = "date,region,value,final\n".to_owned();
+    for index in 0..40 {
+        let (year, month) = (2020 + index / 12, index % 12 + 1);
+        for (offset, region) in ["Auckland", "Māori land", "Waikato, north"].into_iter().enumerate() {
+            let value = if (index + offset) % 7 == 0 { String::new() } else { format!("{}.5", index * 10 + offset) };
+            let _ = writeln!(csv, "{year}-{month:02}-01,\"{region}\",{value},{}", index % 2 == 0);
+        }
+    }
+    let fields = json!([
+        {"name": "date", "type": "date"},
+        {"name": "region", "type": "string", "description": "Where."},
+        {"name": "value", "type": "number", "unit": "tonnes"},
+        {"name": "final", "type": "boolean"},
+    ]);
+    let yearbook = json!({
+        "namespace": "farms", "source": "Ministry of Harvest", "attribution_text": "Ahuwhenua Māori, CC BY 4.0",
+        "source_url_precision": "dataset", "refresh_cadence": "weekly", "date_filter_column": "date", "dimensions": ["region"],
+        "bulk_redistribution": true,
+    });
+    table("harvest", fields, &["date", "region"], yearbook, csv)
+}
+
+/// Three places without dates.
+#[must_use]
+pub fn parks() -> Table {
+    let mut csv = "park,area,geometry_wkt\n".to_owned();
+    for (index, name) in ["Albert", "Cornwall", "Domain"].into_iter().enumerate() {
+        let _ = writeln!(csv, "{name},{index},\"MULTIPOINT ((174.{index} -36.8))\"");
+    }
+    let fields = json!([
+        {"name": "park", "type": "string"},
+        {"name": "area", "type": "integer"},
+        {"name": "geometry_wkt", "type": "string"},
+    ]);
+    let yearbook = json!({
+        "namespace": "places", "source": "Council", "attribution_text": "Council, CC BY 4.0", "source_url_precision": "source",
+        "dimensions": ["park"], "bulk_redistribution": false,
+    });
+    table("parks", fields, &["park"], yearbook, csv)
+}
+
+/// `rows` rows of a counter by day, repeated: enough for several batches.
+#[must_use]
+pub fn big(rows: usize) -> Table {
+    let mut csv = "date,series,value\n".to_owned();
+    for index in 0..rows {
+        let day = index / 100;
+        let (year, month, day) = (1900 + day / 336, day / 28 % 12 + 1, day % 28 + 1);
+        let _ = writeln!(csv, "{year}-{month:02}-{day:02},series {:02},{}", index % 100, index * 3);
+    }
+    let fields = json!([
+        {"name": "date", "type": "date"},
+        {"name": "series", "type": "string"},
+        {"name": "value", "type": "integer"},
+    ]);
+    let yearbook = json!({
+        "namespace": "tests", "source": "Generator", "attribution_text": "Synthetic", "source_url_precision": "source",
+        "date_filter_column": "date", "dimensions": ["series"], "bulk_redistribution": true,
+    });
+    table("big", fields, &["date", "series"], yearbook, csv)
+}

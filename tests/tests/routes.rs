@@ -1,0 +1,14 @@
+//! Routes in process, mirroring `host/server/src/routes`. A test names the rule it proves.
+
+mod concurrency;
+mod conditional;
+mod cursors;
+mod data;
+mod datasets;
+mod errors;
+mod formats;
+mod guests;
+mod health;
+mod metering;
+mod preview;
+mod shape;

@@ -1,0 +1,62 @@
+//! Over a real socket: what only a connection shows.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use yearbook_domain::Plan;
+use yearbook_server::ServerSettings;
+use yearbook_tests::app::{TestApp, big};
+
+async fn socket(app: &TestApp) -> (std::net::SocketAddr, tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<std::io::Result<()>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    let router = app.router.clone();
+    let server = tokio::spawn(async move {
+        let settings = ServerSettings { shutdown_ms: 5_000, ..ServerSettings::default() };
+        yearbook_server::serve(listener, router, &settings, async { drop(stopped.await) }).await
+    });
+    (address, stop, server)
+}
+
+#[tokio::test]
+async fn a_stop_lets_an_open_response_finish() {
+    let app = TestApp::start().await;
+    app.publish(&big(90_000)).await;
+    let key = app.key(Plan::Enterprise).await;
+    let (address, stop, server) = socket(&app).await;
+    let mut client = TcpStream::connect(address).await.unwrap();
+    let request =
+        format!("GET /v1/datasets/big/data?limit=0&format=csv HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\nConnection: close\r\n\r\n");
+    client.write_all(request.as_bytes()).await.unwrap();
+    let mut begun = [0; 12];
+    client.read_exact(&mut begun).await.unwrap();
+    assert_eq!(&begun, b"HTTP/1.1 200");
+    stop.send(()).unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(TcpStream::connect(address).await.is_err(), "no new connections");
+    let mut rest = Vec::new();
+    client.read_to_end(&mut rest).await.unwrap();
+    assert!(rest.ends_with(b"\r\n0\r\n\r\n"), "the last chunk arrived");
+    server.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_frees_what_it_held() {
+    let app = TestApp::start().await;
+    app.publish(&big(90_000)).await;
+    let key = app.key(Plan::Enterprise).await;
+    let (address, stop, server) = socket(&app).await;
+    // More than there are sandbox instances: each is dropped after its first bytes.
+    for _ in 0..40 {
+        let mut client = TcpStream::connect(address).await.unwrap();
+        let request = format!("GET /v1/datasets/big/data?limit=0 HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n");
+        client.write_all(request.as_bytes()).await.unwrap();
+        let mut begun = [0; 12];
+        client.read_exact(&mut begun).await.unwrap();
+        assert_eq!(&begun, b"HTTP/1.1 200");
+    }
+    stop.send(()).unwrap();
+    server.await.unwrap().unwrap();
+}

@@ -1,0 +1,82 @@
+//! Quotas and bursts (contract 5).
+
+use futures::future::join_all;
+use yearbook_domain::Plan;
+use yearbook_server::Settings;
+use yearbook_tests::app::{TestApp, parks};
+
+#[tokio::test]
+async fn the_eleventh_concurrent_request_of_a_free_key_is_refused_contract_5() {
+    let app = TestApp::start().await;
+    app.publish(&parks()).await;
+    let key = app.key(Plan::Free).await;
+    let replies = join_all((0..25).map(|_| app.get("/v1/datasets/parks/data").key(&key).send())).await;
+    let answered = replies.iter().filter(|reply| reply.status == 200).count();
+    let refused = replies.iter().filter(|reply| reply.outcome() == (429, "quota_used_up".to_owned())).count();
+    assert_eq!((answered, refused), (10, 15));
+    let late = app.get("/v1/datasets/parks/data").key(&key).send().await;
+    assert_eq!((late.header("x-ratelimit-limit"), late.header("x-ratelimit-remaining")), ("10".to_owned(), "0".to_owned()));
+    assert!(late.header("retry-after").parse::<u64>().is_ok_and(|seconds| seconds > 0));
+    assert!(late.header("ratelimit-policy").starts_with("\"month\";q=10;w="));
+    assert!(late.header("ratelimit").starts_with("\"month\";r=0;t="));
+}
+
+#[tokio::test]
+async fn only_answered_gets_are_charged_contract_5() {
+    let app = TestApp::start().await;
+    app.publish(&parks()).await;
+    let key = app.key(Plan::Free).await;
+    let used = async || app.get("/v1/me").key(&key).send().await.json()["requests"]["used"].as_u64();
+    for free in ["/v1/datasets/nothing", "/v1/datasets/parks/data?limit=x", "/v1/datasets/parks/data?limit=0", "/v1/me", "/v1/nothing"] {
+        app.get(free).key(&key).send().await;
+    }
+    for head in ["/v1/datasets", "/v1/datasets/parks", "/v1/datasets/parks/data"] {
+        assert_eq!(app.head(head).key(&key).send().await.status, 200, "{head}");
+    }
+    assert_eq!(used().await, Some(0));
+    for (index, path) in ["/v1/datasets", "/v1/datasets/parks", "/v1/datasets/parks/data", "/v1/series/parks/data"].into_iter().enumerate()
+    {
+        let reply = app.get(path).key(&key).send().await;
+        assert_eq!(reply.header("x-ratelimit-remaining"), (9 - index).to_string(), "{path}");
+    }
+    assert_eq!(used().await, Some(4));
+}
+
+#[tokio::test]
+async fn head_and_304_are_answered_when_the_quota_is_used_up_contract_5() {
+    let mut settings = Settings::default();
+    settings.plans.free.requests_per_month = Some(1);
+    let app = TestApp::with(settings).await;
+    app.publish(&parks()).await;
+    let key = app.key(Plan::Free).await;
+    let path = "/v1/datasets/parks/data";
+    let tag = app.get(path).key(&key).send().await.header("etag");
+    assert_eq!(app.get(path).key(&key).send().await.status, 429);
+    assert_eq!(app.head(path).key(&key).send().await.status, 200);
+    assert_eq!(app.get(path).key(&key).header("if-none-match", &tag).send().await.status, 304);
+    assert_eq!(app.get("/v1/me").key(&key).send().await.json()["requests"]["left"], 0);
+}
+
+#[tokio::test]
+async fn unlimited_plans_have_no_rate_limit_headers_contract_5() {
+    let app = TestApp::start().await;
+    let key = app.key(Plan::Pro).await;
+    let reply = app.get("/v1/datasets").key(&key).send().await;
+    assert_eq!((reply.status.as_u16(), reply.header("x-ratelimit-limit"), reply.header("ratelimit")), (200, String::new(), String::new()));
+}
+
+#[tokio::test]
+async fn a_key_in_a_tight_loop_is_slowed_down_contract_5() {
+    let mut settings = Settings::default();
+    settings.limits.burst_per_second = 1;
+    settings.limits.burst_size = 2;
+    let app = TestApp::with(settings).await;
+    let (hasty, calm) = (app.key(Plan::Enterprise).await, app.key(Plan::Enterprise).await);
+    let statuses: Vec<u16> =
+        join_all((0..4).map(|_| app.get("/v1/me").key(&hasty).send())).await.iter().map(|reply| reply.status.as_u16()).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 2, "{statuses:?}");
+    assert_eq!(app.get("/v1/me").key(&calm).send().await.status, 200, "another key has its own bucket");
+    let guesses: Vec<u16> =
+        join_all((0..4).map(|_| app.get("/v1/me").key("yb_guess").send())).await.iter().map(|reply| reply.status.as_u16()).collect();
+    assert_eq!((guesses[0], guesses[3]), (401, 429), "guessing keys is slowed down by address");
+}
