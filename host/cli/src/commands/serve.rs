@@ -89,7 +89,7 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
     };
     Ok(async move {
         signals.next().await;
-        tracing::info!("stopping: open responses may finish; a second signal ends them");
+        tracing::info!("asked to stop; a second signal ends the process at once");
         tokio::spawn(async move {
             signals.next().await;
             std::process::exit(1);
