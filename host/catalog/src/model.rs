@@ -20,7 +20,7 @@ pub struct Publication {
 pub enum Committed {
     /// The snapshot is now the current one.
     New,
-    /// It was the current one already; only `checked_at` moved.
+    /// It was the current one already; only `checked_at` moved, and the file where it was written anew.
     Unchanged,
 }
 

@@ -54,7 +54,8 @@ pub(crate) const PUT_DATASET: &str = "
         checked_at = CASE WHEN excluded.checked_at > datasets.checked_at THEN excluded.checked_at ELSE datasets.checked_at END,
         retired_at = NULL";
 
-pub(crate) const CURRENT_ID: &str = "SELECT id FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
+pub(crate) const CURRENT: &str =
+    "SELECT number, id, file_sha256, created_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
 
 pub(crate) const INSERT_SNAPSHOT: &str = "
     INSERT INTO snapshots (

@@ -41,6 +41,7 @@ macro_rules! every_rule {
             history: datasets_are_sorted_by_name,
             history: the_newest_commit_is_current,
             history: the_same_snapshot_only_moves_checked_at_contract_7,
+            history: a_file_written_anew_replaces_the_old_one_and_the_snapshot_keeps_its_age,
             history: a_late_publisher_does_not_turn_checked_at_back,
             history: data_that_went_back_is_current_again,
             history: a_retired_dataset_is_gone_until_published_again_contract_4,

@@ -40,8 +40,16 @@ pub(super) async fn commit(
     let Publication { name, namespace, snapshot, checked_at } = publication;
     sqlx::query(statements::PUT_DATASET).bind(name.as_str()).bind(namespace.as_str()).bind(checked_at.0).execute(&mut *connection).await?;
     sqlx::query(statements::MOVE_REVISION).execute(&mut *connection).await?;
-    let current: Option<String> = sqlx::query_scalar(statements::CURRENT_ID).bind(name.as_str()).fetch_optional(&mut *connection).await?;
-    if current.as_ref() == Some(&snapshot.id) {
+    let current: Option<(i64, String, String, i64)> =
+        sqlx::query_as(statements::CURRENT).bind(name.as_str()).fetch_optional(&mut *connection).await?;
+    if let Some((number, id, file, created_at)) = current
+        && id == snapshot.id
+    {
+        if file != snapshot.file.sha256 {
+            // The same rows in a file written anew, after damage or by a newer writer: the snapshot keeps its age.
+            sqlx::query(statements::DELETE_SNAPSHOT).bind(number).execute(&mut *connection).await?;
+            insert(&mut *connection, name, &Snapshot { created_at: Millis(created_at), ..snapshot.clone() }).await?;
+        }
         return Ok(Committed::Unchanged);
     }
     insert(&mut *connection, name, snapshot).await?;

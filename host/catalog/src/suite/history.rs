@@ -57,6 +57,18 @@ pub(crate) async fn the_newest_commit_is_current(place: Place) {
     assert_eq!(store.snapshot(&name("cpi"), "first").await.unwrap(), Some(snapshot("first", TODAY)));
 }
 
+pub(crate) async fn a_file_written_anew_replaces_the_old_one_and_the_snapshot_keeps_its_age(place: Place) {
+    let store = place.host().await;
+    publish(&*store, "cpi", "first", TODAY).await;
+    let mut repaired = Publication { snapshot: snapshot("first", TODAY + HOUR), ..publication("cpi", "first", TODAY + HOUR) };
+    repaired.snapshot.file.sha256 = "f".repeat(64);
+    assert_eq!(store.commit(&repaired, Retention::default()).await.unwrap(), Committed::Unchanged);
+    let current = store.snapshot(&name("cpi"), "first").await.unwrap().unwrap();
+    assert_eq!((current.file, current.created_at), (repaired.snapshot.file.clone(), snapshot("first", TODAY).created_at));
+    assert_eq!(store.referenced_files().await.unwrap(), [repaired.snapshot.file]);
+    assert_eq!(history(&*store).await, ["first"]);
+}
+
 pub(crate) async fn the_same_snapshot_only_moves_checked_at_contract_7(place: Place) {
     let store = place.host().await;
     publish(&*store, "cpi", "same", TODAY).await;
