@@ -4,14 +4,14 @@ use parquet::basic::Compression;
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
-use yearbook_domain::{Column, ColumnType, Role};
+use yearbook_domain::{Column, ColumnType};
 
 use super::Description;
 use crate::table::blocks::GROUP_ROWS;
 use crate::table::distinct::MAX_DICTIONARY_BYTES;
 
 /// Rows of a data page: what the page index lets a reader skip. A response of 100 rows decodes one page a column.
-const PAGE_ROWS: usize = 8_192;
+const PAGE_ROWS: usize = 4_096;
 
 /// Bytes of a data page, uncompressed; large geometries come a few or one to a page.
 const PAGE_BYTES: usize = 1 << 20;
@@ -26,13 +26,14 @@ pub(super) fn of(description: &Description<'_>) -> WriterProperties {
         .set_data_page_size_limit(PAGE_BYTES)
         .set_dictionary_page_size_limit(MAX_DICTIONARY_BYTES)
         .set_compression(Compression::SNAPPY)
-        .set_dictionary_enabled(true)
+        .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::Page)
         .set_sorting_columns(sorting(description))
         .set_key_value_metadata(Some(words));
-    for column in description.columns.iter().filter(|column| column.role == Role::Geometry && !column.few_values) {
-        // Each geometry is its own: a dictionary would hold all of them once more.
-        builder = builder.set_column_dictionary_enabled(ColumnPath::from(column.name.as_str()), false);
+    // A dictionary has to be decoded before the first row, so it is worth having only where values repeat: numbers and
+    // many-valued text are stored plain.
+    for column in description.columns.iter().filter(|column| column.few_values) {
+        builder = builder.set_column_dictionary_enabled(ColumnPath::from(column.name.as_str()), true);
     }
     builder.build()
 }
