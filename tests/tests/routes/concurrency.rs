@@ -60,3 +60,30 @@ async fn a_client_that_goes_away_frees_what_it_held() {
     stop.send(()).unwrap();
     server.await.unwrap().unwrap();
 }
+
+#[tokio::test]
+async fn answers_without_a_body_keep_the_connection() {
+    let app = TestApp::start().await;
+    app.publish(&big(100)).await;
+    let key = app.key(Plan::Enterprise).await;
+    let (address, _stop, _server) = socket(&app).await;
+    let mut client = TcpStream::connect(address).await.unwrap();
+    let path = "/v1/datasets/big/data";
+    for (request, status) in [
+        (format!("HEAD {path} HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n"), "200"),
+        (format!("GET {path} HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\nIf-None-Match: *\r\n\r\n"), "304"),
+        (format!("HEAD /v1/datasets HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n"), "200"),
+    ] {
+        client.write_all(request.as_bytes()).await.unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(client.read_u8().await.unwrap());
+        }
+        let head = String::from_utf8(head).unwrap();
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{head}");
+        assert!(
+            !head.contains("connection: close") && !head.contains("transfer-encoding") && !head.contains("content-length: 0"),
+            "{head}"
+        );
+    }
+}

@@ -40,6 +40,7 @@ async fn what_a_client_has_is_304_and_free_contract_5() {
             assert_eq!((second.status.as_u16(), second.body.len()), (304, 0), "{path} {tags}");
             assert_eq!(second.header("etag"), tag, "{path}");
             assert_eq!(second.header("content-type"), "", "{path}");
+            assert_eq!(second.header("content-length"), "", "{path}");
         }
         let changed = app.head(path).key(&key).header("if-none-match", "\"other\"").send().await;
         assert_eq!(changed.status, 200, "{path}");

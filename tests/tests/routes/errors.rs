@@ -62,7 +62,7 @@ async fn unknown_routes_and_methods_answer_in_the_same_shape_contract_2() {
     for (method, path) in [("POST", "/health"), ("PUT", "/v1/datasets"), ("DELETE", "/v1/datasets/parks/data"), ("PATCH", "/v1/me")] {
         let reply = app.ask(method, path).send().await;
         assert_eq!(reply.outcome(), (405, "method_not_allowed".to_owned()), "{method} {path}");
-        assert_eq!(reply.header("allow"), "GET,HEAD", "{method} {path}");
+        assert_eq!(reply.header("allow"), "GET, HEAD, OPTIONS", "{method} {path}");
     }
 }
 

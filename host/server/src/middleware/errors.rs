@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use yearbook_domain::Refusal;
@@ -34,6 +34,10 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     headers.insert(VARY, HeaderValue::from_static("Accept"));
     if let Some(seconds) = error.retry_after() {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if error.status() == StatusCode::METHOD_NOT_ALLOWED {
+        // Every route is read-only (spec 1.1); OPTIONS is CORS's.
+        headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
     }
     if error.status() == StatusCode::UNAUTHORIZED {
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey realm=\"yearbook\", header=\"X-API-Key\""));

@@ -1,12 +1,16 @@
 //! Data bodies: whole with a length, or chunks as the client takes them. A body that fails midway is cut, so that hyper
 //! drops the connection instead of ending it well (contract 3).
 
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use axum::body::Body;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::BoxStream;
+use http_body::{Frame, SizeHint};
 use yearbook_sandbox::Encoded;
 use yearbook_workers::Workers;
 
@@ -44,9 +48,30 @@ pub(crate) async fn of(workers: &Arc<Workers>, coding: Option<Coding>, encoded: 
     }
 }
 
-/// A body without bytes whose length nobody claims: for HEAD, where the length is not known without making the body.
-pub(crate) fn unknown() -> Body {
-    Body::from_stream(futures::stream::empty::<Result<Bytes, Cut>>())
+/// A body that ends at once and claims no length: for HEAD, where the length is not known without making the body, and for
+/// 304, where `Content-Length: 0` would be a lie about the 200 (RFC 9110, 8.6).
+pub(crate) fn unsaid() -> Body {
+    Body::new(Unsaid)
+}
+
+/// Ended, so that hyper keeps the connection; of unknown size, so that nobody adds a length.
+struct Unsaid;
+
+impl http_body::Body for Unsaid {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(None)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        true
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::new()
+    }
 }
 
 /// The same chunks, with a cut in the log under the request's id.

@@ -7,7 +7,7 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Serialize;
 
-use super::{Tag, compress, conditional};
+use super::{Tag, body, compress, conditional};
 use crate::error::Error;
 use crate::extract::coding::Coding;
 use crate::state::AppState;
@@ -49,7 +49,7 @@ impl Document {
     pub(crate) fn not_modified(&self, state: &AppState, asked: &HeaderMap, keeping: Keeping) -> Option<Response> {
         let kept = !matches!(keeping, Keeping::Never) && conditional::not_modified(asked, &self.tag, None);
         kept.then(|| {
-            let mut response = Response::new(Body::empty());
+            let mut response = Response::new(body::unsaid());
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             self.describe(response.headers_mut(), self.coding(state, asked), keeping);
             response

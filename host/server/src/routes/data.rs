@@ -39,7 +39,7 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
         return Ok(head.not_modified());
     }
     if parts.method == Method::HEAD {
-        return Ok(head.with(body::unknown()));
+        return Ok(head.with(body::unsaid()));
     }
     // On the heap: a scan and an encoder in the making are large, and most requests end before this line.
     let work = Box::pin(produce(&state, &parts, &asked, &plan, &options, &head));

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
 use axum::response::Response;
-use http::StatusCode;
+use http::header::RETRY_AFTER;
+use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::Mutex;
@@ -63,6 +64,10 @@ pub(crate) async fn ready(State(state): State<AppState>, request: Request) -> Re
     let mut response = report.respond(&state, request.headers(), Keeping::Never).await?;
     if response.status() == StatusCode::OK {
         *response.status_mut() = status;
+    }
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        // Asked sooner, the answer would be the same.
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(HOLDS.as_secs()));
     }
     Ok(response)
 }

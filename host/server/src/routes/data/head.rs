@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::extract::Asked;
 use crate::extract::coding::Coding;
 use crate::headers::{GEOMETRY_OMITTED, NEXT_PAGE, ROW_CAP, TRUNCATED};
-use crate::respond::{Tag, attribution, conditional, links};
+use crate::respond::{Tag, attribution, body, conditional, links};
 use crate::state::AppState;
 
 /// Where the alias of spec 4.2 begins.
@@ -68,7 +68,7 @@ impl Head {
 
     /// 304.
     pub(super) fn not_modified(&self) -> Response {
-        let mut response = Response::new(Body::empty());
+        let mut response = Response::new(body::unsaid());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.headers_mut() = self.shared.clone();
         response
