@@ -17,7 +17,7 @@ use moka::future::Cache;
 use yearbook_domain::{ReadPlan, Snapshot};
 use yearbook_workers::Workers;
 
-use crate::scan::{self, Scan};
+use crate::scan::{self, Scan, StepLimits};
 use crate::{Failure, Files};
 
 pub(crate) use decode::{Piece, Source};
@@ -35,6 +35,7 @@ pub struct Reader {
     workers: Arc<Workers>,
     /// By digest of the file and id of the snapshot, which decides how columns are read.
     footers: Cache<(String, String), Arc<Opened>>,
+    steps: StepLimits,
 }
 
 impl Reader {
@@ -42,7 +43,8 @@ impl Reader {
     #[must_use]
     pub fn new(files: Files, workers: Arc<Workers>) -> Self {
         let weigh = |_: &(String, String), opened: &Arc<Opened>| u32::try_from(opened.memory()).unwrap_or(u32::MAX);
-        Self { files, workers, footers: Cache::builder().max_capacity(FOOTERS_IN_MEMORY).weigher(weigh).build() }
+        let footers = Cache::builder().max_capacity(FOOTERS_IN_MEMORY).weigher(weigh).build();
+        Self { files, workers, footers, steps: StepLimits::default() }
     }
 
     /// Finds the rows of `plan` and starts reading them. When this returns, [`Scan::next`] is known; rows are read
@@ -83,7 +85,7 @@ impl Reader {
         let key = (snapshot.file.sha256.clone(), snapshot.id.clone());
         let load = async { footer::open(&self.files, &self.workers, snapshot).await.map(Arc::new) };
         let opened = self.footers.try_get_with(key, load).await.map_err(|shared: Arc<Failure>| Failure::clone(&shared))?;
-        Ok(Source { files: self.files.clone(), workers: Arc::clone(&self.workers), opened })
+        Ok(Source { files: self.files.clone(), workers: Arc::clone(&self.workers), opened, steps: self.steps })
     }
 
     /// The rows that dates and cursor leave, as one range of the file: rows are sorted by date.

@@ -16,6 +16,7 @@ use crate::Failure;
 use crate::read::{Needle, Projection, Source};
 
 pub use slicing::SLICING_VERSION;
+pub(crate) use steps::StepLimits;
 
 /// Rows of a snapshot, to be read once.
 pub struct Scan {

@@ -6,7 +6,10 @@ use bytes::{BufMut, Bytes, BytesMut};
 
 /// Bytes covered by one checksum. Reads are widened to whole blocks, so it trades reading a little more against
 /// holding a little more: a file's sums are a 4,096th of its size.
-pub(super) const BLOCK: u64 = 16 << 10;
+pub(super) const BLOCK: u64 = BLOCK_LENGTH as u64;
+
+/// The same as a length in memory.
+const BLOCK_LENGTH: usize = 16 << 10;
 
 /// CRC-32 of every [`BLOCK`] of a file, in order; the last block may be shorter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +43,7 @@ impl Sums {
     pub(super) fn check(&self, at: u64, bytes: &[u8]) -> Result<(), u64> {
         let first = usize::try_from(at / BLOCK).unwrap_or(usize::MAX);
         let sums = self.0.get(first..).unwrap_or_default();
-        for (index, block) in bytes.chunks(BLOCK as usize).enumerate() {
+        for (index, block) in bytes.chunks(BLOCK_LENGTH).enumerate() {
             if sums.get(index).is_none_or(|sum| *sum != crc32fast::hash(block)) {
                 return Err(at + index as u64 * BLOCK);
             }
@@ -101,10 +104,10 @@ mod tests {
             summing.finish()
         };
         let sums = of(bytes.len());
-        assert!([1, 100, BLOCK as usize, BLOCK as usize + 1].into_iter().all(|size| of(size) == sums));
+        assert!([1, 100, BLOCK_LENGTH, BLOCK_LENGTH + 1].into_iter().all(|size| of(size) == sums));
         assert_eq!(sums.check(0, &bytes), Ok(()));
-        assert_eq!(sums.check(BLOCK, &bytes[BLOCK as usize..]), Ok(()));
-        for at in [0, 5, BLOCK as usize, bytes.len() - 1] {
+        assert_eq!(sums.check(BLOCK, &bytes[BLOCK_LENGTH..]), Ok(()));
+        for at in [0, 5, BLOCK_LENGTH, bytes.len() - 1] {
             let mut flipped = bytes.clone();
             flipped[at] ^= 1;
             assert_eq!(sums.check(0, &flipped), Err(at as u64 / BLOCK * BLOCK));

@@ -14,6 +14,7 @@ use parquet::errors::ParquetError;
 use yearbook_workers::Workers;
 
 use super::Opened;
+use crate::scan::StepLimits;
 use crate::{Failure, Files};
 
 /// Everything that reading a file needs. Cheap to clone.
@@ -22,6 +23,7 @@ pub(crate) struct Source {
     pub(crate) files: Files,
     pub(crate) workers: Arc<Workers>,
     pub(crate) opened: Arc<Opened>,
+    pub(crate) steps: StepLimits,
 }
 
 /// Neighbouring rows of one row group.

@@ -78,7 +78,8 @@ pub(super) async fn open(files: &Files, workers: &Workers, snapshot: &Snapshot) 
     let damaged = |error: ParquetError| Failure::damaged(&Files::key(file), format!("footer: {error}"));
     let panicked = |_| Failure::damaged(&Files::key(file), "decoding its footer panicked");
     let mut decoder = ParquetMetaDataPushDecoder::try_new(file.bytes).map_err(damaged)?.with_page_index_policy(PageIndexPolicy::Optional);
-    let mut wanted = vec![file.bytes.saturating_sub(TAIL)..file.bytes];
+    let tail = file.bytes.saturating_sub(TAIL)..file.bytes;
+    let mut wanted: Vec<_> = std::iter::once(tail).collect();
     let metadata = loop {
         let got = files.get_ranges(file, &wanted).await?;
         decoder.push_ranges(std::mem::take(&mut wanted), got).map_err(damaged)?;

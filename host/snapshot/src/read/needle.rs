@@ -1,6 +1,8 @@
 //! What `dimensions` looks for (spec 4.1, contract 3): a literal substring, case folded by simple Unicode case
 //! folding, nothing normalised.
 
+use std::sync::Arc;
+
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::buffer::BooleanBuffer;
 use arrow::datatypes::Int32Type;
@@ -11,15 +13,16 @@ use parquet::errors::ParquetError;
 /// A substring that is looked for in text. Every character stands for itself and for those that fold to the same.
 /// Folding and searching take time in proportion to the text, however long the needle: a pattern compiled from the
 /// longest needle that an address can carry would take seconds.
+/// Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Needle(Finder<'static>);
+pub(crate) struct Needle(Arc<Finder<'static>>);
 
 impl Needle {
     /// Any text.
     pub(crate) fn new(text: &str) -> Self {
         let mut folded = Vec::new();
         fold(text, &mut folded);
-        Self(Finder::new(&folded).into_owned())
+        Self(Arc::new(Finder::new(&folded).into_owned()))
     }
 
     /// Whether `text` contains it; `folded` is room to work in.

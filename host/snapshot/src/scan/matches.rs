@@ -14,6 +14,9 @@ use crate::read::{Needle, Opened, Piece, Search, Source, dictionary_only};
 /// Rows decoded at a time while a needle is looked for.
 const BATCH_ROWS: usize = 8192;
 
+/// Rows looked at before whole steps are: a common needle with a small maximum is found in these.
+const FIRST_ROWS: u64 = 16 << 10;
+
 /// Rows that contain a needle.
 pub(super) struct Found {
     /// The row of the file that the first bit of `rows` stands for.
@@ -29,9 +32,12 @@ pub(super) async fn find(source: &Source, window: Range<u64>, needle: Needle, ma
     let opened = &source.opened;
     let mut rows = BooleanBufferBuilder::new(0);
     let mut left = usize::try_from(max_rows).unwrap_or(usize::MAX);
-    for piece in steps(Arc::clone(opened), opened.dimensions.clone(), window.clone()) {
+    let first = window.end.min(window.start.saturating_add(FIRST_ROWS));
+    let parts = [window.start..first, first..window.end];
+    let pieces = parts.into_iter().flat_map(|part| steps(source.steps, Arc::clone(opened), opened.dimensions.clone(), part));
+    for piece in pieces {
         let at = opened.start(piece.group) + piece.rows.start as u64;
-        let mask = in_piece(source, piece, needle.clone()).await?;
+        let mask = in_piece(source, piece, needle.clone(), left).await?;
         match mask.set_indices().nth(left) {
             None => left -= mask.count_set_bits(),
             Some(index) => {
@@ -44,8 +50,9 @@ pub(super) async fn find(source: &Source, window: Range<u64>, needle: Needle, ma
     Ok(Found { from: window.start, rows: rows.finish(), next: None })
 }
 
-/// Which rows of `piece` match. Every row of it must be wanted.
-pub(super) async fn in_piece(source: &Source, piece: Piece, needle: Needle) -> Result<BooleanBuffer, Failure> {
+/// Which rows of `piece` match. Every row of it must be wanted. Once more than `enough` have been found, rows further
+/// on are left unset.
+pub(super) async fn in_piece(source: &Source, piece: Piece, needle: Needle, enough: usize) -> Result<BooleanBuffer, Failure> {
     let opened = &source.opened;
     let (group, length) = (piece.group, piece.rows.len());
     let columns = ProjectionMask::leaves(opened.metadata.file_metadata().schema_descr(), opened.dimensions.iter().copied());
@@ -55,6 +62,7 @@ pub(super) async fn in_piece(source: &Source, piece: Piece, needle: Needle) -> R
     let mut search = Search::new(needle, opened.dimensions.len());
     let complete = dictionaries_are_complete(opened, group);
     let mut found = BooleanBufferBuilder::new(length);
+    let mut matches = 0;
     // One job a batch, so that long searches take turns with other responses.
     loop {
         let job = move || match reader.next().transpose()? {
@@ -66,8 +74,9 @@ pub(super) async fn in_piece(source: &Source, piece: Piece, needle: Needle) -> R
         };
         let Some((rest, searched, rows)) = source.on_worker(group, job).await? else { break };
         found.append_buffer(&rows);
+        matches += rows.count_set_bits();
         (reader, search) = (rest, searched);
-        if complete && search.no_dictionary_matches() {
+        if matches > enough || (complete && search.no_dictionary_matches()) {
             break;
         }
     }

@@ -9,6 +9,7 @@ use arrow::datatypes::DataType;
 use crate::read::{Opened, Projection};
 
 /// Changes whenever the same plan on the same file would be sliced differently; part of every entity tag.
+/// [`super::StepLimits`] counts as slicing.
 pub const SLICING_VERSION: u32 = 1;
 
 /// Bytes of a batch aimed at, by the averages of its row group.

@@ -5,22 +5,36 @@ use std::sync::Arc;
 
 use crate::read::{Opened, Piece};
 
-/// Compressed bytes of a step, about: a row group that holds more in the columns read is cut into even spans.
-/// Two steps at most are in memory for one response: the one being decoded and the one being fetched.
-pub(super) const STEP_BYTES: u64 = 8 << 20;
+/// How much a step is. Two steps at most are in memory for one response: the one being decoded and the one being
+/// fetched. Batches end where steps end, so a change here is one of [`crate::SLICING_VERSION`] too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepLimits {
+    /// Compressed bytes, about: a row group that holds more in the columns read is cut into even spans.
+    pub(crate) bytes: u64,
+    /// Rows at most: bounds the selection of a step (one bit a row).
+    pub(crate) rows: usize,
+}
 
-/// Rows of a step at most: bounds the selection of a step (one bit a row).
-pub(super) const STEP_ROWS: usize = 256 << 10;
+impl Default for StepLimits {
+    fn default() -> Self {
+        Self { bytes: 8 << 20, rows: 256 << 10 }
+    }
+}
 
 /// Pieces of `rows` in order, none empty. Where pieces begin and end is decided by file and columns, and only
 /// trimmed by `rows`.
-pub(super) fn steps(opened: Arc<Opened>, leaves: Vec<usize>, rows: Range<u64>) -> impl Iterator<Item = Piece> + Send + 'static {
+pub(super) fn steps(
+    limits: StepLimits,
+    opened: Arc<Opened>,
+    leaves: Vec<usize>,
+    rows: Range<u64>,
+) -> impl Iterator<Item = Piece> + Send + 'static {
     (0..opened.metadata.num_row_groups()).flat_map(move |group| {
         let start = opened.start(group);
         let all = opened.rows_of(group);
         let local = |row: u64| usize::try_from(row.clamp(start, start + all as u64) - start).unwrap_or(all);
         let wanted = local(rows.start)..local(rows.end);
-        let span = span(&opened, &leaves, group);
+        let span = span(limits, &opened, &leaves, group);
         let spans = if wanted.is_empty() { 0..0 } else { wanted.start / span..wanted.end.div_ceil(span) };
         spans.map(move |index| {
             let rows = wanted.start.max(index * span)..wanted.end.min((index + 1) * span);
@@ -30,10 +44,10 @@ pub(super) fn steps(opened: Arc<Opened>, leaves: Vec<usize>, rows: Range<u64>) -
 }
 
 /// Rows of an even span of row group `group`.
-fn span(opened: &Opened, leaves: &[usize], group: usize) -> usize {
+fn span(limits: StepLimits, opened: &Opened, leaves: &[usize], group: usize) -> usize {
     let rows = opened.rows_of(group);
     let chunks = opened.metadata.row_group(group);
     let bytes: u64 = leaves.iter().map(|&leaf| u64::try_from(chunks.column(leaf).compressed_size()).unwrap_or(0)).sum();
-    let spans = usize::try_from(bytes.div_ceil(STEP_BYTES)).unwrap_or(usize::MAX).max(rows.div_ceil(STEP_ROWS)).max(1);
+    let spans = usize::try_from(bytes.div_ceil(limits.bytes)).unwrap_or(usize::MAX).max(rows.div_ceil(limits.rows)).max(1);
     rows.div_ceil(spans).max(1)
 }

@@ -43,7 +43,7 @@ pub(super) fn batches(
     if matches!(filter, Filter::Needle(_)) {
         leaves.extend(source.opened.dimensions.iter().filter(|leaf| !projection.leaves.contains(leaf)));
     }
-    let steps = Box::new(steps(Arc::clone(&source.opened), leaves, rows.clone()));
+    let steps = Box::new(steps(source.steps, Arc::clone(&source.opened), leaves, rows.clone()));
     let context = Arc::new(Context { source, projection, from: rows.start, filter });
     let reading = Reading { context, steps, runtime: Handle::current(), ahead: JoinSet::new(), current: None, ready: VecDeque::new() };
     stream::try_unfold(reading, |mut reading| async move { Ok(reading.next().await?.map(|batch| (batch, reading))) }).boxed()
@@ -125,7 +125,7 @@ impl Context {
     async fn fetch(&self, mut piece: Piece) -> Result<Option<Step>, Failure> {
         let opened = &self.source.opened;
         if let Filter::Needle(needle) = &self.filter {
-            let wanted = in_piece(&self.source, piece.clone(), needle.clone()).await?;
+            let wanted = in_piece(&self.source, piece.clone(), needle.clone(), usize::MAX).await?;
             if !wanted.has_true() {
                 return Ok(None);
             }

@@ -1,7 +1,5 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::Arc;
-
 use arrow::array::{DictionaryArray, Int32Array};
 
 use super::*;

@@ -40,7 +40,8 @@ fn expected(table: &RecordBatch, rows: &[u64], columns: &[usize]) -> RecordBatch
 }
 
 async fn check(shape: Shape, ask: Ask) {
-    let stored = Stored::new(&shape).await;
+    let mut stored = Stored::new(&shape).await;
+    stored.reader.steps = ask.steps;
     let mut plan = plan(&stored.snapshot);
     let date = |(year, month): (u32, u32)| format!("{year}-{month:02}-15");
     (plan.start, plan.end) = (ask.start.map(date), ask.end.map(date));
@@ -79,18 +80,20 @@ struct Ask {
     columns: Vec<usize>,
     first_row: u64,
     max_rows: u64,
+    steps: StepLimits,
 }
 
 fn asks() -> impl Strategy<Value = Ask> {
     let month = || prop::option::weighted(0.5, (1999_u32..2003, 1_u32..13));
     let needle = prop::option::weighted(0.6, prop::collection::vec(0..LETTERS.len(), 1..3));
     let columns = prop::collection::vec(0_usize..7, 1..8);
-    (month(), month(), needle, columns, prop_oneof![Just(0), 0_u64..300], prop_oneof![1_u64..5, 1_u64..400]).prop_map(
-        |(start, end, needle, columns, first_row, max_rows)| {
+    let steps = (prop_oneof![1_u64..3000, Just(8 << 20)], 1_usize..100).prop_map(|(bytes, rows)| StepLimits { bytes, rows });
+    (month(), month(), needle, columns, prop_oneof![Just(0), 0_u64..300], prop_oneof![1_u64..5, 1_u64..400], steps).prop_map(
+        |(start, end, needle, columns, first_row, max_rows, steps)| {
             let mut columns = columns;
             let mut seen = std::collections::HashSet::new();
             columns.retain(|column| seen.insert(*column));
-            Ask { start, end, needle, columns, first_row, max_rows }
+            Ask { start, end, needle, columns, first_row, max_rows, steps }
         },
     )
 }
