@@ -11,6 +11,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tracing::Instrument;
 
 use crate::bindings::EncoderPluginPre;
 use crate::description::{Description, OptionValue};
@@ -87,7 +88,8 @@ impl Encoder {
                 let (sender, receiver) = mpsc::channel(self.sandbox.limits.buffered_chunks.max(1));
                 let whole = Arc::new(AtomicBool::new(false));
                 let driven = Arc::clone(self).drive(instance, bytes, second, batches, Sink { sender, whole: Arc::clone(&whole) });
-                tokio::spawn(driven);
+                // The request's span goes along, so that a cut is logged with the request's id.
+                tokio::spawn(driven.in_current_span());
                 Ok(Encoded::Stream(chunks(receiver, whole)))
             }
         }
