@@ -1,0 +1,137 @@
+//! Synthetic tables, the same at every run, in the three forms that the contestants take.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
+use yearbook_sdk::testing::Table;
+
+/// One table to encode.
+pub(crate) struct Input {
+    pub(crate) name: &'static str,
+    pub(crate) rows: usize,
+    /// With few-valued text as dictionaries, as the product reads it.
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Vec<RecordBatch>,
+    /// With plain text.
+    pub(crate) plain: Vec<RecordBatch>,
+    /// For native runs of our encoders.
+    pub(crate) table: Table,
+}
+
+enum Cells {
+    FewTexts(Vec<Option<String>>),
+    Texts(Vec<Option<String>>),
+    Numbers(Vec<Option<f64>>),
+    Integers(Vec<Option<i64>>),
+    Booleans(Vec<Option<bool>>),
+}
+
+/// 1 date, 1 period, 2 dimensions, 1 value, 1 count, 1 flag.
+pub(crate) fn long(rows: usize) -> Input {
+    let regions = ["Northland", "Auckland", "Waikato", "Bay of Plenty", "Hawke's Bay", "Te Tai Tokerau \"north\"", "Ōtaki", "Southland"];
+    build("long", rows, 8192, |from, to, random| {
+        let month = |row: usize| (1960 + row / 12 % 60, row % 12 + 1);
+        vec![
+            ("date", Cells::FewTexts((from..to).map(|row| Some(format!("{}-{:02}-01", month(row).0, month(row).1))).collect())),
+            ("period", Cells::FewTexts((from..to).map(|row| Some(format!("{}-{:02}", month(row).0, month(row).1))).collect())),
+            ("region", Cells::FewTexts((from..to).map(|row| Some(regions[row % regions.len()].to_owned())).collect())),
+            ("measure", Cells::FewTexts((from..to).map(|row| (row % 50 != 0).then(|| format!("measure {}", row % 23))).collect())),
+            ("value", Cells::Numbers((from..to).map(|_| number(random)).collect())),
+            ("count", Cells::Integers((from..to).map(|_| Some(i64::from(random() >> 8))).collect())),
+            ("final", Cells::Booleans((from..to).map(|row| Some(row % 7 != 0)).collect())),
+        ]
+    })
+}
+
+/// 1 date and 30 series.
+pub(crate) fn wide(rows: usize) -> Input {
+    const NAMES: [&str; 30] = [
+        "gdp", "cpi", "ppi", "m1", "m3", "wages", "hours", "jobs", "rent", "sales", "exports", "imports", "tourism", "rates", "bonds",
+        "equity", "credit", "savings", "taxes", "benefits", "pensions", "health", "schools", "roads", "power", "water", "gas", "dairy",
+        "meat", "wool",
+    ];
+    build("wide", rows, 4096, |from, to, random| {
+        let date = Cells::FewTexts((from..to).map(|row| Some(format!("{}-{:02}-01", 1960 + row / 12 % 60, row % 12 + 1))).collect());
+        let series = NAMES.iter().map(|name| (*name, Cells::Numbers((from..to).map(|_| number(random)).collect())));
+        std::iter::once(("date", date)).chain(series).collect()
+    })
+}
+
+/// An id, a name and a ring of some 250 points.
+pub(crate) fn spatial(rows: usize) -> Input {
+    build("spatial", rows, 400, |from, to, random| {
+        let mut ring = |_| {
+            let points: Vec<String> = (0..250)
+                .map(|_| format!("{:.6} {:.6}", 166.0 + f64::from(random() >> 12) / 1e5, -47.0 + f64::from(random() >> 12) / 1e5))
+                .collect();
+            Some(format!("MULTIPOLYGON ((({})))", points.join(", ")))
+        };
+        vec![
+            ("code", Cells::Texts((from..to).map(|row| Some(format!("{row:06}"))).collect())),
+            ("name", Cells::Texts((from..to).map(|row| Some(format!("Area {row}, \"north\""))).collect())),
+            ("geometry_wkt", Cells::Texts((from..to).map(&mut ring).collect())),
+        ]
+    })
+}
+
+/// Three in four with at most one decimal, one in four with every digit, one in fifty missing.
+fn number(random: &mut dyn FnMut() -> u32) -> Option<f64> {
+    let bits = random();
+    match bits % 100 {
+        0 | 1 => None,
+        2..27 => Some(f64::from(bits) / 7_919.0),
+        _ => Some(f64::from(bits >> 12) / 10.0),
+    }
+}
+
+fn build(
+    name: &'static str,
+    rows: usize,
+    batch_rows: usize,
+    cells: impl Fn(usize, usize, &mut dyn FnMut() -> u32) -> Vec<(&'static str, Cells)>,
+) -> Input {
+    let mut state = 0x5DEE_CE66_u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 32) as u32
+    };
+    let table = table(&cells(0, rows, &mut random.clone()), batch_rows);
+    let (mut batches, mut plain) = (Vec::new(), Vec::new());
+    for from in (0..rows).step_by(batch_rows) {
+        let cells = cells(from, rows.min(from + batch_rows), &mut random);
+        batches.push(record_batch(&cells, true));
+        plain.push(record_batch(&cells, false));
+    }
+    Input { name, rows, schema: batches[0].schema(), batches, plain, table }
+}
+
+fn record_batch(cells: &[(&'static str, Cells)], dictionaries: bool) -> RecordBatch {
+    let arrays: Vec<ArrayRef> = cells
+        .iter()
+        .map(|(_, cells)| -> ArrayRef {
+            match cells {
+                Cells::FewTexts(texts) if dictionaries => {
+                    Arc::new(texts.iter().map(Option::as_deref).collect::<DictionaryArray<Int32Type>>())
+                }
+                Cells::FewTexts(texts) | Cells::Texts(texts) => Arc::new(StringArray::from_iter(texts.iter())),
+                Cells::Numbers(numbers) => Arc::new(Float64Array::from(numbers.clone())),
+                Cells::Integers(integers) => Arc::new(Int64Array::from(integers.clone())),
+                Cells::Booleans(booleans) => Arc::new(BooleanArray::from(booleans.clone())),
+            }
+        })
+        .collect();
+    let fields: Vec<Field> =
+        cells.iter().zip(&arrays).map(|((name, _), array)| Field::new(*name, DataType::clone(array.data_type()), true)).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()
+}
+
+fn table(cells: &[(&'static str, Cells)], batch_rows: usize) -> Table {
+    cells.iter().fold(Table::new().batches_of(batch_rows), |table, (name, cells)| match cells {
+        Cells::FewTexts(texts) => table.dictionary(name, texts),
+        Cells::Texts(texts) => table.text(name, texts),
+        Cells::Numbers(numbers) => table.numbers(name, numbers),
+        Cells::Integers(integers) => table.integers(name, integers),
+        Cells::Booleans(booleans) => table.booleans(name, booleans),
+    })
+}
