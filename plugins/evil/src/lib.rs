@@ -30,7 +30,13 @@ impl Encoder for Evil {
             compressible: false,
             parameters: vec![
                 Parameter { name: "attack", kind: Kind::Text, default: "none", allowed: attacks::NAMES, docs: "What to do." },
-                Parameter { name: "call", kind: Kind::Text, default: "part", allowed: &["open", "head", "part", "tail"], docs: "When to do it." },
+                Parameter {
+                    name: "call",
+                    kind: Kind::Text,
+                    default: "part",
+                    allowed: &["open", "head", "part", "tail"],
+                    docs: "When to do it.",
+                },
             ],
             docs: "Attacks the host. For tests.",
         }
