@@ -86,7 +86,8 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Plugins => repository.build_plugins(),
         Task::Demo { listen, data_dir, no_serve, debug } => demo::run(&repository, &demo::Wanted { listen, data_dir, no_serve, debug }),
-        Task::Test { quick } => test::run(&repository, quick),
+        // Nothing is printed after the totals.
+        Task::Test { quick } => return if test::run(&repository, quick) { ExitCode::SUCCESS } else { ExitCode::FAILURE },
         Task::Bench { seconds } => bench::run(&repository, seconds),
         Task::Generate(Generate::Rows { rows, shape, gzip, directory }) => generate::rows(rows, shape, gzip, &directory),
     };

@@ -1,8 +1,6 @@
 //! `cargo xtask test`: everything that must hold before a change is merged, one named step after the
 //! other. Owns the order of the steps; a failed step does not hide what the later ones find.
 
-use anyhow::{Result, bail};
-
 use crate::command;
 use crate::repository::Repository;
 
@@ -13,7 +11,8 @@ mod suites;
 
 use report::Report;
 
-pub(crate) fn run(repository: &Repository, quick: bool) -> Result<()> {
+/// Runs every step; whether all passed. The totals are the last line printed.
+pub(crate) fn run(repository: &Repository, quick: bool) -> bool {
     let mut report = Report::default();
     report.step("formatting: rustfmt would change nothing", || command::run(repository.cargo().args(["fmt", "--all", "--check"])));
     if !quick {
@@ -30,8 +29,5 @@ pub(crate) fn run(repository: &Repository, quick: bool) -> Result<()> {
             report.counted("readers: DuckDB, pyarrow, pandas and polars get the published tables back", || readers::check(repository));
         }
     }
-    if !report.print() {
-        bail!("some checks failed");
-    }
-    Ok(())
+    report.print()
 }
