@@ -83,12 +83,18 @@ impl TestApp {
 
     /// Publishes a package as the command line does; the service sees it when this returns. The snapshot's id.
     pub async fn publish(&self, table: &Table) -> String {
+        self.publish_at(table, Millis::now()).await
+    }
+
+    /// The same by a publisher whose clock says `at`.
+    pub async fn publish_at(&self, table: &Table, at: Millis) -> String {
         let folder = TempDir::new().unwrap();
         let package = Package::open(&table.write(folder.path())).unwrap();
         let current = self.live.dataset(package.name().as_str()).map(|dataset| Arc::clone(&dataset.current));
-        let draft = yearbook_snapshot::publish(&self.files, &self.workers, &package, current.as_deref(), &Silent).await.unwrap();
+        let mut draft = yearbook_snapshot::publish(&self.files, &self.workers, &package, current.as_deref(), &Silent).await.unwrap();
         let id = draft.snapshot.id.clone();
-        let publication = Publication { name: draft.name, namespace: draft.namespace, snapshot: draft.snapshot, checked_at: Millis::now() };
+        draft.snapshot.created_at = at;
+        let publication = Publication { name: draft.name, namespace: draft.namespace, snapshot: draft.snapshot, checked_at: at };
         self.store.commit(&publication, Retention::default()).await.unwrap();
         self.live.refresh().await.unwrap();
         id

@@ -1,5 +1,6 @@
 //! Routes in process, mirroring `host/server/src/routes`. A test names the rule it proves.
 
+mod bulk;
 mod concurrency;
 mod conditional;
 mod cursors;

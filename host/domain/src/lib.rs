@@ -1,6 +1,7 @@
 //! The rules of the service, as plain values and pure functions: names, plans, datasets, queries,
 //! read plans, refusals. No async, no I/O, no Arrow, no HTTP types.
 
+pub mod bulk;
 pub mod caller;
 pub mod credit;
 pub mod cursor;

@@ -22,6 +22,11 @@ pub(crate) enum Error {
         /// `server.uri_bytes`.
         limit: usize,
     },
+    /// 416.
+    RangeNotSatisfiable {
+        /// Size of the file.
+        bytes: u64,
+    },
     /// 431.
     HeadersTooLarge {
         /// `server.header_bytes`.

@@ -8,4 +8,4 @@ mod options;
 mod path;
 
 pub(crate) use asked::Asked;
-pub(crate) use path::dataset_name;
+pub(crate) use path::{bulk_names, dataset_name};

@@ -29,6 +29,8 @@ pub(crate) const TRUNCATED: HeaderName = HeaderName::from_static("x-service-trun
 pub(crate) const ROW_CAP: HeaderName = HeaderName::from_static("x-plan-row-cap");
 /// Cursor of the next page (contract 3).
 pub(crate) const NEXT_PAGE: HeaderName = HeaderName::from_static("x-next-page");
+/// Digest of a whole stored file, whatever part of it is sent (RFC 9530).
+pub(crate) const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 
 /// Requests a month.
 pub(crate) const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -42,7 +44,7 @@ pub(crate) const RATE: HeaderName = HeaderName::from_static("ratelimit");
 pub(crate) const RATE_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// What scripts in browsers may read besides what Fetch always lets them read.
-pub(crate) const EXPOSED: [HeaderName; 22] = [
+pub(crate) const EXPOSED: [HeaderName; 25] = [
     REQUEST_ID,
     ERROR_CODE,
     ATTRIBUTION,
@@ -55,6 +57,7 @@ pub(crate) const EXPOSED: [HeaderName; 22] = [
     TRUNCATED,
     ROW_CAP,
     NEXT_PAGE,
+    REPR_DIGEST,
     RATE_LIMIT,
     RATE_REMAINING,
     RATE_RESET,
@@ -64,5 +67,7 @@ pub(crate) const EXPOSED: [HeaderName; 22] = [
     http::header::LINK,
     http::header::RETRY_AFTER,
     http::header::CONTENT_DISPOSITION,
+    http::header::CONTENT_RANGE,
+    http::header::ACCEPT_RANGES,
     http::header::WWW_AUTHENTICATE,
 ];

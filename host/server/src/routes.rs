@@ -1,5 +1,6 @@
 //! Handlers; a module a resource, named as its address is.
 
+pub(crate) mod bulk;
 pub(crate) mod data;
 pub(crate) mod datasets;
 pub(crate) mod health;

@@ -4,6 +4,7 @@
 mod checked;
 mod digest;
 mod store;
+mod stream;
 mod sums;
 
 use std::fmt;

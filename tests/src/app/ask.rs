@@ -5,7 +5,7 @@ use std::fmt::Write;
 use axum::Router;
 use axum::body::Body;
 use bytes::Bytes;
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tower::ServiceExt;
@@ -47,10 +47,15 @@ impl Ask {
         self.header("x-api-key", key)
     }
 
+    /// Sends it and leaves the body to the caller.
+    pub async fn begin(self) -> Response<Body> {
+        let request = self.builder.body(Body::empty()).unwrap();
+        self.router.oneshot(request).await.unwrap()
+    }
+
     /// Sends it and reads the body.
     pub async fn send(self) -> Reply {
-        let request = self.builder.body(Body::empty()).unwrap();
-        let (parts, mut body) = self.router.oneshot(request).await.unwrap().into_parts();
+        let (parts, mut body) = self.begin().await.into_parts();
         let mut bytes = Vec::new();
         let mut cut = false;
         while let Some(frame) = body.frame().await {

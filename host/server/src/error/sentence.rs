@@ -12,6 +12,9 @@ pub(super) fn of(error: &Error, request_id: &str) -> String {
         Error::NoSuchRoute => "There is no such address; the list of datasets is at /v1/datasets.".to_owned(),
         Error::MethodNotAllowed => "This address can only be read; use GET, HEAD or OPTIONS.".to_owned(),
         Error::AddressTooLong { limit } => format!("The address is longer than {limit} bytes; shorten its parameters."),
+        Error::RangeNotSatisfiable { bytes } => {
+            format!("The range lies outside of the file, which has {bytes} bytes; ask for bytes before its end.")
+        }
         Error::HeadersTooLarge { limit } => format!("The request's headers are larger than {limit} bytes together; send fewer."),
         Error::Busy { retry_after } => format!("The service is at capacity; try again in {retry_after} s."),
         Error::TimedOut => format!("The answer took too long to begin; ask for less, or try again. Request id: {request_id}."),

@@ -2,16 +2,30 @@
 
 use http::Uri;
 use percent_encoding::percent_decode_str;
-use yearbook_domain::{DatasetName, Problem};
+use yearbook_domain::{DatasetName, Namespace, Problem};
 
 /// The dataset's name in `/v1/datasets/{name}…` and `/v1/series/{name}…`.
 ///
 /// # Errors
 /// The problem of a name that is not snake_case.
 pub(crate) fn dataset_name(uri: &Uri) -> Result<DatasetName, Problem> {
-    let segment = uri.path().split('/').nth(3).unwrap_or_default();
-    let text = percent_decode_str(segment).decode_utf8_lossy();
-    DatasetName::parse(&text).ok_or_else(|| Problem::bad_name("name", &text))
+    named(uri, 3, "name", DatasetName::parse)
+}
+
+/// Namespace and name in `/v1/bulk/{namespace}/{name}`.
+///
+/// # Errors
+/// A problem for each that is not snake_case.
+pub(crate) fn bulk_names(uri: &Uri) -> Result<(Namespace, DatasetName), Vec<Problem>> {
+    match (named(uri, 3, "namespace", Namespace::parse), named(uri, 4, "name", DatasetName::parse)) {
+        (Ok(namespace), Ok(name)) => Ok((namespace, name)),
+        (namespace, name) => Err(namespace.err().into_iter().chain(name.err()).collect()),
+    }
+}
+
+fn named<T>(uri: &Uri, segment: usize, parameter: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, Problem> {
+    let text = percent_decode_str(uri.path().split('/').nth(segment).unwrap_or_default()).decode_utf8_lossy();
+    parse(&text).ok_or_else(|| Problem::bad_name(parameter, &text))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, VARY, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, VARY, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use yearbook_domain::Refusal;
@@ -34,6 +34,11 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     headers.insert(VARY, HeaderValue::from_static("Accept"));
     if let Some(seconds) = error.retry_after() {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if let Error::RangeNotSatisfiable { bytes } = &*error
+        && let Ok(size) = HeaderValue::try_from(format!("bytes */{bytes}"))
+    {
+        headers.insert(CONTENT_RANGE, size);
     }
     if error.status() == StatusCode::METHOD_NOT_ALLOWED {
         // Every route is read-only (spec 1.1); OPTIONS is CORS's.

@@ -75,7 +75,7 @@ impl http_body::Body for Unsaid {
 }
 
 /// The same chunks, with a cut in the log under the request's id.
-fn logged(chunks: BoxStream<'static, Result<Bytes, Cut>>) -> impl futures::Stream<Item = Result<Bytes, Cut>> + Send {
+pub(crate) fn logged(chunks: BoxStream<'static, Result<Bytes, Cut>>) -> impl futures::Stream<Item = Result<Bytes, Cut>> + Send {
     let span = tracing::Span::current();
     chunks.inspect(move |chunk| {
         if let Err(cut) = chunk {

@@ -2,7 +2,7 @@
 
 use http::HeaderValue;
 use sha2::{Digest, Sha256};
-use yearbook_domain::ReadPlan;
+use yearbook_domain::{ReadPlan, StoredFile};
 use yearbook_sandbox::{Description, OptionValue, Value};
 use yearbook_snapshot::SLICING_VERSION;
 
@@ -19,6 +19,11 @@ impl Tag {
     /// Of a body that is at hand.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
         Self::of_hash(Sha256::digest(bytes).as_slice())
+    }
+
+    /// Of a stored file as it is: its digest.
+    pub(crate) fn of_file(file: &StoredFile) -> Self {
+        Self(file.sha256.clone())
     }
 
     /// Of the body that `plan` makes: no I/O, so that a condition can be answered before anything is read or charged.

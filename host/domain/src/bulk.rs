@@ -1,0 +1,87 @@
+//! Who may download which stored file whole (spec 4.3, 5.6 and 8, contract 4 and 5). Where the file lies and how it travels is
+//! not decided here.
+
+use std::sync::Arc;
+
+use crate::plan::BulkEntitlement;
+use crate::query::{last, scalar};
+use crate::{Caller, Dataset, DatasetName, Namespace, PlanLimits, Problem, Refusal, Snapshot};
+
+/// Which snapshot a bulk download is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    /// The last snapshot from before the first of this month (UTC), or the oldest there is.
+    Monthly,
+    /// The newest one.
+    Current,
+}
+
+/// A file that may be sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BulkPlan {
+    /// Which dataset.
+    pub dataset: DatasetName,
+    /// Its namespace.
+    pub namespace: Namespace,
+    /// The version, with its stored file.
+    pub snapshot: Arc<Snapshot>,
+}
+
+impl Freshness {
+    /// The values of `freshness`, in the order in which a problem lists them.
+    const WORDS: [(&'static str, Self); 2] = [("monthly", Self::Monthly), ("current", Self::Current)];
+
+    /// The parameter `freshness`; none when it is left out.
+    ///
+    /// # Errors
+    /// `literal_error` for another word.
+    pub fn parse(pairs: &[(String, String)]) -> Result<Option<Self>, Problem> {
+        let Some(raw) = last(pairs, "freshness") else { return Ok(None) };
+        scalar::literal("freshness", raw, Self::WORDS.map(|(word, _)| word))?;
+        Ok(Self::WORDS.into_iter().find(|(word, _)| *word == raw).map(|(_, freshness)| freshness))
+    }
+
+    /// What a request means that asks for `asked`, or for nothing in particular: the best that the plan is entitled to. A plan
+    /// that is entitled to nothing is told so about the newest.
+    #[must_use]
+    pub fn wanted(asked: Option<Self>, limits: PlanLimits) -> Self {
+        asked.unwrap_or(match limits.bulk {
+            BulkEntitlement::Monthly => Self::Monthly,
+            BulkEntitlement::None | BulkEntitlement::Current => Self::Current,
+        })
+    }
+}
+
+/// Decides whether `snapshot`, the one of `dataset` that `freshness` names, may be sent. The caller shows that the key was
+/// checked; `limits` are those of the caller's plan.
+///
+/// # Errors
+/// [`Refusal::BulkForbidden`] when the licence forbids it, of this snapshot or by now; then [`Refusal::PaymentRequired`].
+pub fn plan(
+    dataset: &Dataset,
+    snapshot: Arc<Snapshot>,
+    freshness: Freshness,
+    _caller: &Caller,
+    limits: PlanLimits,
+) -> Result<BulkPlan, Refusal> {
+    // A licence that was narrowed holds for older files too: they would be redistributed today.
+    if !(dataset.current.bulk_redistribution && snapshot.bulk_redistribution) {
+        return Err(Refusal::BulkForbidden);
+    }
+    let advice = match (limits.bulk, freshness) {
+        (BulkEntitlement::Current, _) | (BulkEntitlement::Monthly, Freshness::Monthly) => None,
+        (BulkEntitlement::Monthly, Freshness::Current) => {
+            Some("The current file needs an Enterprise plan; leave freshness out or ask for freshness=monthly.")
+        }
+        (BulkEntitlement::None, _) => {
+            Some("Bulk downloads need a Pro or Enterprise plan; upgrade, or page through /data with an explicit limit.")
+        }
+    };
+    match advice {
+        Some(advice) => Err(Refusal::PaymentRequired { advice: advice.to_owned() }),
+        None => Ok(BulkPlan { dataset: dataset.name.clone(), namespace: dataset.namespace.clone(), snapshot }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

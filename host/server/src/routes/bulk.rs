@@ -1,0 +1,86 @@
+//! `/v1/bulk/{namespace}/{name}`: the stored file itself (spec 4.3, contract 4). Steps 6 to 10 of a request are replaced by
+//! a stream of the file's bytes; nothing is decoded, encoded or compressed.
+
+mod head;
+mod range;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use futures::StreamExt;
+use http::Method;
+use http::request::Parts;
+use yearbook_domain::bulk::{self, Freshness};
+use yearbook_domain::query::pairs;
+use yearbook_domain::{Dataset, Millis, Refusal, Snapshot};
+
+use crate::charge::charged;
+use crate::error::Error;
+use crate::extract::bulk_names;
+use crate::middleware::keyed::Keyed;
+use crate::respond::{body, conditional};
+use crate::state::AppState;
+
+use self::head::Head;
+use self::range::Part;
+
+/// `GET /v1/bulk/{namespace}/{name}`.
+pub(crate) async fn file(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
+    let (parts, _) = request.into_parts();
+    let (namespace, name, freshness) = judge(&parts)?;
+    let dataset = state.live.dataset(name.as_str()).filter(|dataset| dataset.namespace == namespace);
+    // Both names, since either may be the wrong one.
+    let dataset = dataset.ok_or_else(|| Refusal::NoSuchDataset { name: format!("{namespace}/{name}") })?;
+    let freshness = Freshness::wanted(freshness, keyed.limits);
+    let snapshot = snapshot(&state, &dataset, freshness).await?;
+    let plan = bulk::plan(&dataset, snapshot, freshness, &keyed.caller, keyed.limits)?;
+    let head = Head::new(&plan);
+    if conditional::not_modified(&parts.headers, head.tag(), Some(plan.snapshot.created_at)) {
+        return Ok(head.not_modified());
+    }
+    // Ranges are a matter of GET alone (RFC 9110, 14.2).
+    if parts.method == Method::HEAD {
+        return Ok(head.whole(body::unsaid()));
+    }
+    let part = range::of(&parts.headers, &head, &dataset)?;
+    let range = part.as_ref().map_or(0..plan.snapshot.file.bytes, |Part(range)| range.clone());
+    charged(&state, &keyed, &parts.method, async {
+        let mut bytes = state.files.stream(&plan.snapshot.file, range);
+        // Awaited, so that a missing or damaged file is still an honest status.
+        let first = bytes.next().await.transpose()?;
+        let rest = bytes.map(|chunk| chunk.map_err(body::Cut::because)).boxed();
+        let body = Body::from_stream(body::logged(futures::stream::iter(first.map(Ok)).chain(rest).boxed()));
+        Ok(match part {
+            Some(part) => head.partial(&part, body),
+            None => head.whole(body),
+        })
+    })
+    .await
+}
+
+/// Path and query, judged in themselves.
+fn judge(parts: &Parts) -> Result<(yearbook_domain::Namespace, yearbook_domain::DatasetName, Option<Freshness>), Error> {
+    let names = bulk_names(&parts.uri);
+    let freshness = Freshness::parse(&pairs(parts.uri.query().unwrap_or_default()));
+    match (names, freshness) {
+        (Ok((namespace, name)), Ok(freshness)) => Ok((namespace, name, freshness)),
+        (names, freshness) => Err(Refusal::Invalid(names.err().into_iter().flatten().chain(freshness.err()).collect()).into()),
+    }
+}
+
+/// The snapshot that `freshness` names.
+async fn snapshot(state: &AppState, dataset: &Dataset, freshness: Freshness) -> Result<Arc<Snapshot>, Error> {
+    let named = match freshness {
+        Freshness::Current => None,
+        Freshness::Monthly => yearbook_catalog::monthly(&dataset.snapshots, Millis::now()),
+    };
+    let Some(named) = named else { return Ok(Arc::clone(&dataset.current)) };
+    let found = state.live.snapshot(dataset, &named.id).await?;
+    // Retention keeps the one that `monthly` names, so this view of the catalogue is older than a publication.
+    found.ok_or_else(|| {
+        tracing::warn!(dataset = %dataset.name, snapshot = named.id, "the monthly snapshot was dropped a moment ago");
+        Error::Unavailable
+    })
+}

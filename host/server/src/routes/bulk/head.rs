@@ -1,0 +1,131 @@
+//! Headers of a bulk download (contract 4). All of them are known before a byte of the file is read.
+
+use axum::body::Body;
+use axum::response::Response;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use http::header::{
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use yearbook_domain::Millis;
+use yearbook_domain::bulk::BulkPlan;
+
+use super::range::Part;
+use crate::error::Error;
+use crate::headers::REPR_DIGEST;
+use crate::respond::{Tag, attribution, body, conditional};
+
+/// The stored form of every snapshot.
+const PARQUET: &str = "application/vnd.apache.parquet";
+
+/// The head of a response.
+pub(super) struct Head {
+    tag: Tag,
+    modified: Millis,
+    /// Size of the file in bytes.
+    size: u64,
+    /// Headers of 200, 206 and 304 alike.
+    shared: HeaderMap,
+    /// Headers of 200 and 206.
+    content: HeaderMap,
+}
+
+impl Head {
+    /// What can be said of `plan`'s file.
+    pub(super) fn new(plan: &BulkPlan) -> Self {
+        let snapshot = &plan.snapshot;
+        // The digest alone: the same bytes have the same tag whatever freshness named them.
+        let tag = Tag::of_file(&snapshot.file);
+        let mut shared = HeaderMap::new();
+        attribution::write(&mut shared, &plan.namespace, snapshot);
+        shared.insert(ETAG, tag.header(None));
+        if let Some(date) = conditional::http_date(snapshot.created_at) {
+            shared.insert(LAST_MODIFIED, date);
+        }
+        // Whoever compresses on the way would break ranges and the digest.
+        shared.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-transform"));
+        // The key decides by its plan which snapshot it is.
+        shared.insert(VARY, HeaderValue::from_static("X-API-Key"));
+        shared.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        if let Some(digest) = digest(&snapshot.file.sha256) {
+            put(&mut shared, REPR_DIGEST, digest);
+        }
+        let mut content = HeaderMap::new();
+        content.insert(CONTENT_TYPE, HeaderValue::from_static(PARQUET));
+        put(&mut content, CONTENT_DISPOSITION, format!("attachment; filename=\"{}.parquet\"", plan.dataset));
+        Self { tag, modified: snapshot.created_at, size: snapshot.file.bytes, shared, content }
+    }
+
+    /// The entity tag.
+    pub(super) fn tag(&self) -> &Tag {
+        &self.tag
+    }
+
+    /// When the snapshot was committed.
+    pub(super) fn modified(&self) -> Millis {
+        self.modified
+    }
+
+    /// Size of the file in bytes.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// 304.
+    pub(super) fn not_modified(&self) -> Response {
+        let mut response = Response::new(body::unsaid());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.headers_mut() = self.shared.clone();
+        response
+    }
+
+    /// 200 with all of the file.
+    pub(super) fn whole(&self, body: Body) -> Response {
+        self.with(body, self.size)
+    }
+
+    /// 206 with `part` of the file.
+    pub(super) fn partial(&self, Part(range): &Part, body: Body) -> Response {
+        let mut response = self.with(body, range.end - range.start);
+        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+        let said = format!("bytes {}-{}/{}", range.start, range.end - 1, self.size);
+        put(response.headers_mut(), CONTENT_RANGE, said);
+        response
+    }
+
+    fn with(&self, body: Body, length: u64) -> Response {
+        let mut response = Response::new(body);
+        *response.headers_mut() = self.shared.clone();
+        response.headers_mut().extend(self.content.clone());
+        response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+        response
+    }
+}
+
+/// `Repr-Digest` of a hexadecimal SHA-256 (RFC 9530, 3): of the whole file, on a part of it too.
+fn digest(hexadecimal: &str) -> Option<String> {
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Option<Vec<u8>> = hexadecimal.as_bytes().chunks(2).map(byte).collect();
+    Some(format!("sha-256=:{}:", BASE64_STANDARD.encode(bytes?)))
+}
+
+fn put(headers: &mut HeaderMap, name: HeaderName, text: String) {
+    match HeaderValue::try_from(text) {
+        Ok(value) => {
+            headers.insert(name, value);
+        }
+        Err(failure) => drop(Error::broken("write a header", &failure)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_is_spelled_as_rfc_9530_has_it() {
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(digest(empty).as_deref(), Some("sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:"));
+        assert_eq!(digest("zz"), None);
+    }
+}

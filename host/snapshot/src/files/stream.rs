@@ -1,0 +1,88 @@
+//! A stored file as it is, in chunks (contract 4, `/v1/bulk`): every block checked, never the whole file in memory.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use yearbook_domain::StoredFile;
+
+use super::Files;
+use super::sums::BLOCK;
+use crate::Failure;
+
+/// Bytes of a chunk at most. One is in memory for each stream, two while a client takes the last; larger ones would make
+/// fewer requests of a remote store. Whole blocks, so that none is read twice.
+const CHUNK: u64 = 64 * BLOCK;
+
+impl Files {
+    /// Bytes `range` of a stored file as chunks of [`CHUNK`] at most, none of them empty. Each is fetched when it is
+    /// asked for and not before. What comes is what was published; the stream ends after its first failure, so that a file that is
+    /// damaged further on cannot be taken for a whole one.
+    ///
+    /// # Errors
+    /// Those of [`Files::get_range`], as items.
+    #[must_use]
+    pub fn stream(&self, file: &StoredFile, range: Range<u64>) -> BoxStream<'static, Result<Bytes, Failure>> {
+        let state = (self.clone(), file.clone(), range);
+        let steps = stream::unfold(state, |(files, file, range)| async move {
+            if range.is_empty() {
+                return None;
+            }
+            let end = range.end.min((range.start / CHUNK + 1) * CHUNK);
+            let got = files.get_range(&file, range.start..end).await;
+            // An empty range is the end of the stream.
+            let rest = if got.is_ok() { end..range.end } else { 0..0 };
+            Some((got, (files, file, rest)))
+        });
+        steps.boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Bytes that differ from block to block, ending within a block.
+    fn content() -> Vec<u8> {
+        (0..CHUNK * 2 + 12_345).map(|at| u8::try_from(at * 31 % 251).unwrap()).collect()
+    }
+
+    async fn stored() -> (TempDir, Files, StoredFile) {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::open(&format!("file:{}", folder.path().join("objects").display())).unwrap();
+        let local = folder.path().join("local");
+        std::fs::write(&local, content()).unwrap();
+        let file = files.put_snapshot(&local).await.unwrap();
+        (folder, files, file)
+    }
+
+    #[tokio::test]
+    async fn any_range_arrives_byte_for_byte_in_bounded_chunks() {
+        let (_folder, files, file) = stored().await;
+        let content = content();
+        for range in [0..file.bytes, 0..1, 5..5, CHUNK - 1..CHUNK + 1, CHUNK..CHUNK * 2, 7..file.bytes - 7, file.bytes - 1..file.bytes] {
+            let chunks: Vec<Bytes> = files.stream(&file, range.clone()).map(Result::unwrap).collect().await;
+            assert!(chunks.iter().all(|chunk| !chunk.is_empty() && chunk.len() as u64 <= CHUNK), "{range:?}");
+            let expected = &content[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
+            assert!(chunks.concat() == expected, "{range:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_damaged_block_ends_the_stream_with_a_failure() {
+        let (folder, files, file) = stored().await;
+        let path = folder.path().join("objects").join(Files::key(&file));
+        let mut damaged = content();
+        damaged[usize::try_from(CHUNK * 3 / 2).unwrap()] ^= 1;
+        std::fs::write(path, damaged).unwrap();
+        let items: Vec<_> = files.stream(&file, 0..file.bytes).collect().await;
+        assert_eq!(items.len(), 2);
+        assert!(items[0].is_ok());
+        assert!(matches!(items[1], Err(Failure::Damaged { .. })), "{:?}", items[1]);
+    }
+}
