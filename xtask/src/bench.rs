@@ -55,7 +55,7 @@ fn page(machine: &str, seconds: u32, encode: &str, requests: &str, whole: &str) 
     format!(
         "# Benchmarks\n\
         Made by `cargo xtask bench --seconds {seconds}`, which replaces this page. {machine}\n\n\
-        The table is `cargo xtask generate rows {rows} --shape long`: ten columns, synthetic; one value in four with every digit of a float, notes with quotes and scripts beyond ASCII.\n\n\
+        The table is `cargo xtask generate rows {rows} --shape long`: ten columns, synthetic; one value in five with every digit of a float, notes with quotes and scripts beyond ASCII.\n\n\
         ## Encoding: native and in the sandbox\n\
         {encode}\n\
         ## Requests a second\n\

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 
 use crate::{command, plugins};
 
-/// The source tree that this xtask was built from.
+/// A source tree.
 #[derive(Debug)]
 pub(crate) struct Repository {
     root: PathBuf,
@@ -34,9 +34,11 @@ impl Profile {
 }
 
 impl Repository {
+    /// The tree whose `cargo xtask` was called. Cargo says which when it runs us; what was true when we were
+    /// compiled need not be, because two clones that share a build folder share this binary too.
     pub(crate) fn of_this_source() -> Self {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        Self { root: here.parent().unwrap_or(here).to_owned() }
+        let here = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+        Self { root: here.parent().unwrap_or(&here).to_owned() }
     }
 
     /// The top of the source tree.

@@ -31,7 +31,7 @@ pub(super) fn table(dataset: &str, key: &str, seconds: u32) -> Result<String> {
         ("preview", "/preview"),
         ("metadata", ""),
     ];
-    let mut table = String::from("| request | requests/s | median | 99 % | MB/s |\n|---|---:|---:|---:|---:|\n");
+    let mut table = String::from("| request | requests/s | median | 99 % | transfer/s |\n|---|---:|---:|---:|---:|\n");
     for (what, path) in requests {
         println!("-- {what}");
         let said = wrk(&format!("{dataset}{path}"), key, seconds)?;

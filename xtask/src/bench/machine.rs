@@ -16,7 +16,9 @@ pub(super) fn line(repository: &Repository) -> Result<String> {
     let model = model.map_or("an unnamed processor", str::trim);
     let cores = available_parallelism().map_or(1, usize::from);
     let commit = command::output(Command::new("git").current_dir(repository.root()).args(["rev-parse", "--short", "HEAD"]))?;
+    let changed = command::output(Command::new("git").current_dir(repository.root()).args(["status", "--porcelain"]))?;
+    let changed = if changed.is_empty() { "" } else { " with uncommitted changes" };
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split_whitespace().next().unwrap_or("unknown").to_owned();
-    Ok(format!("Machine: {model}, {cores} cores. Commit {}. Load average when done: {load}.", commit.trim()))
+    Ok(format!("Machine: {model}, {cores} cores. Commit {}{changed}. Load average when done: {load}.", commit.trim()))
 }

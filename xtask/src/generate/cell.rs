@@ -13,7 +13,7 @@ pub(super) fn text(out: &mut dyn Write, text: &str) -> Result<()> {
     }
 }
 
-/// A float: mostly one decimal as statistics have it, one in four with every digit, a few very large
+/// A float: mostly one decimal as statistics have it, one in five with every digit, a few very large
 /// or very small, one in fifty null.
 pub(super) fn number(out: &mut dyn Write, random: &mut Random, scale: f64) -> Result<()> {
     match random.below(200) {
