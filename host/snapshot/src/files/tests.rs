@@ -1,3 +1,5 @@
+//! What the store of files must hold: content addresses, checks of every byte read, nothing half-written.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Which descriptors are taken, and the words for each fault (contract 7).
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! Rules of reading; the laws against a naive reader stand beneath.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod damage;

@@ -1,3 +1,5 @@
+//! The box of a geometry by RFC 7946, against brute force.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Which texts are geometry that may be published (spec 2.2), and which fault is named.
+
 use proptest::prelude::*;
 
 use super::*;

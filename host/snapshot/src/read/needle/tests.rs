@@ -1,3 +1,5 @@
+//! What contains a needle: simple case folding, nothing else (contract 3).
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use arrow::array::{DictionaryArray, Int32Array};

@@ -1,3 +1,5 @@
+//! Parquet and Arrow packages: types that are taken and types that are refused (contract 7).
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;

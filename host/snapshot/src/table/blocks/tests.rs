@@ -1,3 +1,5 @@
+//! How rows are cut into row groups, by rows and by bytes.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Every kind of cell: what is read, what is a fault (spec 2.2).
+
 use super::*;
 
 #[test]

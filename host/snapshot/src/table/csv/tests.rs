@@ -1,3 +1,5 @@
+//! CSV packages from header to last row.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use arrow::array::AsArray;

@@ -1,3 +1,5 @@
+//! RFC 4180, with null and empty text told apart, under any cutting of the input.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
