@@ -12,4 +12,5 @@ mod guests;
 mod health;
 mod metering;
 mod preview;
+mod rules;
 mod shape;

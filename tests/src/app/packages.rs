@@ -27,6 +27,13 @@ impl Table {
         self.csv = csv.to_owned();
         self
     }
+
+    /// The same with another value at a place of the descriptor, a JSON pointer to something that is there.
+    #[must_use]
+    pub fn with(mut self, pointer: &str, value: Value) -> Self {
+        *self.descriptor.pointer_mut(pointer).unwrap_or_else(|| panic!("there is no {pointer}")) = value;
+        self
+    }
 }
 
 fn table(name: &str, fields: Value, key: &[&str], yearbook: Value, csv: String) -> Table {
