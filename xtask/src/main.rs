@@ -16,6 +16,7 @@ mod plugins;
 mod python;
 mod repository;
 mod server;
+mod spec;
 mod test;
 
 use repository::Repository;
@@ -53,6 +54,8 @@ enum Task {
         #[arg(long)]
         quick: bool,
     },
+    /// List the rules of the specification that no test proves yet; fail where docs/rules.md is wrong
+    Spec,
     /// Measure, and write docs/benchmarks.md
     Bench {
         /// Seconds that each HTTP measurement lasts
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
         Task::Demo { listen, data_dir, no_serve, debug } => demo::run(&repository, &demo::Wanted { listen, data_dir, no_serve, debug }),
         // Nothing is printed after the totals.
         Task::Test { quick } => return if test::run(&repository, quick) { ExitCode::SUCCESS } else { ExitCode::FAILURE },
+        Task::Spec => spec::run(&repository),
         Task::Bench { seconds } => bench::run(&repository, seconds),
         Task::Generate(Generate::Rows { rows, shape, gzip, directory }) => generate::rows(rows, shape, gzip, &directory),
     };

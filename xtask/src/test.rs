@@ -3,6 +3,7 @@
 
 use crate::command;
 use crate::repository::Repository;
+use crate::spec;
 
 mod licences;
 mod readers;
@@ -15,6 +16,7 @@ use report::Report;
 pub(crate) fn run(repository: &Repository, quick: bool) -> bool {
     let mut report = Report::default();
     report.step("formatting: rustfmt would change nothing", || command::run(repository.cargo().args(["fmt", "--all", "--check"])));
+    report.step("specification: every rule has a test or a reason to wait", || spec::run(repository));
     if !quick {
         report.step("lints: clippy has nothing to say about any target", || {
             command::run(repository.cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
