@@ -1,5 +1,8 @@
-//! Host bindings of `yearbook:plugin@0.1.0`, one file a released interface version. Generated from
-//! `wit/`; arguments are borrowed, so a batch's buffers are copied once, into the guest.
+//! Host bindings of `yearbook:plugin@0.1.0`: the encoder world and what both worlds share here, the
+//! generator world in a file of its own. Generated from `wit/`; arguments are borrowed, so a batch's
+//! buffers are copied once, into the guest.
+
+pub(crate) mod generator;
 
 wasmtime::component::bindgen!({
     path: "../../wit/0.1.0",

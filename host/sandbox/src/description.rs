@@ -116,14 +116,7 @@ impl Description {
     /// or the default. A chosen option that is not declared is left out.
     #[must_use]
     pub fn complete(&self, chosen: &[OptionValue]) -> Vec<OptionValue> {
-        let value = |parameter: &Parameter| {
-            chosen
-                .iter()
-                .rev()
-                .find(|option| option.name == parameter.name)
-                .map_or_else(|| parameter.default.clone(), |option| option.value.clone())
-        };
-        self.parameters.iter().map(|parameter| OptionValue { name: parameter.name.clone(), value: value(parameter) }).collect()
+        complete(&self.parameters, chosen)
     }
 
     /// Checks what a guest returned.
@@ -145,17 +138,32 @@ impl Description {
             return Err(format!("separator is longer than {SEPARATOR_BYTES} bytes"));
         }
         check_docs("docs", &docs)?;
-        if parameters.len() > PARAMETERS {
-            return Err(format!("{} parameters; at most {PARAMETERS} are taken", parameters.len()));
-        }
-        let parameters = parameters.into_iter().map(check_parameter).collect::<Result<Vec<_>, _>>()?;
-        for (index, parameter) in parameters.iter().enumerate() {
-            if parameters.iter().take(index).any(|other| other.name == parameter.name) {
-                return Err(format!("parameter {:?} is declared twice", parameter.name));
-            }
-        }
+        let parameters = check_parameters(parameters)?;
         Ok(Self { format, version, media_type, extension, separator, dictionaries, compressible, parameters, docs })
     }
+}
+
+/// See [`Description::complete`].
+pub(crate) fn complete(declared: &[Parameter], chosen: &[OptionValue]) -> Vec<OptionValue> {
+    let value = |parameter: &Parameter| {
+        let named = chosen.iter().rev().find(|option| option.name == parameter.name);
+        named.map_or_else(|| parameter.default.clone(), |option| option.value.clone())
+    };
+    declared.iter().map(|parameter| OptionValue { name: parameter.name.clone(), value: value(parameter) }).collect()
+}
+
+/// Parameters of any kind of plugin, checked.
+pub(crate) fn check_parameters(raw: Vec<wire::Parameter>) -> Result<Vec<Parameter>, String> {
+    if raw.len() > PARAMETERS {
+        return Err(format!("{} parameters; at most {PARAMETERS} are taken", raw.len()));
+    }
+    let parameters = raw.into_iter().map(check_parameter).collect::<Result<Vec<_>, _>>()?;
+    for (index, parameter) in parameters.iter().enumerate() {
+        if parameters.iter().take(index).any(|other| other.name == parameter.name) {
+            return Err(format!("parameter {:?} is declared twice", parameter.name));
+        }
+    }
+    Ok(parameters)
 }
 
 fn check_parameter(raw: wire::Parameter) -> Result<Parameter, String> {
@@ -196,7 +204,7 @@ fn parse_value(kind: ParameterKind, text: &str) -> Option<Value> {
     }
 }
 
-fn check_name(what: &str, name: &str, punctuation: &[u8]) -> Result<(), String> {
+pub(crate) fn check_name(what: &str, name: &str, punctuation: &[u8]) -> Result<(), String> {
     let good = name.len() <= NAME_BYTES
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || punctuation.contains(&b));
@@ -207,12 +215,12 @@ fn check_name(what: &str, name: &str, punctuation: &[u8]) -> Result<(), String> 
     }
 }
 
-fn check_word(what: &str, word: &str) -> Result<(), String> {
+pub(crate) fn check_word(what: &str, word: &str) -> Result<(), String> {
     let good = !word.is_empty() && word.len() <= WORD_BYTES && word.bytes().all(|b| b.is_ascii_graphic());
     if good { Ok(()) } else { Err(format!("{what} {} must be printable ASCII without spaces, at most {WORD_BYTES} bytes", quote(word))) }
 }
 
-fn check_media_type(text: &str) -> Result<(), String> {
+pub(crate) fn check_media_type(text: &str) -> Result<(), String> {
     let essence = text.split(';').next().unwrap_or_default().trim_end();
     let token = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b));
     let good = text.len() <= MEDIA_TYPE_BYTES
@@ -228,13 +236,13 @@ fn check_media_type(text: &str) -> Result<(), String> {
     }
 }
 
-fn check_docs(what: &str, docs: &str) -> Result<(), String> {
+pub(crate) fn check_docs(what: &str, docs: &str) -> Result<(), String> {
     let good = docs.len() <= DOCS_BYTES && !docs.chars().any(|c| c.is_control() && c != '\n');
     if good { Ok(()) } else { Err(format!("{what} must be text of at most {DOCS_BYTES} bytes without control characters")) }
 }
 
 /// A guest's text for a message: escaped and cut, since it may be megabytes of anything.
-fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let mut short: String = text.chars().take(60).collect();
     if short.len() < text.len() {
         short.push('…');

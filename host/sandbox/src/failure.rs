@@ -39,7 +39,7 @@ pub enum Rejected {
     #[error("the component imports {}; a plugin may import nothing but yearbook:plugin/log", .0.join(", "))]
     Imports(Vec<String>),
     /// It does not export the interface.
-    #[error("the component does not export yearbook:plugin/encoder@0.1.0 as documented: {0}")]
+    #[error("the component exports neither yearbook:plugin/encoder@0.1.0 nor yearbook:plugin/generator@0.1.0 as documented: {0}")]
     Interface(String),
     /// `describe` was stopped.
     #[error("describe: {0}")]
@@ -47,8 +47,8 @@ pub enum Rejected {
     /// `describe` returned something that breaks a rule.
     #[error("describe: {0}")]
     Description(String),
-    /// A plugin of that format is loaded already.
-    #[error("format {0:?} is taken by another plugin (names have at most {NAME_BYTES} bytes, one plugin each)")]
+    /// A plugin of that format or tool is loaded already.
+    #[error("{0:?} is taken by another plugin (names have at most {NAME_BYTES} bytes, one plugin each)")]
     Taken(String),
     /// Too many responses hold instances at this moment.
     #[error("no instance is free to ask the component what it is; try again")]
@@ -121,6 +121,44 @@ pub enum EncodeError {
     #[error(transparent)]
     Input(BoxError),
     /// A worker panicked or a batch had a type that the interface does not carry: 500.
+    #[error("{0}")]
+    Host(String),
+}
+
+/// Why a generator made no files.
+#[derive(Debug, thiserror::Error)]
+pub enum GenerateError {
+    /// The tool cannot take one of the datasets: the guest's sentence, for a 422.
+    #[error("{0}")]
+    UnsupportedDataset(String),
+    /// An option is wrong: the guest's sentence, for a 422.
+    #[error("{0}")]
+    InvalidOption(String),
+    /// The guest was stopped: 500.
+    #[error("plugin {plugin}: {trap}")]
+    Trapped {
+        /// Tool of the plugin.
+        plugin: String,
+        /// Which limit.
+        trap: Trap,
+    },
+    /// The guest reported its own fault: 500.
+    #[error("plugin {plugin} reports: {message}")]
+    Internal {
+        /// Tool of the plugin.
+        plugin: String,
+        /// Its sentence, cut.
+        message: String,
+    },
+    /// A file breaks a rule: 500.
+    #[error("plugin {plugin} returned {rule}")]
+    Output {
+        /// Tool of the plugin.
+        plugin: String,
+        /// Which rule.
+        rule: String,
+    },
+    /// A worker panicked: 500.
     #[error("{0}")]
     Host(String),
 }

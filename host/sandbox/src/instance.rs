@@ -111,7 +111,8 @@ impl Instance {
     }
 }
 
-fn wire_option(option: &OptionValue) -> wire::OptionValue<'_> {
+/// An option as a guest takes it.
+pub(crate) fn wire_option(option: &OptionValue) -> wire::OptionValue<'_> {
     use crate::bindings::yearbook::plugin::types::Value as Wire;
     let value = match &option.value {
         Value::Text(text) => Wire::Text(text),
@@ -122,15 +123,17 @@ fn wire_option(option: &OptionValue) -> wire::OptionValue<'_> {
     wire::OptionValue { name: &option.name, value }
 }
 
-/// A guest's sentence reaches clients, so it is cut and freed of control characters.
+/// A guest's sentence, cut and freed of control characters.
+pub(crate) fn clean(sentence: &str) -> String {
+    let end = sentence.floor_char_boundary(SENTENCE_BYTES);
+    sentence[..end].chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// A guest's sentence reaches clients.
 fn guest_error(plugin: &str, error: wire::Error) -> EncodeError {
-    let clean = |sentence: String| -> String {
-        let end = sentence.floor_char_boundary(SENTENCE_BYTES);
-        sentence[..end].chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-    };
     match error {
-        wire::Error::UnsupportedSchema(sentence) => EncodeError::UnsupportedSchema(clean(sentence)),
-        wire::Error::InvalidOption(sentence) => EncodeError::InvalidOption(clean(sentence)),
-        wire::Error::Internal(sentence) => EncodeError::Internal { plugin: plugin.to_owned(), message: clean(sentence) },
+        wire::Error::UnsupportedSchema(sentence) => EncodeError::UnsupportedSchema(clean(&sentence)),
+        wire::Error::InvalidOption(sentence) => EncodeError::InvalidOption(clean(&sentence)),
+        wire::Error::Internal(sentence) => EncodeError::Internal { plugin: plugin.to_owned(), message: clean(&sentence) },
     }
 }

@@ -1,5 +1,5 @@
-//! Runs plugins: WebAssembly components that turn Arrow batches into bytes, each response in a fresh
-//! instance under limits. Owns everything of wasmtime; never touches HTTP, SQL, files of data or
+//! Runs plugins: WebAssembly components that turn Arrow batches into bytes, or descriptions of
+//! datasets into files, each response in a fresh instance under limits. Owns everything of wasmtime; never touches HTTP, SQL, files of data or
 //! Parquet. What a guest returns is untrusted until this crate has checked it.
 
 mod bindings;
@@ -9,6 +9,7 @@ mod description;
 mod encoder;
 mod engine;
 mod failure;
+mod generator;
 mod host;
 mod instance;
 mod limits;
@@ -17,7 +18,8 @@ mod sandbox;
 
 pub use description::{Description, OptionValue, Parameter, ParameterKind, Value};
 pub use encoder::{Batches, Encoded, Encoder};
-pub use failure::{BoxError, CutOff, EncodeError, Failure, Rejected, Trap};
+pub use failure::{BoxError, CutOff, EncodeError, Failure, GenerateError, Rejected, Trap};
+pub use generator::{Described, File, Generator, GeneratorDescription, Project, Request};
 pub use limits::Limits;
 pub use registry::{Plugins, Registry};
-pub use sandbox::{Config, Sandbox};
+pub use sandbox::{Config, Plugin, Sandbox};

@@ -8,6 +8,8 @@ use arc_swap::ArcSwap;
 
 use crate::encoder::Encoder;
 use crate::failure::Rejected;
+use crate::generator::Generator;
+use crate::sandbox::Plugin;
 
 /// Formats that are listed before all others, in this order (contract 2).
 const FIRST: [&str; 4] = ["json", "csv", "arrow", "parquet"];
@@ -16,6 +18,7 @@ const FIRST: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 #[derive(Clone, Default)]
 pub struct Plugins {
     encoders: BTreeMap<(usize, String), Arc<Encoder>>,
+    generators: BTreeMap<String, Arc<Generator>>,
 }
 
 impl Plugins {
@@ -28,6 +31,17 @@ impl Plugins {
     /// Every encoder: json, csv, arrow, parquet, then by name.
     pub fn encoders(&self) -> impl Iterator<Item = &Arc<Encoder>> {
         self.encoders.values()
+    }
+
+    /// The generator of an integration.
+    #[must_use]
+    pub fn generator(&self, tool: &str) -> Option<&Arc<Generator>> {
+        self.generators.get(tool)
+    }
+
+    /// Every generator by name.
+    pub fn generators(&self) -> impl Iterator<Item = &Arc<Generator>> {
+        self.generators.values()
     }
 }
 
@@ -70,5 +84,34 @@ impl Registry {
             next
         });
         if taken { Err(Rejected::Taken(format.clone())) } else { Ok(()) }
+    }
+
+    /// Adds a generator.
+    ///
+    /// # Errors
+    /// [`Rejected::Taken`] when a plugin of that tool is there already.
+    pub fn add_generator(&self, generator: &Arc<Generator>) -> Result<(), Rejected> {
+        let tool = &generator.description().tool;
+        let mut taken = false;
+        self.current.rcu(|plugins| {
+            let mut next = Plugins::clone(plugins);
+            taken = next.generators.contains_key(tool);
+            if !taken {
+                next.generators.insert(tool.clone(), Arc::clone(generator));
+            }
+            next
+        });
+        if taken { Err(Rejected::Taken(tool.clone())) } else { Ok(()) }
+    }
+
+    /// Adds a plugin of either kind.
+    ///
+    /// # Errors
+    /// [`Rejected::Taken`] when its name is there already among its kind.
+    pub fn add(&self, plugin: &Plugin) -> Result<(), Rejected> {
+        match plugin {
+            Plugin::Encoder(encoder) => self.add_encoder(encoder),
+            Plugin::Generator(generator) => self.add_generator(generator),
+        }
     }
 }

@@ -6,21 +6,82 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
-use wasmtime::Engine;
 use wasmtime::component::{Component, HasSelf, Linker};
+use wasmtime::{Engine, Store};
 use yearbook_workers::Workers;
 
+use crate::bindings::generator::{GeneratorPlugin, GeneratorPluginPre};
 use crate::bindings::{EncoderPlugin, EncoderPluginPre};
 use crate::cache::Cache;
 use crate::description::Description;
 use crate::encoder::Encoder;
 use crate::engine;
 use crate::failure::{Failure, Rejected};
+use crate::generator::{Generator, GeneratorDescription};
 use crate::host::HostState;
 use crate::limits::Limits;
 
 /// What a component may import: `log`, and the interface of shared types, which has no function.
 const IMPORTS: [&str; 2] = ["yearbook:plugin/log@0.1.0", "yearbook:plugin/types@0.1.0"];
+
+/// The export that tells a generator from an encoder.
+const GENERATOR: &str = "yearbook:plugin/generator@0.1.0";
+
+/// A loaded plugin of either kind.
+#[derive(Clone)]
+pub enum Plugin {
+    /// An output format.
+    Encoder(Arc<Encoder>),
+    /// An integration.
+    Generator(Arc<Generator>),
+}
+
+impl Plugin {
+    /// Format or tool.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Encoder(encoder) => &encoder.description.format,
+            Self::Generator(generator) => &generator.description.tool,
+        }
+    }
+
+    /// `encoder` or `generator`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Encoder(_) => "encoder",
+            Self::Generator(_) => "generator",
+        }
+    }
+
+    /// The plugin's own version.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        match self {
+            Self::Encoder(encoder) => &encoder.description.version,
+            Self::Generator(generator) => &generator.description.version,
+        }
+    }
+
+    /// Lower-case hexadecimal SHA-256 of the component.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        match self {
+            Self::Encoder(encoder) => &encoder.digest,
+            Self::Generator(generator) => &generator.digest,
+        }
+    }
+
+    /// Size of the component in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Encoder(encoder) => encoder.bytes,
+            Self::Generator(generator) => generator.bytes,
+        }
+    }
+}
 
 /// What a sandbox is made of.
 #[derive(Clone, Debug)]
@@ -68,12 +129,12 @@ impl Sandbox {
         self.instances.available_permits()
     }
 
-    /// Makes an encoder of a component. Compiling keeps a core busy for a second or so: call it at
-    /// start-up or on [`Workers`].
+    /// Makes a plugin of a component; which kind, its exports tell. Compiling keeps a core busy for a
+    /// second or so: call it at start-up or on [`Workers`].
     ///
     /// # Errors
     /// [`Rejected`], which says what the component does wrong.
-    pub fn load_encoder(self: &Arc<Self>, bytes: &[u8]) -> Result<Arc<Encoder>, Rejected> {
+    pub fn load(self: &Arc<Self>, bytes: &[u8]) -> Result<Plugin, Rejected> {
         if bytes.len() > self.limits.component_bytes {
             return Err(Rejected::TooLarge { bytes: bytes.len(), limit: self.limits.component_bytes });
         }
@@ -84,9 +145,39 @@ impl Sandbox {
         }
         .map_err(|error| Rejected::Malformed(format!("{error:#}")))?;
         self.check_imports(&component)?;
-        let pre = self.link(&component).map_err(|error| Rejected::Interface(format!("{error:#}")))?;
-        let description = self.describe(&pre)?;
-        Ok(Arc::new(Encoder { sandbox: Arc::clone(self), pre, description, digest, bytes: bytes.len() as u64 }))
+        let (sandbox, size) = (Arc::clone(self), bytes.len() as u64);
+        if component.component_type().exports(&self.engine).any(|(name, _)| name == GENERATOR) {
+            let pre = self.link_generator(&component).map_err(|error| Rejected::Interface(format!("{error:#}")))?;
+            let raw = self.ask(|store| pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store))?;
+            let description = GeneratorDescription::check(raw).map_err(Rejected::Description)?;
+            return Ok(Plugin::Generator(Arc::new(Generator { sandbox, pre, description, digest, bytes: size })));
+        }
+        let pre = self.link_encoder(&component).map_err(|error| Rejected::Interface(format!("{error:#}")))?;
+        let raw = self.ask(|store| pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store))?;
+        let description = Description::check(raw).map_err(Rejected::Description)?;
+        Ok(Plugin::Encoder(Arc::new(Encoder { sandbox, pre, description, digest, bytes: size })))
+    }
+
+    /// As [`Sandbox::load`], for a component that must be an encoder.
+    ///
+    /// # Errors
+    /// [`Rejected`].
+    pub fn load_encoder(self: &Arc<Self>, bytes: &[u8]) -> Result<Arc<Encoder>, Rejected> {
+        match self.load(bytes)? {
+            Plugin::Encoder(encoder) => Ok(encoder),
+            Plugin::Generator(_) => Err(Rejected::Interface("it is a generator, not an encoder".to_owned())),
+        }
+    }
+
+    /// As [`Sandbox::load`], for a component that must be a generator.
+    ///
+    /// # Errors
+    /// [`Rejected`].
+    pub fn load_generator(self: &Arc<Self>, bytes: &[u8]) -> Result<Arc<Generator>, Rejected> {
+        match self.load(bytes)? {
+            Plugin::Generator(generator) => Ok(generator),
+            Plugin::Encoder(_) => Err(Rejected::Interface("it is an encoder, not a generator".to_owned())),
+        }
     }
 
     fn check_imports(&self, component: &Component) -> Result<(), Rejected> {
@@ -99,16 +190,22 @@ impl Sandbox {
         if refused.is_empty() { Ok(()) } else { Err(Rejected::Imports(refused)) }
     }
 
-    fn link(&self, component: &Component) -> wasmtime::Result<EncoderPluginPre<HostState>> {
+    fn link_encoder(&self, component: &Component) -> wasmtime::Result<EncoderPluginPre<HostState>> {
         let mut linker = Linker::new(&self.engine);
         EncoderPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state)?;
         EncoderPluginPre::new(linker.instantiate_pre(component)?)
     }
 
-    fn describe(&self, pre: &EncoderPluginPre<HostState>) -> Result<Description, Rejected> {
+    fn link_generator(&self, component: &Component) -> wasmtime::Result<GeneratorPluginPre<HostState>> {
+        let mut linker = Linker::new(&self.engine);
+        GeneratorPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state)?;
+        GeneratorPluginPre::new(linker.instantiate_pre(component)?)
+    }
+
+    /// Calls a plugin's `describe` in an instance of its own.
+    fn ask<T>(&self, describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<T>) -> Result<T, Rejected> {
         let _permit = self.instances.try_acquire().map_err(|_| Rejected::Busy)?;
         let mut store = HostState::store(&self.engine, "being loaded", self.limits);
-        let raw = HostState::call(&mut store, |store| pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store))?;
-        Description::check(raw).map_err(Rejected::Description)
+        Ok(HostState::call(&mut store, describe)?)
     }
 }

@@ -1,5 +1,7 @@
 //! The trait behind an integration, and what it is given.
 
+mod kit;
+
 use crate::{Error, Options, Parameter};
 
 /// An integration: descriptions of datasets in, files for some data tool out.

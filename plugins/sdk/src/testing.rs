@@ -5,6 +5,7 @@
 
 pub mod conformance;
 mod data;
+pub mod project;
 mod table;
 
 pub use table::Table;
@@ -95,6 +96,10 @@ pub fn batches(table: &Table, dictionaries: bool) -> Result<Vec<Batch>, Error> {
 /// When a default cannot be read as its kind.
 #[must_use]
 pub fn chosen<E: Encoder>(options: &[(&str, Value)]) -> Options {
+    complete(&E::describe().parameters, options)
+}
+
+fn complete(declared: &[crate::Parameter], options: &[(&str, Value)]) -> Options {
     let value = |parameter: &crate::Parameter| {
         if let Some((_, value)) = options.iter().find(|(name, _)| *name == parameter.name) {
             return value.clone();
@@ -108,7 +113,7 @@ pub fn chosen<E: Encoder>(options: &[(&str, Value)]) -> Options {
         };
         parsed.unwrap_or_else(|| panic!("the default `{default}` of `{}` is not of its kind", parameter.name))
     };
-    Options(E::describe().parameters.iter().map(|parameter| (parameter.name.to_owned(), value(parameter))).collect())
+    Options(declared.iter().map(|parameter| (parameter.name.to_owned(), value(parameter))).collect())
 }
 
 fn start(table: &Table, dictionaries: bool) -> Result<(Schema, Decoder), Error> {

@@ -1,0 +1,93 @@
+//! Integration generators: descriptions of datasets in, files for a data tool out, in one call on a
+//! worker and in a fresh instance. Never touches HTTP; what the files say is the guest's affair, where
+//! they may lie is checked here (specification 4.4, contract 4).
+
+mod description;
+mod project;
+mod request;
+
+use std::sync::Arc;
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::bindings::generator::GeneratorPluginPre;
+use crate::bindings::yearbook::plugin::types as wire;
+use crate::failure::GenerateError;
+use crate::host::HostState;
+use crate::instance::{clean, wire_option};
+use crate::sandbox::Sandbox;
+
+pub use description::GeneratorDescription;
+pub use project::{File, Project};
+pub use request::{Described, Request};
+
+/// A loaded integration.
+pub struct Generator {
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) pre: GeneratorPluginPre<HostState>,
+    pub(crate) description: GeneratorDescription,
+    pub(crate) digest: String,
+    pub(crate) bytes: u64,
+}
+
+impl Generator {
+    /// What it makes.
+    #[must_use]
+    pub fn description(&self) -> &GeneratorDescription {
+        &self.description
+    }
+
+    /// Lower-case hexadecimal SHA-256 of the component.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// Size of the component in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Makes the files of one answer. Waits for an instance as long as the caller does: contract 4
+    /// wants no 503 here, and the queue is fair. Dropping the future gives up the place in it; a call
+    /// that runs already ends by itself, under its limits.
+    ///
+    /// # Errors
+    /// [`GenerateError`].
+    pub async fn generate(self: &Arc<Self>, request: Request) -> Result<Project, GenerateError> {
+        let permit = Arc::clone(&self.sandbox.instances).acquire_owned().await;
+        let permit = permit.map_err(|_| GenerateError::Host("the sandbox is shut down".to_owned()))?;
+        let generator = Arc::clone(self);
+        let made = self.sandbox.workers.run(move || generator.call(permit, &request)).await;
+        made.map_err(|panicked| GenerateError::Host(panicked.to_string()))?
+    }
+
+    /// Blocking: one call in an instance of its own.
+    fn call(&self, permit: OwnedSemaphorePermit, request: &Request) -> Result<Project, GenerateError> {
+        let plugin = &self.description.tool;
+        let options = self.description.complete(&request.options);
+        let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
+        let mut store = HostState::store(self.pre.engine(), plugin, self.sandbox.limits);
+        let made = request::borrow(request, &options, |request| {
+            HostState::call(&mut store, |store| {
+                let guest = self.pre.instantiate(&mut *store)?;
+                guest.yearbook_plugin_generator().call_generate(store, request)
+            })
+        });
+        // The instance goes before its place in the pool is given back.
+        drop(store);
+        drop(permit);
+        let project =
+            made.map_err(|trap| GenerateError::Trapped { plugin: plugin.clone(), trap })?.map_err(|error| declined(plugin, error))?;
+        Project::check(project).map_err(|rule| GenerateError::Output { plugin: plugin.clone(), rule })
+    }
+}
+
+fn declined(plugin: &str, error: wire::Error) -> GenerateError {
+    match error {
+        wire::Error::UnsupportedSchema(sentence) => GenerateError::UnsupportedDataset(clean(&sentence)),
+        wire::Error::InvalidOption(sentence) => GenerateError::InvalidOption(clean(&sentence)),
+        wire::Error::Internal(sentence) => GenerateError::Internal { plugin: plugin.to_owned(), message: clean(&sentence) },
+    }
+}

@@ -1,0 +1,124 @@
+//! What a generator is told, and how it crosses: the domain's own values, lent to the guest's copy.
+
+use std::sync::Arc;
+
+use yearbook_domain::{ColumnType, Dataset, Layout, Plan, PlanLimits, Role, Snapshot};
+
+use crate::bindings::generator::exports::yearbook::plugin::generator as wire;
+use crate::bindings::yearbook::plugin::types;
+use crate::description::OptionValue;
+
+/// What a client asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Absolute address of the service, without a trailing slash.
+    pub base_url: String,
+    /// The caller's plan.
+    pub plan: Plan,
+    /// What it allows.
+    pub limits: PlanLimits,
+    /// In the order that the client named them.
+    pub datasets: Vec<Described>,
+    /// Options that the client named; the rest are defaults.
+    pub options: Vec<OptionValue>,
+}
+
+/// A dataset with the absolute addresses of its routes.
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// The dataset; its current snapshot is described.
+    pub dataset: Arc<Dataset>,
+    /// Of the rows.
+    pub data_url: String,
+    /// Of the changes.
+    pub changes_url: String,
+    /// Of the file; none where the licence forbids bulk redistribution.
+    pub bulk_url: Option<String>,
+}
+
+/// Lends `request` in the guest's shape.
+pub(super) fn borrow<T>(request: &Request, options: &[types::OptionValue<'_>], use_it: impl FnOnce(wire::Request<'_>) -> T) -> T {
+    let columns: Vec<Vec<wire::Column<'_>>> = request.datasets.iter().map(|described| columns(&described.dataset.current)).collect();
+    let keys: Vec<Vec<&str>> =
+        request.datasets.iter().map(|described| described.dataset.current.primary_key.iter().map(String::as_str).collect()).collect();
+    let lists = columns.iter().zip(&keys);
+    let datasets: Vec<wire::Dataset<'_>> =
+        request.datasets.iter().zip(lists).map(|(described, (columns, key))| dataset(described, columns, key)).collect();
+    use_it(wire::Request {
+        base_url: &request.base_url,
+        plan: wire::Plan {
+            name: request.plan.as_str(),
+            monthly_requests: request.limits.requests_per_month,
+            row_cap: request.limits.row_cap,
+        },
+        datasets: &datasets,
+        options,
+    })
+}
+
+fn dataset<'a>(described: &'a Described, columns: &'a [wire::Column<'a>], primary_key: &'a [&'a str]) -> wire::Dataset<'a> {
+    let dataset = &described.dataset;
+    let snapshot = &dataset.current;
+    let credit = &snapshot.credit;
+    wire::Dataset {
+        name: dataset.name.as_str(),
+        namespace: dataset.namespace.as_str(),
+        title: snapshot.title.as_deref(),
+        description: snapshot.description.as_deref(),
+        source: &credit.source,
+        source_url: credit.source_url.as_deref(),
+        licence: &credit.licence,
+        attribution: &credit.attribution,
+        columns,
+        primary_key,
+        layout: match snapshot.layout {
+            Layout::Long => wire::Layout::Long,
+            Layout::Wide => wire::Layout::Wide,
+        },
+        date_column: snapshot.date_column.as_deref(),
+        date_range: snapshot.date_range.as_ref().map(|(first, last)| (first.as_str(), last.as_str())),
+        rows: snapshot.rows,
+        snapshot_id: &snapshot.id,
+        refresh_cadence: snapshot.refresh_cadence.as_deref(),
+        data_url: &described.data_url,
+        changes_url: &described.changes_url,
+        bulk_url: described.bulk_url.as_deref(),
+    }
+}
+
+fn columns(snapshot: &Snapshot) -> Vec<wire::Column<'_>> {
+    let column = |column: &'_ yearbook_domain::Column| -> (wire::ColumnType, wire::Role) {
+        let kind = match column.column_type {
+            ColumnType::String => wire::ColumnType::Text,
+            ColumnType::Integer => wire::ColumnType::Integer,
+            ColumnType::Number => wire::ColumnType::Number,
+            ColumnType::Boolean => wire::ColumnType::Boolean,
+            ColumnType::Date => wire::ColumnType::Date,
+        };
+        let role = match column.role {
+            Role::Date => wire::Role::Date,
+            Role::Period => wire::Role::Period,
+            Role::Dimension => wire::Role::Dimension,
+            Role::Value => wire::Role::Value,
+            Role::Geometry => wire::Role::Geometry,
+            Role::Key => wire::Role::Key,
+            Role::Attribute => wire::Role::Attribute,
+        };
+        (kind, role)
+    };
+    snapshot
+        .columns
+        .iter()
+        .map(|described| {
+            let (type_, role) = column(described);
+            wire::Column {
+                name: &described.name,
+                type_,
+                nullable: described.nullable,
+                role,
+                unit: described.unit.as_deref(),
+                description: described.description.as_deref(),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,101 @@
+//! The pipeline: one dataset after the other, so that a burst limit is never met.
+
+use serde_json::{Value, json};
+use yearbook_sdk::generator::{Plan, Request};
+
+use crate::Source;
+use crate::names::{PIPELINE, SINK, SOURCE, expression};
+
+/// More rows than any dataset has. A positive limit passes the guard against unbounded pulls, which
+/// `limit=0` does not.
+const ALL: u64 = 1_000_000_000;
+/// Rows of a page of JSON, geometry included.
+const PAGE: u64 = 10_000;
+
+/// Rows of a page where pages are read.
+pub(crate) fn page(plan: &Plan) -> u64 {
+    plan.page(PAGE)
+}
+
+/// The pipeline with the chosen datasets as its parameter's default.
+pub(crate) fn copy(request: &Request, source: Source) -> Value {
+    let names: Vec<&str> = request.datasets.iter().map(|dataset| dataset.name.as_str()).collect();
+    json!({
+        "name": PIPELINE,
+        "properties": {
+            "description": "Copies each dataset to the lake in full.",
+            "parameters": {"datasets": {"type": "Array", "defaultValue": names}},
+            "activities": [{
+                "name": "EachDataset",
+                "type": "ForEach",
+                "dependsOn": [],
+                "userProperties": [],
+                "typeProperties": {
+                    "items": expression("@pipeline().parameters.datasets"),
+                    "isSequential": true,
+                    "activities": [activity(request, source)],
+                },
+            }],
+            "annotations": [],
+        },
+    })
+}
+
+fn activity(request: &Request, source: Source) -> Value {
+    let query = match source {
+        Source::Parquet => format!("format=parquet&limit={ALL}"),
+        Source::Rest => format!("format=json&limit={}", page(&request.plan)),
+    };
+    json!({
+        "name": "CopyDataset",
+        "type": "Copy",
+        "dependsOn": [],
+        "userProperties": [],
+        // One more try, not soon: a limited plan pays for each, and a rate limit asks for patience.
+        "policy": {"timeout": "0.02:00:00", "retry": 1, "retryIntervalInSeconds": 60, "secureInput": true, "secureOutput": false},
+        "typeProperties": {
+            "source": reader(source),
+            "sink": writer(source),
+            "enableStaging": false,
+        },
+        "inputs": [{
+            "referenceName": SOURCE,
+            "type": "DatasetReference",
+            "parameters": {"name": expression("@item()"), "query": query},
+        }],
+        "outputs": [{
+            "referenceName": SINK,
+            "type": "DatasetReference",
+            "parameters": {"name": expression("@item()")},
+        }],
+    })
+}
+
+fn reader(source: Source) -> Value {
+    match source {
+        Source::Parquet => json!({
+            "type": "ParquetSource",
+            "storeSettings": {"type": "HttpReadSettings", "requestMethod": "GET", "requestTimeout": "00:10:00"},
+        }),
+        Source::Rest => json!({
+            "type": "RestSource",
+            "requestMethod": "GET",
+            "httpRequestTimeout": "00:10:00",
+            "requestInterval": "00.00:00:00.100",
+            // Follows `Link: rel="next"`.
+            "paginationRules": {"supportRFC5988": "true"},
+        }),
+    }
+}
+
+fn writer(source: Source) -> Value {
+    let store = json!({"type": "AzureBlobFSWriteSettings"});
+    match source {
+        Source::Parquet => json!({"type": "ParquetSink", "storeSettings": store, "formatSettings": {"type": "ParquetWriteSettings"}}),
+        Source::Rest => json!({
+            "type": "JsonSink",
+            "storeSettings": store,
+            "formatSettings": {"type": "JsonWriteSettings", "filePattern": "setOfObjects"},
+        }),
+    }
+}

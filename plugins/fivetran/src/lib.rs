@@ -1,0 +1,63 @@
+//! The integration `fivetran`: an OpenAPI description of the chosen datasets for Fivetran's AI
+//! Connector Agent, and a Connector SDK project that can be deployed as it is. Fivetran has no public
+//! low-code YAML of its own.
+
+use yearbook_sdk::generator::{Description, File, Project, Request};
+use yearbook_sdk::{Error, Generator, Options};
+
+mod connector;
+mod openapi;
+mod readme;
+
+yearbook_sdk::export_generator!(Fivetran);
+
+/// Makes Fivetran connectors.
+#[derive(Debug)]
+pub struct Fivetran;
+
+impl Generator for Fivetran {
+    fn describe() -> Description {
+        Description {
+            tool: "fivetran",
+            version: env!("CARGO_PKG_VERSION"),
+            title: "Fivetran",
+            parameters: Vec::new(),
+            docs: "connector.yaml, an OpenAPI 3.0 document of the chosen datasets for the AI Connector Agent; and connector.py, \
+                   configuration.json and requirements.txt, a Connector SDK project that loads each dataset anew when it has a \
+                   new snapshot and skips it otherwise.",
+        }
+    }
+
+    fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
+        let yaml = serde_saphyr::to_string(&openapi::document(request)).map_err(|error| Error::Internal(error.to_string()))?;
+        let warnings = warnings(request);
+        let files = vec![
+            File::text("connector.yaml", "application/yaml", yaml),
+            File::text("connector.py", "text/x-python; charset=utf-8", connector::program(request)),
+            File::text("configuration.json", "application/json", connector::configuration(request)),
+            // `requests` and the SDK are there already, and Fivetran asks not to list them.
+            File::text("requirements.txt", "text/plain; charset=utf-8", "# Nothing beyond what Fivetran provides.\n"),
+            File::text("README.md", "text/markdown; charset=utf-8", readme::text(request, &warnings)),
+        ];
+        Ok(Project { files, warnings })
+    }
+}
+
+fn warnings(request: &Request) -> Vec<String> {
+    let requests = request.datasets.iter().map(|dataset| dataset.requests(connector::page(dataset, &request.plan))).sum();
+    let mut warnings: Vec<String> = request.plan.cost(requests).into_iter().collect();
+    warnings.push(
+        "Deploy connector.py with the Connector SDK. connector.yaml is for Fivetran's AI Connector Agent, which reads OpenAPI; \
+         it has been validated, but not tried in an account."
+            .to_owned(),
+    );
+    let keyless: Vec<&str> =
+        request.datasets.iter().filter(|dataset| dataset.primary_key.is_empty()).map(|dataset| dataset.name.as_str()).collect();
+    if !keyless.is_empty() {
+        warnings.push(format!("Without a primary key, so Fivetran tells rows apart by a hash of all columns: {}.", keyless.join(", ")));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests;

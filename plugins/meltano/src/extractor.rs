@@ -1,0 +1,45 @@
+//! The tap, defined in full: with less, `meltano install` asks Meltano's hub.
+
+use serde_json::{Value, json};
+
+use crate::KEY;
+use crate::stream::Stream;
+
+/// The tap's name in the project.
+pub(crate) const NAME: &str = "tap-rest-api-msdk";
+
+/// The tap with its settings and streams.
+pub(crate) fn definition(base_url: &str, streams: &[Stream<'_>]) -> Value {
+    let setting = |name: &str, kind: &str| json!({"name": name, "kind": kind});
+    json!({
+        "name": NAME,
+        "namespace": "tap_rest_api_msdk",
+        // It imports pkg_resources, which later versions of setuptools lack.
+        "pip_url": "tap-rest-api-msdk==1.4.2 setuptools<81",
+        "executable": "tap-rest-api-msdk",
+        "capabilities": ["state", "catalog", "discover", "about", "stream-maps"],
+        "settings": [
+            setting("api_url", "string"),
+            setting("auth_method", "string"),
+            {"name": "api_keys", "kind": "object", "sensitive": true},
+            setting("pagination_request_style", "string"),
+            setting("pagination_next_page_param", "string"),
+            setting("backoff_type", "string"),
+            setting("backoff_param", "string"),
+            setting("start_date", "string"),
+            setting("streams", "array"),
+        ],
+        "config": {
+            "api_url": format!("{base_url}/v1"),
+            "auth_method": "api_key",
+            "api_keys": {"X-API-Key": format!("${KEY}")},
+            // Reads X-Next-Page. Its other styles either stop after the first page of a bare array or
+            // fail on the second.
+            "pagination_request_style": "simple_header_paginator",
+            "pagination_next_page_param": "cursor",
+            "backoff_type": "header",
+            "backoff_param": "Retry-After",
+            "streams": streams.iter().map(Stream::definition).collect::<Vec<_>>(),
+        },
+    })
+}

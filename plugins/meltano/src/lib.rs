@@ -1,0 +1,94 @@
+//! The integration `meltano`: a project that reads the chosen datasets through a REST tap and writes
+//! them with whatever loader its owner prefers. The shape is the one that ran end to end with Meltano
+//! 4.4, tap-rest-api-msdk 1.4.2 and target-jsonl; most of its oddities are the tap's.
+
+use serde_json::json;
+use yearbook_sdk::generator::{Description, File, Project, Request};
+use yearbook_sdk::{Error, Generator, Kind, Options, Parameter};
+
+mod extractor;
+mod loader;
+mod readme;
+mod stream;
+
+use stream::Stream;
+
+yearbook_sdk::export_generator!(Meltano);
+
+/// The environment variable that a key comes from.
+const KEY: &str = "SERVICE_API_KEY";
+
+/// Makes Meltano projects.
+#[derive(Debug)]
+pub struct Meltano;
+
+impl Generator for Meltano {
+    fn describe() -> Description {
+        Description {
+            tool: "meltano",
+            version: env!("CARGO_PKG_VERSION"),
+            title: "Meltano",
+            parameters: vec![Parameter {
+                name: "geometry",
+                kind: Kind::Boolean,
+                default: "true",
+                allowed: &[],
+                docs: "Whether spatial datasets come with `geometry_wkt`.",
+            }],
+            docs: "A Meltano project: a REST tap with a stream for each dataset, its columns typed in place so that no request \
+                   is spent on discovery, and a loader that writes JSON lines. Datasets with a date are read on from the last \
+                   date seen; others, and those with geometry, are read whole.",
+        }
+    }
+
+    fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
+        let geometry = options.boolean("geometry")?;
+        let streams: Vec<Stream<'_>> = request.datasets.iter().map(|dataset| Stream::new(dataset, &request.plan, geometry)).collect();
+        let project = json!({
+            "requires_meltano": ">=4.0.0",
+            "default_environment": "dev",
+            "environments": [{"name": "dev"}],
+            "plugins": {
+                "extractors": [extractor::definition(&request.base_url, &streams)],
+                "loaders": [loader::definition()],
+            },
+            "jobs": [{"name": "load", "tasks": [format!("{} {}", extractor::NAME, loader::NAME)]}],
+        });
+        let yaml = serde_saphyr::to_string(&project).map_err(|error| Error::Internal(error.to_string()))?;
+        let warnings = warnings(request, &streams);
+        let files = vec![
+            File::text("meltano.yml", "application/yaml", yaml),
+            File::text("README.md", "text/markdown; charset=utf-8", readme::text(request, &streams, &warnings)),
+            File::text(".gitignore", "text/plain; charset=utf-8", ".env\n.meltano/\n"),
+            // The loader writes into this folder and does not make it.
+            File::text("output/.gitignore", "text/plain; charset=utf-8", "*\n!.gitignore\n"),
+        ];
+        Ok(Project { files, warnings })
+    }
+}
+
+fn warnings(request: &Request, streams: &[Stream<'_>]) -> Vec<String> {
+    let mut warnings: Vec<String> = request.plan.cost(streams.iter().map(Stream::requests).sum()).into_iter().collect();
+    let names = |wanted: fn(&Stream<'_>) -> bool| -> String {
+        streams.iter().filter(|stream| wanted(stream)).map(Stream::name).collect::<Vec<_>>().join(", ")
+    };
+    let incremental = names(|stream| stream.is_incremental());
+    if !incremental.is_empty() {
+        warnings.push(format!(
+            "Read on from the last date seen: {incremental}. Statistics get revised; a run that reads on misses changes to \
+             older rows, so run `meltano run --full-refresh load` whenever a dataset's current_snapshot_id has changed."
+        ));
+    }
+    let whole = names(|stream| !stream.is_incremental());
+    if !whole.is_empty() {
+        warnings.push(format!("Read whole at every run, having geometry or no date: {whole}."));
+    }
+    let dropped = names(|stream| stream.drops_geometry());
+    if !dropped.is_empty() {
+        warnings.push(format!("Left without geometry_wkt, as asked: {dropped}."));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! One dataset as a stream of the tap.
+
+use serde_json::{Map, Value, json};
+use yearbook_sdk::generator::{Column, ColumnType, Dataset, Plan};
+
+/// Cells of a page: the tap holds a page in memory, parsed, which takes some 100 bytes a cell.
+const CELLS: u64 = 500_000;
+/// Rows of a page at least and at most.
+const ROWS: (u64, u64) = (1_000, 50_000);
+/// Rows of a page with geometry: a row may have hundreds of kilobytes.
+const SPATIAL_ROWS: u64 = 500;
+
+/// How a dataset is read.
+#[derive(Debug)]
+pub(crate) struct Stream<'a> {
+    dataset: &'a Dataset,
+    geometry: bool,
+    page: u64,
+}
+
+impl<'a> Stream<'a> {
+    /// Decides page and columns; `geometry`: whether it is wanted where there is one.
+    pub(crate) fn new(dataset: &'a Dataset, plan: &Plan, geometry: bool) -> Self {
+        let spatial = geometry && dataset.geometry().is_some();
+        let columns = u64::try_from(dataset.columns.len()).unwrap_or(u64::MAX).max(1);
+        let wanted = if spatial { SPATIAL_ROWS } else { (CELLS / columns).clamp(ROWS.0, ROWS.1) };
+        Self { dataset, geometry, page: plan.page(wanted) }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.dataset.name
+    }
+
+    /// Requests of a run that reads everything.
+    pub(crate) fn requests(&self) -> u64 {
+        self.dataset.requests(self.page)
+    }
+
+    pub(crate) fn drops_geometry(&self) -> bool {
+        !self.geometry && self.dataset.geometry().is_some()
+    }
+
+    /// Whether a later run asks only for what came since. A spatial dataset is an edition of a map:
+    /// it changes as a whole.
+    pub(crate) fn is_incremental(&self) -> bool {
+        self.dataset.date_column.is_some() && (self.dataset.geometry().is_none() || self.drops_geometry())
+    }
+
+    /// The stream's configuration.
+    pub(crate) fn definition(&self) -> Value {
+        let dataset = self.dataset;
+        let mut params = Map::from_iter([("limit".to_owned(), json!(self.page)), ("format".to_owned(), json!("json"))]);
+        if self.drops_geometry() {
+            // Text: a YAML boolean would be sent as `False`, which reads well enough, but not everywhere.
+            params.insert("geometry".to_owned(), json!("false"));
+        }
+        let mut stream = json!({
+            "name": dataset.name,
+            "path": format!("/datasets/{}/data", dataset.name),
+            "records_path": "$[*]",
+            "primary_keys": dataset.primary_key,
+            "params": params,
+        });
+        if let (Some(date), Some(stream), true) = (&dataset.date_column, stream.as_object_mut(), self.is_incremental()) {
+            stream.insert("replication_key".to_owned(), json!(date));
+            stream.insert("source_search_field".to_owned(), json!("start"));
+            // The tap's placeholder, not the environment's.
+            stream.insert("source_search_query".to_owned(), json!("$last_run_date"));
+        }
+        stream["schema"] = self.schema();
+        stream
+    }
+
+    /// Written out, so that the tap spends no request on guessing it.
+    fn schema(&self) -> Value {
+        let sent =
+            |column: &&Column| !(self.drops_geometry() && self.dataset.geometry().is_some_and(|geometry| geometry.name == column.name));
+        let properties: Map<String, Value> =
+            self.dataset.columns.iter().filter(sent).map(|column| (column.name.clone(), property(column))).collect();
+        json!({"type": "object", "properties": properties})
+    }
+}
+
+fn property(column: &Column) -> Value {
+    let name = match column.column_type {
+        ColumnType::Text | ColumnType::Date => "string",
+        ColumnType::Integer => "integer",
+        ColumnType::Number => "number",
+        ColumnType::Boolean => "boolean",
+    };
+    let mut property = json!({"type": if column.nullable { json!([name, "null"]) } else { json!([name]) }});
+    if column.column_type == ColumnType::Date {
+        // Without it the tap takes the replication key for a time and asks with one.
+        property["format"] = json!("date");
+    }
+    property
+}

@@ -1,0 +1,55 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use yearbook_sdk::Value;
+use yearbook_sdk::testing::project::{self, generate, text};
+
+use super::*;
+
+fn stream(request: &Request, index: usize, geometry: bool) -> serde_json::Value {
+    Stream::new(&request.datasets[index], &request.plan, geometry).definition()
+}
+
+#[test]
+fn dated_tables_read_on_and_others_are_read_whole() {
+    let request = project::request();
+    let long = stream(&request, 0, true);
+    assert_eq!(long["path"], "/datasets/harvest_long/data");
+    assert_eq!((&long["replication_key"], &long["source_search_field"]), (&json!("date"), &json!("start")));
+    assert_eq!(long["primary_keys"], json!(["date", "region"]));
+    assert_eq!(long["params"], json!({"limit": 50_000, "format": "json"}));
+    assert!(stream(&request, 2, true).get("replication_key").is_none(), "spatial");
+    assert!(stream(&request, 3, true).get("replication_key").is_none(), "undated");
+}
+
+#[test]
+fn columns_are_typed_in_place_and_nullable_where_they_are() {
+    let schema = stream(&project::request(), 0, true)["schema"]["properties"].clone();
+    assert_eq!(schema["date"], json!({"type": ["string"], "format": "date"}));
+    assert_eq!(schema["value"], json!({"type": ["number", "null"]}));
+    assert_eq!(schema["final"], json!({"type": ["boolean", "null"]}));
+}
+
+#[test]
+fn geometry_is_left_out_of_request_and_schema_alike() {
+    let request = project::request();
+    let whole = stream(&request, 2, true);
+    assert!(whole["schema"]["properties"].get("geometry_wkt").is_some() && whole["params"].get("geometry").is_none());
+    let without = stream(&request, 2, false);
+    assert!(without["schema"]["properties"].get("geometry_wkt").is_none());
+    assert_eq!(without["params"]["geometry"], "false");
+    assert_eq!(without["replication_key"], "date");
+    let yaml = generate::<Meltano>(&request, &[("geometry", Value::Boolean(false))]).unwrap();
+    assert!(text(&yaml, "meltano.yml").contains("geometry: \"false\""));
+}
+
+#[test]
+fn a_limited_plan_is_told_what_a_run_costs_and_never_sees_a_key() {
+    let mut request = project::request();
+    let made = generate::<Meltano>(&request, &[]).unwrap();
+    // 120,001 rows in pages of 50,000, and one request for each of the others.
+    assert!(made.warnings[0].starts_with("A full run costs 6 requests, and the free plan has 10 a month"), "{}", made.warnings[0]);
+    assert!(text(&made, "README.md").contains("A full run costs 6 requests"));
+    assert!(text(&made, "meltano.yml").contains("$SERVICE_API_KEY") && !text(&made, "meltano.yml").contains("yb_"));
+    request.plan.monthly_requests = None;
+    assert!(!generate::<Meltano>(&request, &[]).unwrap().warnings[0].contains("costs"));
+}

@@ -1,0 +1,106 @@
+//! The sandbox against generators: what crosses, and what becomes of one that misbehaves
+//! (`plugins/evil-generator`).
+
+use std::sync::Arc;
+
+use yearbook_domain::{Plan, PlanTable};
+use yearbook_sandbox::{GenerateError, Generator, Limits, OptionValue, Plugin, Project, Rejected, Request, Trap, Value};
+use yearbook_tests::app::{TestApp, harvest};
+use yearbook_tests::components::{component, sandbox};
+
+fn evil(limits: Limits) -> Arc<Generator> {
+    sandbox(limits).load_generator(&component("evil-generator")).unwrap()
+}
+
+fn request(attack: &str) -> Request {
+    Request {
+        base_url: "https://data.example.org".to_owned(),
+        plan: Plan::Free,
+        limits: PlanTable::default().free,
+        datasets: Vec::new(),
+        options: vec![OptionValue { name: "attack".to_owned(), value: Value::Text(attack.to_owned()) }],
+    }
+}
+
+async fn attack(limits: Limits, attack: &str) -> Result<Project, GenerateError> {
+    evil(limits).generate(request(attack)).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_could_do_harm_never_leave_the_sandbox() {
+    assert_eq!(attack(Limits::default(), "none").await.unwrap().files.len(), 1);
+    for (name, rule) in [
+        ("escape", "path"),
+        ("absolute", "path"),
+        ("twice", "taken twice"),
+        ("binary", "UTF-8"),
+        ("header", "media type"),
+        ("flood", "bytes of files"),
+        ("many", "5000 files"),
+        ("nothing", "0 files"),
+    ] {
+        match attack(Limits::default(), name).await {
+            Err(GenerateError::Output { plugin, rule: said }) => assert!(plugin == "evil" && said.contains(rule), "{name}: {said}"),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_generator_is_stopped_by_the_limits_of_every_guest() {
+    let limits = Limits { cpu_ms_per_call: 200, ..Limits::default() };
+    assert!(matches!(attack(limits, "spin").await, Err(GenerateError::Trapped { trap: Trap::Cpu(200), .. })));
+    assert!(matches!(attack(limits, "panic").await, Err(GenerateError::Trapped { trap: Trap::Wasm(_), .. })));
+    let small = Limits { output_bytes_per_call: 1 << 20, ..Limits::default() };
+    assert!(matches!(attack(small, "flood").await, Err(GenerateError::Trapped { trap: Trap::Output(1_048_576), .. })));
+    assert!(matches!(attack(limits, "refuse").await, Err(GenerateError::UnsupportedDataset(said)) if said == "not  this"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_requests_than_instances_wait_for_one_contract_4() {
+    let generator = evil(Limits { instances: 1, queue_ms: 0, ..Limits::default() });
+    let all = (0..8).map(|_| generator.generate(request("none")));
+    assert!(futures::future::join_all(all).await.iter().all(Result::is_ok));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_exports_tell_which_kind_of_plugin_a_component_is() {
+    let sandbox = sandbox(Limits::default());
+    assert!(matches!(sandbox.load(&component("json")).unwrap(), Plugin::Encoder(_)));
+    let generator = sandbox.load(&component("meltano")).unwrap();
+    assert_eq!((generator.kind(), generator.name()), ("generator", "meltano"));
+    assert!(matches!(sandbox.load_encoder(&component("meltano")), Err(Rejected::Interface(_))));
+    assert!(matches!(sandbox.load_generator(&component("json")), Err(Rejected::Interface(_))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_generator_is_told_everything_about_a_dataset() {
+    let app = TestApp::start().await;
+    app.load("evil-generator");
+    app.publish(&harvest()).await;
+    let key = app.key(Plan::Starter).await;
+    let reply = app.get("/v1/integrations/evil?datasets=harvest&evil.attack=say").key(&key).send().await;
+    let json = reply.json();
+    let said = json["files"][0]["content"].as_str().unwrap();
+    for part in [
+        "base_url: \"http://test.example\"",
+        "name: \"starter\"",
+        "monthly_requests: Some(\n            1000,",
+        "row_cap: Some(\n            50000,",
+        "name: \"harvest\"",
+        "title: Some(\n                \"Title of harvest\"",
+        "attribution: \"Ahuwhenua Māori, CC BY 4.0\"",
+        "column_type: Date",
+        "role: Dimension",
+        "\"tonnes\"",
+        "primary_key: [\n                \"date\",\n                \"region\"",
+        "layout: Long",
+        "\"2020-01-01\",\n                    \"2023-04-01\"",
+        "rows: 120",
+        "data_url: \"http://test.example/v1/datasets/harvest/data\"",
+        "changes_url: \"http://test.example/v1/datasets/harvest/changes\"",
+        "\"http://test.example/v1/bulk/farms/harvest\"",
+    ] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+}
