@@ -22,8 +22,8 @@ use crate::components;
 pub use ask::{Ask, Reply};
 pub use packages::{Table, big, harvest, parks};
 
-/// Formats that are loaded.
-const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
+/// Plugins that are loaded.
+const PLUGINS: [&str; 7] = ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
 
 /// A running service.
 pub struct TestApp {
@@ -58,8 +58,7 @@ impl TestApp {
         let live = Live::start(Arc::clone(&store), Live::PERIOD).await.unwrap();
         let registry = Arc::new(Registry::new());
         let sandbox = components::sandbox(Limits { instances: 16, ..Limits::default() });
-        let load = |format: &str| sandbox.load_encoder(&components::component(format)).unwrap();
-        FORMATS.iter().for_each(|format| registry.add_encoder(&load(format)).unwrap());
+        PLUGINS.iter().for_each(|name| registry.add(&sandbox.load(&components::component(name)).unwrap()).unwrap());
         let state = AppState::new(Parts {
             keys: KeyRing::new(Arc::clone(&store), Arc::clone(&live)),
             meter: Meter::new(Arc::clone(&store)),
@@ -77,8 +76,8 @@ impl TestApp {
     }
 
     /// Loads one more plugin while the service runs.
-    pub fn load(&self, format: &str) {
-        self.registry.add_encoder(&self.sandbox.load_encoder(&components::component(format)).unwrap()).unwrap();
+    pub fn load(&self, name: &str) {
+        self.registry.add(&self.sandbox.load(&components::component(name)).unwrap()).unwrap();
     }
 
     /// Publishes a package as the command line does; the service sees it when this returns. The snapshot's id.

@@ -10,6 +10,7 @@ mod errors;
 mod formats;
 mod guests;
 mod health;
+mod integrations;
 mod metering;
 mod preview;
 mod rules;

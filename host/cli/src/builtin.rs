@@ -6,23 +6,26 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-/// Names of the built-in plugins, in the order in which formats are listed.
-pub const NAMES: [&str; 4] = ["json", "csv", "arrow", "parquet"];
+/// Names of the built-in plugins: formats in the order in which they are listed, then integrations.
+pub const NAMES: [&str; 7] = ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
 
 /// How the built-in plugins are made.
 const HOW_TO_BUILD: &str = "build them with `cargo xtask plugins`, or name a folder that has them with --plugins or YEARBOOK_PLUGINS_DIR";
 
 /// The components that this binary carries, as [`NAMES`] orders them.
 #[cfg(feature = "embed")]
-const EMBEDDED: Option<[&[u8]; 4]> = Some([
+const EMBEDDED: Option<[&[u8]; NAMES.len()]> = Some([
     include_bytes!("../../../plugins/dist/json.wasm"),
     include_bytes!("../../../plugins/dist/csv.wasm"),
     include_bytes!("../../../plugins/dist/arrow.wasm"),
     include_bytes!("../../../plugins/dist/parquet.wasm"),
+    include_bytes!("../../../plugins/dist/meltano.wasm"),
+    include_bytes!("../../../plugins/dist/fivetran.wasm"),
+    include_bytes!("../../../plugins/dist/azure-data-factory.wasm"),
 ]);
 
 #[cfg(not(feature = "embed"))]
-const EMBEDDED: Option<[&[u8]; 4]> = None;
+const EMBEDDED: Option<[&[u8]; NAMES.len()]> = None;
 
 /// A built-in plugin.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use yearbook_catalog::{PluginRelease, Store};
 use yearbook_domain::Millis;
-use yearbook_sandbox::{Config, Encoder, Registry, Sandbox};
+use yearbook_sandbox::{Config, Plugin, Registry, Sandbox};
 use yearbook_workers::Workers;
 
 use crate::builtin;
@@ -31,12 +31,11 @@ pub(crate) async fn load(
         let builtin::Component { name, bytes, by } = component;
         let sandbox = Arc::clone(&sandbox);
         // Compiling takes a second or so of a core.
-        let loaded =
-            workers.run(move || sandbox.load_encoder(&bytes)).await.with_context(|| format!("cannot load the plugin {name} from {by}"))?;
-        let encoder =
+        let loaded = workers.run(move || sandbox.load(&bytes)).await.with_context(|| format!("cannot load the plugin {name} from {by}"))?;
+        let plugin =
             loaded.with_context(|| format!("the plugin {name} from {by} is refused; build it again with `cargo xtask plugins`"))?;
-        registry.add_encoder(&encoder).with_context(|| format!("the plugin {name} from {by} is refused"))?;
-        releases.push(release(&encoder, by));
+        registry.add(&plugin).with_context(|| format!("the plugin {name} from {by} is refused"))?;
+        releases.push(release(&plugin, by));
     }
     Ok((registry, releases))
 }
@@ -52,14 +51,13 @@ pub(crate) async fn register(store: &dyn Store, releases: &[PluginRelease]) -> a
     Ok(())
 }
 
-fn release(encoder: &Encoder, by: String) -> PluginRelease {
-    let description = encoder.description();
+fn release(plugin: &Plugin, by: String) -> PluginRelease {
     PluginRelease {
-        name: description.format.clone(),
-        kind: "encoder".to_owned(),
-        version: description.version.clone(),
-        digest: encoder.digest().to_owned(),
-        bytes: encoder.bytes(),
+        name: plugin.name().to_owned(),
+        kind: plugin.kind().to_owned(),
+        version: plugin.version().to_owned(),
+        digest: plugin.digest().to_owned(),
+        bytes: plugin.bytes(),
         by,
         installed_at: Millis::now(),
         state: "active".to_owned(),

@@ -23,6 +23,13 @@ pub enum Refusal {
         /// The name asked for.
         name: String,
     },
+    /// 404: no such integration.
+    NoSuchIntegration {
+        /// The tool asked for.
+        tool: String,
+        /// Tools of the loaded generators.
+        available: Vec<String>,
+    },
     /// 410: a pinned snapshot, or the one of a cursor, is no longer kept.
     SnapshotGone {
         /// The id asked for.

@@ -4,7 +4,7 @@ pub(crate) mod accept;
 mod asked;
 mod caller;
 pub(crate) mod coding;
-mod options;
+pub(crate) mod options;
 mod path;
 
 pub(crate) use asked::Asked;

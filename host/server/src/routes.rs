@@ -4,5 +4,6 @@ pub(crate) mod bulk;
 pub(crate) mod data;
 pub(crate) mod datasets;
 pub(crate) mod health;
+pub(crate) mod integrations;
 pub(crate) mod me;
 pub(crate) mod preview;

@@ -25,6 +25,7 @@ impl Error {
                 Refusal::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_parameters"),
                 Refusal::NotAcceptable { .. } => (StatusCode::NOT_ACCEPTABLE, "not_acceptable"),
                 Refusal::NoSuchDataset { .. } => (StatusCode::NOT_FOUND, "no_such_dataset"),
+                Refusal::NoSuchIntegration { .. } => (StatusCode::NOT_FOUND, "no_such_integration"),
                 Refusal::SnapshotGone { .. } => (StatusCode::GONE, "snapshot_gone"),
                 Refusal::BulkForbidden => (StatusCode::FORBIDDEN, "bulk_forbidden"),
                 Refusal::PaymentRequired { .. } => (StatusCode::PAYMENT_REQUIRED, "payment_required"),

@@ -34,6 +34,10 @@ fn refused(refusal: &Refusal) -> String {
         Refusal::NoSuchDataset { name } => {
             format!("There is no dataset called '{name}'; look up the name at /v1/datasets, do not guess.")
         }
+        Refusal::NoSuchIntegration { tool, available } => {
+            let available = if available.is_empty() { "none".to_owned() } else { available.join(", ") };
+            format!("There is no integration for '{tool}'; those that there are: {available}.")
+        }
         Refusal::SnapshotGone { id } => {
             format!("Snapshot '{id}' is not kept any more; start again without cursor and snapshot to read the current one.")
         }

@@ -1,8 +1,9 @@
-//! Parameters `<format>.<name>` against what the loaded encoders declare.
+//! Parameters `<format>.<name>` and `<tool>.<name>` against what the loaded plugins declare.
 
+use yearbook_domain::query::last;
 use yearbook_domain::query::options::{self as rules, Kind};
 use yearbook_domain::{DataQuery, Problem};
-use yearbook_sandbox::{Description, Encoder, OptionValue, ParameterKind, Plugins, Value};
+use yearbook_sandbox::{Description, Encoder, GeneratorDescription, OptionValue, ParameterKind, Plugins, Value};
 
 /// The boolean parameter that `envelope=true` sets in an encoder that declares it (spec 2.3: JSON does).
 const ENVELOPE: &str = "envelope";
@@ -32,6 +33,21 @@ fn choose_of(loaded: &[&Description], chosen: &Description, query: &DataQuery) -
     if query.envelope && chosen.parameters.iter().any(|declared| declared.name == ENVELOPE && declared.kind == ParameterKind::Boolean) {
         options.retain(|option| option.name != ENVELOPE);
         options.push(OptionValue { name: ENVELOPE.to_owned(), value: Value::Boolean(true) });
+    }
+    if problems.is_empty() { Ok(options) } else { Err(problems) }
+}
+
+/// The options that a generator gets; in contrast to formats there is only one that can be meant.
+pub(crate) fn of_generator(chosen: &GeneratorDescription, pairs: &[(String, String)]) -> Result<Vec<OptionValue>, Vec<Problem>> {
+    let mut options = Vec::new();
+    let mut problems = Vec::new();
+    for declared in &chosen.parameters {
+        let name = format!("{}.{}", chosen.tool, declared.name);
+        let Some(raw) = last(pairs, &name) else { continue };
+        match rules::judge(&name, kind(declared.kind), &declared.allowed, raw) {
+            Ok(value) => options.push(OptionValue { name: declared.name.clone(), value: sandboxed(value) }),
+            Err(problem) => problems.push(problem),
+        }
     }
     if problems.is_empty() { Ok(options) } else { Err(problems) }
 }

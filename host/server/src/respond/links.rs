@@ -31,7 +31,7 @@ fn query<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
 
 /// `server.public_url`; without it, what the client called us. A host that could break out of the header is left out,
 /// which makes the link relative.
-fn base(public: Option<&PublicUrl>, parts: &Parts) -> String {
+pub(crate) fn base(public: Option<&PublicUrl>, parts: &Parts) -> String {
     if let Some(url) = public {
         return url.as_str().to_owned();
     }

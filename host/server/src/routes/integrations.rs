@@ -1,0 +1,121 @@
+//! `/v1/integrations/{tool}`: files for a data tool, made by whichever generator is loaded for it (spec 4.4, contract 4).
+//! Knows no tool by name.
+
+mod archive;
+mod asked;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
+use http::{HeaderMap, HeaderValue, Method};
+use serde_json::{Value, json};
+use yearbook_domain::Problem;
+use yearbook_sandbox::{Described, GenerateError, Project};
+
+use crate::charge::charged;
+use crate::error::Error;
+use crate::extract::accept;
+use crate::middleware::keyed::Keyed;
+use crate::respond::document::Keeping;
+use crate::respond::{Document, body, links};
+use crate::state::AppState;
+
+use self::asked::Asked;
+
+/// Shapes of an answer, the default first.
+pub(crate) const OFFERS: [&str; 2] = ["application/json", ZIP];
+const ZIP: &str = "application/zip";
+
+/// `GET /v1/integrations/{tool}`.
+pub(crate) async fn files(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
+    let plugins = state.registry.current();
+    let (parts, _) = request.into_parts();
+    let asked = Asked::parse(&state, &parts, &plugins)?;
+    let zipped = accept::choose(&parts.headers, &OFFERS).ok_or_else(not_acceptable)? == 1;
+    if parts.method == Method::HEAD {
+        // The length is not known without doing the work, which HEAD does not pay for.
+        let mut response = Response::new(body::unsaid());
+        describe(response.headers_mut(), &asked, zipped);
+        return Ok(response);
+    }
+    // On the heap: what a generator is told is large, and most refusals end before this line.
+    let work = Box::pin(async {
+        let project = generate(&state, &keyed, &parts, &asked).await?;
+        let mut response = if zipped {
+            let packed = state.workers.run(move || archive::zip(&project)).await;
+            let bytes = packed.map_err(|failure| Error::broken("pack files", &failure))?;
+            Response::new(Body::from(bytes.map_err(|failure| Error::broken("pack files", &failure))?))
+        } else {
+            Document::new(&shown(&asked, &project))?.respond(&state, &parts.headers, Keeping::Never).await?
+        };
+        describe(response.headers_mut(), &asked, zipped);
+        Ok(response)
+    });
+    charged(&state, &keyed, &parts.method, work).await
+}
+
+async fn generate(state: &AppState, keyed: &Keyed, parts: &http::request::Parts, asked: &Asked) -> Result<Project, Error> {
+    let server = &state.settings.server;
+    // A client that does not say what it calls us gets the address that we listen at.
+    let base_url = Some(links::base(server.public_url.as_ref(), parts)).filter(|base| !base.is_empty());
+    let base_url = base_url.unwrap_or_else(|| format!("http://{}", server.listen));
+    let described = |dataset: &Arc<yearbook_domain::Dataset>| {
+        let (name, namespace) = (&dataset.name, &dataset.namespace);
+        Described {
+            data_url: format!("{base_url}/v1/datasets/{name}/data"),
+            changes_url: format!("{base_url}/v1/datasets/{name}/changes"),
+            bulk_url: dataset.current.bulk_redistribution.then(|| format!("{base_url}/v1/bulk/{namespace}/{name}")),
+            dataset: Arc::clone(dataset),
+        }
+    };
+    let request = yearbook_sandbox::Request {
+        datasets: asked.datasets.iter().map(described).collect(),
+        plan: keyed.caller.plan,
+        limits: keyed.limits,
+        options: asked.options.clone(),
+        base_url,
+    };
+    asked.generator.generate(request).await.map_err(|error| match error {
+        GenerateError::UnsupportedDataset(sentence) | GenerateError::InvalidOption(sentence) => {
+            let tool = &asked.generator.description().tool;
+            Error::invalid(Problem::value_error("datasets", &format!("{tool}: {sentence}"), &asked.raw))
+        }
+        failure => Error::broken("generate files", &failure),
+    })
+}
+
+/// The answer in JSON. Credits stand once each, in the order of the datasets.
+fn shown(asked: &Asked, project: &Project) -> Value {
+    let file = |file: &yearbook_sandbox::File| json!({"path": file.path, "media_type": file.media_type, "content": file.content});
+    let mut attribution: Vec<&str> = Vec::new();
+    for dataset in &asked.datasets {
+        let credit = dataset.current.credit.attribution.as_str();
+        if !attribution.contains(&credit) {
+            attribution.push(credit);
+        }
+    }
+    json!({
+        "tool": asked.generator.description().tool,
+        "files": project.files.iter().map(file).collect::<Vec<_>>(),
+        "attribution": attribution,
+        "warnings": project.warnings,
+    })
+}
+
+fn describe(headers: &mut HeaderMap, asked: &Asked, zipped: bool) {
+    // The addresses in the files follow the host that was asked, their warnings the plan of the key.
+    headers.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding, Host, X-API-Key"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(OFFERS[usize::from(zipped)]));
+    if zipped {
+        // A tool's name is lower-case letters, digits and hyphens.
+        let name = format!("attachment; filename=\"yearbook-{}.zip\"", asked.generator.description().tool);
+        headers.extend(HeaderValue::try_from(name).ok().map(|value| (CONTENT_DISPOSITION, value)));
+    }
+}
+
+fn not_acceptable() -> Error {
+    yearbook_domain::Refusal::NotAcceptable { available: OFFERS.map(str::to_owned).to_vec() }.into()
+}

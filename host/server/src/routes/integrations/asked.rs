@@ -1,0 +1,82 @@
+//! What a client asks of `/v1/integrations/{tool}`, judged in the order of contract 1: the tool, then every wrong
+//! parameter at once. Unlike elsewhere a dataset that there is not is a wrong parameter (spec 4.4), since it stands in one.
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use percent_encoding::percent_decode_str;
+use yearbook_domain::query::{last, pairs};
+use yearbook_domain::{Dataset, Problem, Refusal};
+use yearbook_sandbox::{Generator, OptionValue, Plugins};
+
+use crate::error::Error;
+use crate::extract::options;
+use crate::state::AppState;
+
+/// Unknown names that a 422 lists.
+const NAMED: usize = 20;
+
+/// A request that can be answered.
+pub(super) struct Asked {
+    /// Who makes the files.
+    pub(super) generator: Arc<Generator>,
+    /// Each once, in the order in which they were named.
+    pub(super) datasets: Vec<Arc<Dataset>>,
+    /// `datasets` as it was sent.
+    pub(super) raw: String,
+    /// The generator's options.
+    pub(super) options: Vec<OptionValue>,
+}
+
+impl Asked {
+    /// Judges path and query.
+    ///
+    /// # Errors
+    /// 404 for the tool, 422 for the rest.
+    pub(super) fn parse(state: &AppState, parts: &Parts, plugins: &Plugins) -> Result<Self, Error> {
+        let generator = generator(parts, plugins)?;
+        let pairs = pairs(parts.uri.query().unwrap_or_default());
+        let raw = last(&pairs, "datasets");
+        let datasets = match raw {
+            Some(raw) => datasets(state, raw),
+            None => Err(Problem::missing("datasets")),
+        };
+        match (datasets, options::of_generator(generator.description(), &pairs)) {
+            (Ok(datasets), Ok(options)) => Ok(Self { generator, datasets, raw: raw.unwrap_or_default().to_owned(), options }),
+            (datasets, options) => {
+                let problems = datasets.err().into_iter().chain(options.err().unwrap_or_default()).collect();
+                Err(Refusal::Invalid(problems).into())
+            }
+        }
+    }
+}
+
+fn generator(parts: &Parts, plugins: &Plugins) -> Result<Arc<Generator>, Refusal> {
+    let tool = percent_decode_str(parts.uri.path().split('/').nth(3).unwrap_or_default()).decode_utf8_lossy();
+    plugins.generator(&tool).cloned().ok_or_else(|| Refusal::NoSuchIntegration {
+        tool: tool.into_owned(),
+        available: plugins.generators().map(|generator| generator.description().tool.clone()).collect(),
+    })
+}
+
+fn datasets(state: &AppState, raw: &str) -> Result<Vec<Arc<Dataset>>, Problem> {
+    let refuse = |sentence: &str| Err(Problem::value_error("datasets", sentence, raw));
+    let mut names: Vec<&str> = Vec::new();
+    for name in raw.split(',').map(str::trim) {
+        if name.is_empty() {
+            return refuse("datasets must be names separated by commas, none of them empty");
+        }
+        // Naming one twice is no reason to write it twice.
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let found: Vec<Result<Arc<Dataset>, &str>> = names.into_iter().map(|name| state.live.dataset(name).ok_or(name)).collect();
+    let unknown: Vec<&str> = found.iter().filter_map(|found| found.as_ref().err().copied()).collect();
+    if unknown.is_empty() {
+        return Ok(found.into_iter().flatten().collect());
+    }
+    let listed: Vec<String> = unknown.iter().take(NAMED).map(|name| format!("'{name}'")).collect();
+    let more = if unknown.len() > NAMED { format!(" and {} more", unknown.len() - NAMED) } else { String::new() };
+    refuse(&format!("there is no dataset called {}{more}; look up the names at /v1/datasets, do not guess", listed.join(", ")))
+}
