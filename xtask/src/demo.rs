@@ -75,7 +75,12 @@ pub(crate) fn million_rows(repository: &Repository) -> Result<PathBuf> {
 
 /// A new enterprise key for the data in `data_dir`.
 pub(crate) fn enterprise_key(binary: &Path, data_dir: &Path) -> Result<String> {
-    Ok(keys::create(binary, data_dir, "enterprise")?.key)
+    key(binary, data_dir, "enterprise")
+}
+
+/// A new key of `plan` for the data in `data_dir`.
+pub(crate) fn key(binary: &Path, data_dir: &Path, plan: &str) -> Result<String> {
+    Ok(keys::create(binary, data_dir, plan)?.key)
 }
 
 /// Names of the datasets that are there already.

@@ -10,11 +10,17 @@ use anyhow::{Context as _, Result, bail};
 use crate::command;
 use crate::repository::Repository;
 
-/// The environment's interpreter, with everything in `tests/readers/requirements.txt` installed.
+/// The interpreter of the readers' environment.
 pub(crate) fn interpreter(repository: &Repository) -> Result<PathBuf> {
-    let pins = repository.root().join("tests/readers/requirements.txt");
+    environment(repository, "readers", "tests/readers/requirements.txt")
+}
+
+/// The interpreter of the environment called `name`, with everything in the file `pins` (from the top
+/// of the tree) installed.
+pub(crate) fn environment(repository: &Repository, name: &str, pins: &str) -> Result<PathBuf> {
+    let pins = repository.root().join(pins);
     let wanted = fs::read_to_string(&pins).with_context(|| format!("cannot read {}", pins.display()))?;
-    let folder = repository.cache().join("readers");
+    let folder = repository.cache().join(name);
     let python = folder.join("bin/python");
     let stamp = folder.join("requirements.txt");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
@@ -42,7 +48,7 @@ fn ensure_python() -> Result<()> {
     }
     let installed = command::run(install.args(["install", "--yes", "--no-install-recommends", "python3", "python3-venv"]));
     if installed.is_err() || !complete() {
-        bail!("the reader checks need Python with venv: run `apt-get install python3 python3-venv` and try again");
+        bail!("checks with other tools need Python with venv: run `apt-get install python3 python3-venv` and try again");
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use crate::command;
 use crate::repository::Repository;
 use crate::spec;
 
+mod integrations;
 mod licences;
 mod readers;
 mod report;
@@ -29,6 +30,9 @@ pub(crate) fn run(repository: &Repository, quick: bool) -> bool {
         report.counted("examples in the documentation", || suites::examples(repository));
         if built {
             report.counted("readers: DuckDB, pyarrow, pandas and polars get the published tables back", || readers::check(repository));
+            report.counted("integrations: Meltano, Fivetran's SDK and Data Factory's models take the generated projects", || {
+                integrations::check(repository)
+            });
         }
     }
     report.print()

@@ -1,0 +1,66 @@
+"""Generates projects for data tools from a running service and uses them as their owners would: with
+the tools themselves, or with the models that the tools publish.
+
+Run by `cargo xtask test`. Keys come in YEARBOOK_KEY (unlimited) and YEARBOOK_STARTER_KEY (row cap and
+burst limit small, so that paging and waiting happen). Prints one line a check and, last,
+`integrations: N passed, N failed`.
+"""
+
+import argparse
+import os
+import pathlib
+import sys
+import traceback
+
+import factory
+import fivetran
+import meltano
+import service
+
+
+class Tally:
+    """Checks that passed and failed."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def check(self, name, run):
+        """Runs one check; an exception is its failure. Returns what it returned."""
+        try:
+            found = run()
+        except Exception as error:  # every kind of failure counts, and the next check still runs
+            self.failed += 1
+            print(f"FAILED {name}: {error}", flush=True)
+            if not isinstance(error, AssertionError):
+                traceback.print_exc(file=sys.stdout)
+            return None
+        self.passed += 1
+        print(f"ok     {name}", flush=True)
+        return found
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--base", required=True, help="address of the server")
+    arguments.add_argument("--meltano", required=True, type=pathlib.Path, help="the program meltano")
+    arguments.add_argument("--work", required=True, type=pathlib.Path, help="an empty folder")
+    arguments.add_argument("publish", nargs="+", help="command that publishes the second version of us_macro_quarterly")
+    given = arguments.parse_args()
+    unlimited = service.Server(given.base, os.environ["YEARBOOK_KEY"])
+    starter = service.Server(given.base, os.environ["YEARBOOK_STARTER_KEY"])
+    tally = Tally()
+    factory.check(tally, unlimited, starter)
+    projects = given.work / "meltano", given.work / "fivetran"
+    first = meltano.check_first(tally, starter, unlimited, given.meltano, projects[0])
+    synced = fivetran.check_first(tally, starter, unlimited, projects[1])
+    tally.check("a new version is published meanwhile", lambda: service.run(given.publish))
+    if first:
+        meltano.check_second(tally, starter, unlimited, given.meltano, projects[0], first)
+    if synced:
+        fivetran.check_second(tally, starter, unlimited, projects[1], synced)
+    print(f"integrations: {tally.passed} passed, {tally.failed} failed", flush=True)
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
