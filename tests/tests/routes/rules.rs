@@ -95,15 +95,17 @@ async fn a_source_without_address_has_no_header_for_it_contract_4() {
     assert_eq!((&meta["source_url"], &meta["source_url_precision"]), (&Value::Null, &Value::Null));
 }
 
+/// A column as the metadata describes it.
+fn column(name: &str, kind: &str, nullable: bool, role: &str, unit: Value, description: Value) -> Value {
+    json!({"name": name, "type": kind, "nullable": nullable, "role": role, "unit": unit, "description": description})
+}
+
 #[tokio::test]
 async fn metadata_says_what_a_client_must_know_before_it_reads_spec_2_1() {
     let app = TestApp::start().await;
     let id = app.publish(&harvest()).await;
     let key = app.key(Plan::Free).await;
     let meta = app.get("/v1/datasets/harvest").key(&key).send().await.json();
-    let column = |name: &str, kind: &str, nullable: bool, role: &str, unit: Value, description: Value| {
-        json!({"name": name, "type": kind, "nullable": nullable, "role": role, "unit": unit, "description": description})
-    };
     for (field, expected) in [
         ("name", json!("harvest")),
         ("namespace", json!("farms")),
