@@ -61,6 +61,8 @@ struct Context {
 struct Step {
     group: usize,
     reader: ParquetRecordBatchReader,
+    /// Rows that the reader still has: its end is known without another trip to a worker.
+    left: usize,
 }
 
 struct Reading {
@@ -109,12 +111,13 @@ impl Reading {
     }
 
     async fn decode(&mut self, step: Step) -> Result<(), Failure> {
-        let Step { group, reader } = step;
+        let Step { group, reader, left } = step;
         let context = Arc::clone(&self.context);
         let arrange = move |batch: RecordBatch| Ok::<_, ParquetError>(slices(context.projection.arrange(&batch)?));
         if let Some((reader, slices)) = self.context.source.batch(group, reader, arrange).await? {
+            let left = left.saturating_sub(slices.iter().map(RecordBatch::num_rows).sum());
             self.ready.extend(slices.into_iter().filter(|slice| slice.num_rows() > 0));
-            self.current = Some(Step { group, reader });
+            self.current = (left > 0).then_some(Step { group, reader, left });
         }
         Ok(())
     }
@@ -132,9 +135,10 @@ impl Context {
             piece.wanted = Some(wanted);
         }
         let group = piece.group;
+        let left = piece.wanted.as_ref().map_or(piece.rows.len(), BooleanBuffer::count_set_bits);
         let rows = batch_rows(opened, &self.projection, group);
         let reader = self.source.reader(&opened.output, self.projection.mask(opened), piece, rows).await?;
-        Ok(reader.map(|reader| Step { group, reader }))
+        Ok(reader.map(|reader| Step { group, reader, left }))
     }
 
     /// `piece` with the matches that are known; none when there are none in it.
