@@ -28,8 +28,9 @@ pub struct Limits {
     /// Bytes out per byte in, where a cell counts as its bytes, its column's name and 16 more, since
     /// that is what a row-wise text format writes for it. Default 8: JSON escapes grow a byte to six.
     pub amplification: usize,
-    /// Instances alive at once, over all plugins: what bounds the memory of all guests together.
-    /// Default 128.
+    /// Instances alive at once, over all plugins: what bounds the memory of all guests together. A
+    /// client that reads slowly holds one (measured: some 8 MB with its buffers), so there must be
+    /// many more than cores. Default 512.
     pub instances: u32,
     /// How long a response may wait for an instance, milliseconds, before it is answered 503.
     /// Default 2,000: longer than a burst, shorter than a client's patience.
@@ -54,7 +55,7 @@ impl Default for Limits {
             wall_ms_per_call: 30_000,
             output_bytes_per_call: 64 << 20,
             amplification: 8,
-            instances: 128,
+            instances: 512,
             queue_ms: 2_000,
             buffered_chunks: 2,
             stalled_client_ms: 60_000,
