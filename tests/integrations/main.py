@@ -15,6 +15,7 @@ import traceback
 import factory
 import fivetran
 import meltano
+import quoting
 import service
 
 
@@ -50,6 +51,7 @@ def main():
     starter = service.Server(given.base, os.environ["YEARBOOK_STARTER_KEY"])
     tally = Tally()
     factory.check(tally, unlimited, starter)
+    quoting.check(tally, unlimited, given.publish[:-1], given.work / "quoting")
     projects = given.work / "meltano", given.work / "fivetran"
     first = meltano.check_first(tally, starter, unlimited, given.meltano, projects[0])
     synced = fivetran.check_first(tally, starter, unlimited, projects[1])

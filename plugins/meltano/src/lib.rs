@@ -69,6 +69,13 @@ impl Generator for Meltano {
 
 fn warnings(request: &Request, streams: &[Stream<'_>]) -> Vec<String> {
     let mut warnings: Vec<String> = request.plan.cost(streams.iter().map(Stream::requests).sum()).into_iter().collect();
+    if request.plan.monthly_requests.is_some() {
+        warnings.push(
+            "When the month's requests are used up, the service says when counting starts anew, and the tap waits until then: \
+             stop a run that seems to hang."
+                .to_owned(),
+        );
+    }
     let names = |wanted: fn(&Stream<'_>) -> bool| -> String {
         streams.iter().filter(|stream| wanted(stream)).map(Stream::name).collect::<Vec<_>>().join(", ")
     };
