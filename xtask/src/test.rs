@@ -5,6 +5,7 @@ use crate::command;
 use crate::repository::Repository;
 use crate::spec;
 
+mod guide;
 mod integrations;
 mod licences;
 mod readers;
@@ -33,6 +34,7 @@ pub(crate) fn run(repository: &Repository, quick: bool) -> bool {
             report.counted("integrations: Meltano, Fivetran's SDK and Data Factory's models take the generated projects", || {
                 integrations::check(repository)
             });
+            report.counted("guide: the examples in docs/api.md print what it shows", || guide::check(repository));
         }
     }
     report.print()
