@@ -11,6 +11,7 @@ use std::sync::Arc;
 use axum::Router;
 use tempfile::TempDir;
 use yearbook_catalog::{KeyRecord, KeyRing, Live, Meter, Publication, Retention, Store, key};
+use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Millis, Plan};
 use yearbook_sandbox::{Limits, Registry, Sandbox};
 use yearbook_server::{AppState, Parts, Settings};
@@ -93,7 +94,13 @@ impl TestApp {
         let mut draft = yearbook_snapshot::publish(&self.files, &self.workers, &package, current.as_deref(), &Silent).await.unwrap();
         let id = draft.snapshot.id.clone();
         draft.snapshot.created_at = at;
-        let publication = Publication { name: draft.name, namespace: draft.namespace, snapshot: draft.snapshot, checked_at: at };
+        let publication = Publication {
+            name: draft.name,
+            namespace: draft.namespace,
+            snapshot: draft.snapshot,
+            checked_at: at,
+            changes: draft.changes.map(|changes| ChangeSet { committed_at: at, ..changes }),
+        };
         self.store.commit(&publication, Retention::default()).await.unwrap();
         self.live.refresh().await.unwrap();
         id

@@ -1,6 +1,7 @@
 //! Routes in process, mirroring `host/server/src/routes`. A test names the rule it proves.
 
 mod bulk;
+mod changes;
 mod concurrency;
 mod conditional;
 mod cursors;

@@ -1,5 +1,6 @@
 //! What goes into a store and comes out of it, besides the domain's own types.
 
+use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{DatasetName, Millis, Namespace, Plan, Snapshot};
 
 /// A version of a dataset that is to be served.
@@ -13,6 +14,9 @@ pub struct Publication {
     pub snapshot: Snapshot,
     /// When the source was looked at. Retention is judged as of this instant.
     pub checked_at: Millis,
+    /// What changed since the snapshot that the publisher found to be current, where that is known. Kept only if it still is when
+    /// this is committed.
+    pub changes: Option<ChangeSet>,
 }
 
 /// What a commit did.

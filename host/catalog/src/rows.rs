@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{BoundingBox, Column, Credit, Dataset, DatasetName, Millis, Namespace, Snapshot, SnapshotSummary, StoredFile};
 
 use crate::words::Place;
@@ -168,6 +169,34 @@ impl FileRow {
     pub(crate) fn read(self) -> Result<StoredFile, sqlx::Error> {
         let bytes = Place { table: "snapshots", row: &self.file_sha256 }.count("file_bytes", self.file_bytes)?;
         Ok(StoredFile { sha256: self.file_sha256, bytes })
+    }
+}
+
+/// A row of `changes`.
+#[derive(sqlx::FromRow)]
+pub(crate) struct ChangesRow {
+    pub(crate) number: i64,
+    pub(crate) from_number: i64,
+    from_id: String,
+    to_id: String,
+    committed_at: i64,
+    row_count: i64,
+    file_sha256: String,
+    file_bytes: i64,
+    columns: String,
+}
+
+impl ChangesRow {
+    pub(crate) fn read(self) -> Result<ChangeSet, sqlx::Error> {
+        let place = Place { table: "changes", row: &self.to_id };
+        Ok(ChangeSet {
+            rows: place.count("row_count", self.row_count)?,
+            file: StoredFile { bytes: place.count("file_bytes", self.file_bytes)?, sha256: self.file_sha256 },
+            columns: place.json("columns", &self.columns)?,
+            from: self.from_id,
+            committed_at: Millis(self.committed_at),
+            to: self.to_id,
+        })
     }
 }
 

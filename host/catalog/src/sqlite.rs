@@ -2,6 +2,7 @@
 //! `yearbook publish`): see `sqlite/connect.rs` for what that takes. Each method here is one
 //! transaction; what happens inside it is in the files below, grouped by table.
 
+mod changes;
 mod check;
 mod connect;
 mod history;
@@ -16,6 +17,7 @@ use async_trait::async_trait;
 use sqlx::Transaction;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{Sqlite, SqlitePool};
+use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
 
 use crate::{
@@ -107,6 +109,13 @@ impl Store for SqliteStore {
         let doing = "look a snapshot up";
         let mut transaction = self.read(doing).await?;
         let outcome = history::standing(&mut transaction, dataset, id).await;
+        self.done(doing, transaction, outcome).await
+    }
+
+    async fn changes(&self, dataset: &DatasetName) -> Result<Vec<ChangeSet>, Failure> {
+        let doing = "list changes";
+        let mut transaction = self.read(doing).await?;
+        let outcome = changes::of(&mut transaction, dataset).await;
         self.done(doing, transaction, outcome).await
     }
 

@@ -81,7 +81,24 @@ pub(crate) const DELETE_SNAPSHOT: &str = "DELETE FROM snapshots WHERE number = $
 
 pub(crate) const RETIRE: &str = "UPDATE datasets SET retired_at = $2 WHERE name = $1 AND retired_at IS NULL";
 
-pub(crate) const REFERENCED_FILES: &str = "SELECT DISTINCT file_sha256, file_bytes FROM snapshots ORDER BY file_sha256";
+/// A file of changes that two datasets share, or that is a snapshot's too, is one file: `UNION` lists it once.
+pub(crate) const REFERENCED_FILES: &str = "
+    SELECT file_sha256, file_bytes FROM snapshots UNION SELECT file_sha256, file_bytes FROM changes ORDER BY file_sha256";
+
+pub(crate) const INSERT_CHANGES: &str = "
+    INSERT INTO changes (number, dataset, from_number, from_id, to_id, committed_at, row_count, file_sha256, file_bytes, columns)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+
+/// The newer snapshot has another number now.
+pub(crate) const RENUMBER_CHANGES: &str = "UPDATE changes SET number = $2 WHERE number = $1";
+
+/// Those that lead to the oldest retained snapshot or to one before it.
+pub(crate) const DROP_CHANGES: &str =
+    "DELETE FROM changes WHERE dataset = $1 AND number <= (SELECT MIN(number) FROM snapshots WHERE dataset = $1)";
+
+pub(crate) const CHANGES: &str = "
+    SELECT number, from_number, from_id, to_id, committed_at, row_count, file_sha256, file_bytes, columns
+    FROM changes WHERE dataset = $1 ORDER BY number DESC";
 
 pub(crate) const INSERT_KEY: &str = "INSERT INTO keys (id, hash, label, plan, created_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6)";
 

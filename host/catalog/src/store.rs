@@ -4,6 +4,7 @@
 //! effect or none.
 
 use async_trait::async_trait;
+use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
 
 use crate::{
@@ -39,6 +40,10 @@ pub trait Store: Send + Sync + 'static {
     /// Whether a snapshot is kept, was dropped, or never existed.
     async fn standing(&self, dataset: &DatasetName, id: &str) -> Result<Standing, Failure>;
 
+    /// What changed from one snapshot to the next, oldest first, as one history without gaps that ends with the current snapshot and
+    /// begins no earlier than the oldest retained one. Empty: nothing is known of what came before the current one.
+    async fn changes(&self, dataset: &DatasetName) -> Result<Vec<ChangeSet>, Failure>;
+
     /// Makes a snapshot the current one and drops what `retention` no longer keeps, leaving a
     /// tombstone; the same id as the current one only moves `checked_at`. Either way a retired
     /// dataset is served again.
@@ -47,8 +52,8 @@ pub trait Store: Send + Sync + 'static {
     /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired already.
     async fn retire(&self, dataset: &DatasetName) -> Result<bool, Failure>;
 
-    /// Every stored file that a retained snapshot needs, those of retired datasets included; each
-    /// once, sorted by digest. A file that is in the object store and not here may be removed, once
+    /// Every stored file that a retained snapshot or its changes need, those of retired datasets included;
+    /// each once, sorted by digest. A file that is in the object store and not here may be removed, once
     /// it is older than the longest publish may take.
     async fn referenced_files(&self) -> Result<Vec<StoredFile>, Failure>;
 

@@ -1,6 +1,7 @@
 //! What every store must do, and what stands on a store: one list of rules, run on every
 //! implementation. A new database adds a module to `tests` below with a [`Place`] of its own.
 
+mod changes;
 pub(crate) mod fixtures;
 mod history;
 mod keys;
@@ -53,6 +54,10 @@ macro_rules! every_rule {
             history: a_commit_that_fails_leaves_nothing,
             history: concurrent_publishers_leave_one_whole_history,
             history: readers_never_see_half_a_commit,
+            changes: a_history_of_changes_comes_back_in_order,
+            changes: a_gap_begins_the_history_anew,
+            changes: changes_outlive_a_snapshot_dropped_between_retained_ones,
+            changes: a_file_written_anew_keeps_its_changes,
             keys: a_key_is_found_by_its_hash_alone,
             keys: ids_and_hashes_are_unique,
             keys: a_key_is_revoked_once,

@@ -16,8 +16,8 @@ pub(crate) fn word<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
     }
 }
 
-/// A list of names, whose order matters, as a JSON array.
-pub(crate) fn list(names: &[String]) -> Result<String, sqlx::Error> {
+/// A list, whose order matters, as a JSON array.
+pub(crate) fn list<T: Serialize>(names: &[T]) -> Result<String, sqlx::Error> {
     serde_json::to_string(names).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
@@ -43,6 +43,11 @@ impl Place<'_> {
 
     /// The opposite of [`list`].
     pub(crate) fn names(&self, column: &'static str, json: &str) -> Result<Vec<String>, sqlx::Error> {
+        self.json(column, json)
+    }
+
+    /// The opposite of [`list`] for any list.
+    pub(crate) fn json<T: DeserializeOwned>(&self, column: &'static str, json: &str) -> Result<Vec<T>, sqlx::Error> {
         serde_json::from_str(json).map_err(|_| self.unreadable(column, json))
     }
 

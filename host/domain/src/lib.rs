@@ -3,6 +3,7 @@
 
 pub mod bulk;
 pub mod caller;
+pub mod changes;
 pub mod credit;
 pub mod cursor;
 pub mod dataset;

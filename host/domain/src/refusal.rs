@@ -35,6 +35,16 @@ pub enum Refusal {
         /// The id asked for.
         id: String,
     },
+    /// 404: no version of the dataset ever had this id.
+    NoSuchSnapshot {
+        /// The id asked for.
+        id: String,
+    },
+    /// 410: what changed since then is no longer known.
+    WatermarkGone {
+        /// The oldest watermark from which changes can be followed.
+        oldest: String,
+    },
     /// 403: the licence forbids bulk redistribution.
     BulkForbidden,
     /// 402: the plan has no bulk download (or not of this freshness).

@@ -29,6 +29,10 @@ pub(crate) const TRUNCATED: HeaderName = HeaderName::from_static("x-service-trun
 pub(crate) const ROW_CAP: HeaderName = HeaderName::from_static("x-plan-row-cap");
 /// Cursor of the next page (contract 3).
 pub(crate) const NEXT_PAGE: HeaderName = HeaderName::from_static("x-next-page");
+/// How far a client is that has this answer's changes: what it sends back as `since` (contract 4).
+pub(crate) const WATERMARK: HeaderName = HeaderName::from_static("x-service-watermark");
+/// Whether changes remain after the watermark.
+pub(crate) const HAS_MORE: HeaderName = HeaderName::from_static("x-service-has-more");
 /// Digest of a whole stored file, whatever part of it is sent (RFC 9530).
 pub(crate) const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 
@@ -44,7 +48,7 @@ pub(crate) const RATE: HeaderName = HeaderName::from_static("ratelimit");
 pub(crate) const RATE_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// What scripts in browsers may read besides what Fetch always lets them read.
-pub(crate) const EXPOSED: [HeaderName; 25] = [
+pub(crate) const EXPOSED: [HeaderName; 27] = [
     REQUEST_ID,
     ERROR_CODE,
     ATTRIBUTION,
@@ -57,6 +61,8 @@ pub(crate) const EXPOSED: [HeaderName; 25] = [
     TRUNCATED,
     ROW_CAP,
     NEXT_PAGE,
+    WATERMARK,
+    HAS_MORE,
     REPR_DIGEST,
     RATE_LIMIT,
     RATE_REMAINING,

@@ -5,7 +5,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
 
 use crate::error::Error;
-use crate::routes::{bulk, data, datasets, health, integrations, me, preview};
+use crate::routes::{bulk, changes, data, datasets, health, integrations, me, preview};
 use crate::state::AppState;
 use crate::{limits, middleware};
 
@@ -23,6 +23,7 @@ pub fn app(state: AppState) -> Router {
         .route("/v1/datasets/{name}/preview", by_address(get(preview::show)))
         .route("/v1/datasets/{name}/data", keyed(get(data::rows)))
         .route("/v1/series/{name}/data", keyed(get(data::rows)))
+        .route("/v1/datasets/{name}/changes", keyed(get(changes::rows)))
         .route("/v1/bulk/{namespace}/{name}", keyed(get(bulk::file)))
         .route("/v1/integrations/{tool}", keyed(get(integrations::files)))
         .route("/v1/me", keyed(get(me::show)))

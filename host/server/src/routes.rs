@@ -1,6 +1,7 @@
 //! Handlers; a module a resource, named as its address is.
 
 pub(crate) mod bulk;
+pub(crate) mod changes;
 pub(crate) mod data;
 pub(crate) mod datasets;
 pub(crate) mod health;

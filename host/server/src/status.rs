@@ -27,6 +27,8 @@ impl Error {
                 Refusal::NoSuchDataset { .. } => (StatusCode::NOT_FOUND, "no_such_dataset"),
                 Refusal::NoSuchIntegration { .. } => (StatusCode::NOT_FOUND, "no_such_integration"),
                 Refusal::SnapshotGone { .. } => (StatusCode::GONE, "snapshot_gone"),
+                Refusal::NoSuchSnapshot { .. } => (StatusCode::NOT_FOUND, "no_such_snapshot"),
+                Refusal::WatermarkGone { .. } => (StatusCode::GONE, "watermark_gone"),
                 Refusal::BulkForbidden => (StatusCode::FORBIDDEN, "bulk_forbidden"),
                 Refusal::PaymentRequired { .. } => (StatusCode::PAYMENT_REQUIRED, "payment_required"),
                 Refusal::Unbounded { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "unbounded_pull"),

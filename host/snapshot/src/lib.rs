@@ -1,6 +1,7 @@
 //! Stored data: snapshots written when a data package is published and read when a client asks. The only crate
 //! that knows object stores and Parquet; it never touches SQL, HTTP or guests.
 
+mod changes;
 mod failure;
 mod files;
 mod geometry;
@@ -11,6 +12,7 @@ mod scan;
 mod table;
 mod write;
 
+pub use changes::ChangesPlan;
 pub use failure::Failure;
 pub use files::Files;
 pub use package::{DescriptorProblem, Package};

@@ -9,11 +9,12 @@ mod steps;
 
 use std::sync::Arc;
 
+use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{DatasetName, Millis, Namespace, Snapshot};
 use yearbook_workers::Workers;
 
-use crate::Files;
 use crate::package::Package;
+use crate::{Failure, Files, changes};
 
 pub use error::{Fault, PublishError};
 pub(crate) use faults::{Faults, KEPT as KEPT_FAULTS, quote};
@@ -30,6 +31,8 @@ pub struct Draft {
     pub snapshot: Snapshot,
     /// Whether the snapshot is the current one that was passed in, so that only `checked_at` moves.
     pub unchanged: bool,
+    /// What changed since the snapshot that was passed in; none without one, when it is the same one, or when its file is damaged.
+    pub changes: Option<ChangeSet>,
 }
 
 /// Reads, checks, sorts and stores the package's table. `current` is the dataset's current snapshot, if it has one: when the id comes
@@ -41,7 +44,7 @@ pub struct Draft {
 /// [`PublishError::Table`] with the first 50 faults, and the other variants as they say.
 pub async fn publish(
     files: &Files,
-    workers: &Workers,
+    workers: &Arc<Workers>,
     package: &Package,
     current: Option<&Snapshot>,
     progress: &dyn Progress,
@@ -50,11 +53,17 @@ pub async fn publish(
     let (table, findings) = steps::read(workers, &package, progress).await?;
     let arranged = steps::arrange(workers, &package, table, progress).await?;
     let id = steps::identify(workers, &package, &arranged, progress).await?;
-    let draft = |snapshot, unchanged| Draft { name: package.name.clone(), namespace: package.namespace.clone(), snapshot, unchanged };
+    let draft = |snapshot, unchanged, changes| Draft {
+        name: package.name.clone(),
+        namespace: package.namespace.clone(),
+        snapshot,
+        unchanged,
+        changes,
+    };
     if let Some(current) = current.filter(|current| current.id == id)
         && steps::is_intact(files, &current.file).await?
     {
-        return Ok(draft(current.clone(), true));
+        return Ok(draft(current.clone(), true, None));
     }
     let mut columns = package.columns.clone();
     for (column, few) in columns.iter_mut().zip(&findings.few_values) {
@@ -82,9 +91,32 @@ pub async fn publish(
         bbox: findings.bbox,
     };
     // A damaged file was stored anew: the snapshot is the same one still.
-    match current.filter(|current| current.id == snapshot.id) {
-        Some(current) if current.file == snapshot.file => Ok(draft(current.clone(), true)),
-        _ => Ok(draft(snapshot, false)),
+    match current {
+        Some(current) if current.id == snapshot.id && current.file == snapshot.file => Ok(draft(current.clone(), true, None)),
+        Some(current) if current.id != snapshot.id => {
+            let changes = compared(files, workers, current, &snapshot, progress).await?;
+            Ok(draft(snapshot, false, changes))
+        }
+        _ => Ok(draft(snapshot, false, None)),
+    }
+}
+
+/// The changes since `old`. None when its file cannot be read: what is wrong with the past must not keep the present from being
+/// published, and clients are told that the history begins anew.
+async fn compared(
+    files: &Files,
+    workers: &Arc<Workers>,
+    old: &Snapshot,
+    new: &Snapshot,
+    progress: &dyn Progress,
+) -> Result<Option<ChangeSet>, PublishError> {
+    match changes::between(files, workers, old, new, progress).await {
+        Ok(changes) => Ok(Some(changes)),
+        Err(failure @ (Failure::Missing { .. } | Failure::Damaged { .. })) => {
+            tracing::warn!(%failure, "the changes since the last snapshot are unknown");
+            Ok(None)
+        }
+        Err(failure) => Err(failure.into()),
     }
 }
 

@@ -23,7 +23,7 @@ use crate::{Failure, Files};
 pub(crate) use decode::{Piece, Source};
 pub(crate) use footer::{Opened, dictionary_only};
 pub(crate) use needle::{Needle, Search};
-pub(crate) use shape::Projection;
+pub(crate) use shape::{Projection, credits};
 
 /// Bytes of footers and page indexes kept in memory. A file of a million rows and ten columns needs about 100 kB.
 const FOOTERS_IN_MEMORY: u64 = 64 << 20;
@@ -74,7 +74,7 @@ impl Reader {
     }
 
     /// The rows of `columns` in `window`, without dates or needle.
-    async fn rows(&self, snapshot: &Snapshot, columns: &[usize], schema: SchemaRef, window: Range<u64>) -> Result<Scan, Failure> {
+    pub(crate) async fn rows(&self, snapshot: &Snapshot, columns: &[usize], schema: SchemaRef, window: Range<u64>) -> Result<Scan, Failure> {
         let source = self.source(snapshot).await?;
         let projection = Projection::new(&source.opened, columns, schema)?;
         Ok(scan::plain(source, projection, window, None))

@@ -21,6 +21,28 @@ impl Table {
         path
     }
 
+    /// The same with one more row, or several.
+    #[must_use]
+    pub fn with_appended(mut self, csv: &str) -> Self {
+        self.csv.push_str(csv);
+        self
+    }
+
+    /// The same with one more field, at the end.
+    #[must_use]
+    pub fn with_field(mut self, name: &str, kind: &str) -> Self {
+        let fields = self.descriptor["resources"][0]["schema"]["fields"].as_array_mut().unwrap();
+        fields.push(json!({"name": name, "type": kind}));
+        self
+    }
+
+    /// The same without a primary key.
+    #[must_use]
+    pub fn without_key(mut self) -> Self {
+        self.descriptor["resources"][0]["schema"]["primaryKey"] = json!([]);
+        self
+    }
+
     /// The same with other data.
     #[must_use]
     pub fn with_rows(mut self, csv: &str) -> Self {

@@ -3,6 +3,7 @@
 use sqlx::SqliteConnection;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
 
+use super::changes;
 use crate::rows::{FileRow, SnapshotRow, assemble};
 use crate::words::{list, whole, word};
 use crate::{Committed, Publication, Retention, Standing, statements};
@@ -37,23 +38,32 @@ pub(super) async fn commit(
     publication: &Publication,
     retention: Retention,
 ) -> Result<Committed, sqlx::Error> {
-    let Publication { name, namespace, snapshot, checked_at } = publication;
+    let Publication { name, namespace, snapshot, checked_at, changes } = publication;
     sqlx::query(statements::PUT_DATASET).bind(name.as_str()).bind(namespace.as_str()).bind(checked_at.0).execute(&mut *connection).await?;
     sqlx::query(statements::MOVE_REVISION).execute(&mut *connection).await?;
     let current: Option<(i64, String, String, i64)> =
         sqlx::query_as(statements::CURRENT).bind(name.as_str()).fetch_optional(&mut *connection).await?;
-    if let Some((number, id, file, created_at)) = current
-        && id == snapshot.id
+    if let Some((number, id, file, created_at)) = &current
+        && *id == snapshot.id
     {
-        if file != snapshot.file.sha256 {
+        if *file != snapshot.file.sha256 {
             // The same rows in a file written anew, after damage or by a newer writer: the snapshot keeps its age.
             sqlx::query(statements::DELETE_SNAPSHOT).bind(number).execute(&mut *connection).await?;
-            insert(&mut *connection, name, &Snapshot { created_at: Millis(created_at), ..snapshot.clone() }).await?;
+            let renewed = Snapshot { created_at: Millis(*created_at), ..snapshot.clone() };
+            let renumbered = insert(&mut *connection, name, &renewed).await?;
+            sqlx::query(statements::RENUMBER_CHANGES).bind(number).bind(renumbered).execute(&mut *connection).await?;
         }
         return Ok(Committed::Unchanged);
     }
-    insert(&mut *connection, name, snapshot).await?;
+    let number = insert(&mut *connection, name, snapshot).await?;
+    // Another publisher may have been faster: then nobody compared the two, and the history begins anew.
+    if let (Some((before, id, ..)), Some(changes)) = (current, changes)
+        && id == changes.from
+    {
+        changes::insert(&mut *connection, name, before, number, changes).await?;
+    }
     drop_old(&mut *connection, name, retention, *checked_at).await?;
+    sqlx::query(statements::DROP_CHANGES).bind(name.as_str()).execute(&mut *connection).await?;
     Ok(Committed::New)
 }
 
@@ -71,7 +81,7 @@ pub(super) async fn referenced_files(connection: &mut SqliteConnection) -> Resul
     rows.into_iter().map(FileRow::read).collect()
 }
 
-async fn insert(connection: &mut SqliteConnection, dataset: &DatasetName, snapshot: &Snapshot) -> Result<(), sqlx::Error> {
+async fn insert(connection: &mut SqliteConnection, dataset: &DatasetName, snapshot: &Snapshot) -> Result<i64, sqlx::Error> {
     let credit = &snapshot.credit;
     let (first_date, last_date) = snapshot.date_range.as_ref().map(|(first, last)| (first.as_str(), last.as_str())).unzip();
     let bound = |index: usize| snapshot.bbox.map(|bbox| bbox.0[index]);
@@ -117,7 +127,7 @@ async fn insert(connection: &mut SqliteConnection, dataset: &DatasetName, snapsh
             .execute(&mut *connection)
             .await?;
     }
-    Ok(())
+    Ok(number)
 }
 
 async fn drop_old(connection: &mut SqliteConnection, dataset: &DatasetName, retention: Retention, now: Millis) -> Result<(), sqlx::Error> {

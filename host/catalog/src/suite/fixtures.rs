@@ -91,7 +91,13 @@ pub(crate) fn bare_snapshot(id: &str, created_at: i64) -> Snapshot {
 
 /// A snapshot committed as soon as its source was looked at.
 pub(crate) fn publication(dataset: &str, id: &str, at: i64) -> Publication {
-    Publication { name: name(dataset), namespace: Namespace::parse("prices").unwrap(), snapshot: snapshot(id, at), checked_at: Millis(at) }
+    Publication {
+        name: name(dataset),
+        namespace: Namespace::parse("prices").unwrap(),
+        snapshot: snapshot(id, at),
+        checked_at: Millis(at),
+        changes: None,
+    }
 }
 
 pub(crate) async fn publish(store: &dyn Store, dataset: &str, id: &str, at: i64) {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
+use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
 
 use crate::{
@@ -92,6 +93,9 @@ impl Store for Probe {
     }
     async fn standing(&self, dataset: &DatasetName, id: &str) -> Result<Standing, Failure> {
         self.asked()?.standing(dataset, id).await
+    }
+    async fn changes(&self, dataset: &DatasetName) -> Result<Vec<ChangeSet>, Failure> {
+        self.asked()?.changes(dataset).await
     }
     async fn commit(&self, publication: &Publication, retention: Retention) -> Result<Committed, Failure> {
         self.asked()?.commit(publication, retention).await

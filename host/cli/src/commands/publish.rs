@@ -4,6 +4,7 @@
 mod refusal;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use serde::Serialize;
@@ -50,14 +51,20 @@ pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<
     Ok(())
 }
 
-async fn one(context: &Context, store: &dyn Store, files: &Files, workers: &Workers, path: &Path) -> anyhow::Result<Published> {
+async fn one(context: &Context, store: &dyn Store, files: &Files, workers: &Arc<Workers>, path: &Path) -> anyhow::Result<Published> {
     let package = Package::open(path)?;
     let progress = PublishProgress::new(context.output, package.name().as_str());
     let datasets = store.datasets().await.context("cannot read what is published")?;
     let current = datasets.into_iter().find(|dataset| dataset.name == *package.name()).map(|dataset| dataset.current);
     let draft = publish(files, workers, &package, current.as_deref(), &progress).await?;
     progress.finish();
-    let publication = Publication { name: draft.name, namespace: draft.namespace, snapshot: draft.snapshot, checked_at: Millis::now() };
+    let publication = Publication {
+        name: draft.name,
+        namespace: draft.namespace,
+        snapshot: draft.snapshot,
+        checked_at: Millis::now(),
+        changes: draft.changes,
+    };
     let committed = store.commit(&publication, context.settings.retention()).await.with_context(|| {
         format!("{} is stored but not committed, so nothing has changed for clients; publish it again", publication.name)
     })?;

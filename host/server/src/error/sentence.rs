@@ -41,6 +41,12 @@ fn refused(refusal: &Refusal) -> String {
         Refusal::SnapshotGone { id } => {
             format!("Snapshot '{id}' is not kept any more; start again without cursor and snapshot to read the current one.")
         }
+        Refusal::NoSuchSnapshot { id } => {
+            format!("This dataset never had a snapshot '{id}'; leave since out, or send an X-Service-Watermark unchanged.")
+        }
+        Refusal::WatermarkGone { oldest } => {
+            format!("What changed since then is no longer known; read snapshot '{oldest}' or a newer one anew and go on from there.")
+        }
         Refusal::BulkForbidden => "The licence of this dataset forbids bulk redistribution on every plan; use /data.".to_owned(),
         Refusal::PaymentRequired { advice } => advice.clone(),
         Refusal::Unbounded { rows, geometry, dated } => unbounded(*rows, *geometry, *dated),

@@ -29,9 +29,21 @@ impl Asked {
     /// # Errors
     /// 422 with every problem at once, the path's first; then 406.
     pub(crate) fn parse(parts: &Parts, plugins: Arc<Plugins>) -> Result<Self, Error> {
+        Self::parse_by(parts, plugins, DataQuery::parse)
+    }
+
+    /// The same for a route that shares some of the parameters of `/data`: `query` parses them, given the loaded formats.
+    ///
+    /// # Errors
+    /// As with [`Asked::parse`].
+    pub(crate) fn parse_by(
+        parts: &Parts,
+        plugins: Arc<Plugins>,
+        query: impl FnOnce(&[(String, String)], &[&str]) -> Result<DataQuery, Vec<Problem>>,
+    ) -> Result<Self, Error> {
         let formats: Vec<&str> = plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
         let pairs = pairs(parts.uri.query().unwrap_or_default());
-        let (name, query) = match (dataset_name(&parts.uri), DataQuery::parse(&pairs, &formats)) {
+        let (name, query) = match (dataset_name(&parts.uri), query(&pairs, &formats)) {
             (Ok(name), Ok(query)) => (name, query),
             (name, query) => {
                 let problems = name.err().into_iter().chain(query.err().unwrap_or_default()).collect();

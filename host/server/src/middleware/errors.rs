@@ -15,7 +15,7 @@ use yearbook_domain::Refusal;
 use super::request_id::RequestId;
 use crate::error::Error;
 use crate::extract::accept;
-use crate::headers::ERROR_CODE;
+use crate::headers::{ERROR_CODE, WATERMARK};
 
 /// Content type of RFC 9457.
 const PROBLEM: &str = "application/problem+json";
@@ -34,6 +34,11 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     headers.insert(VARY, HeaderValue::from_static("Accept"));
     if let Some(seconds) = error.retry_after() {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if let Error::Refused(Refusal::WatermarkGone { oldest }) = &*error
+        && let Ok(oldest) = HeaderValue::try_from(oldest)
+    {
+        headers.insert(WATERMARK, oldest);
     }
     if let Error::RangeNotSatisfiable { bytes } = &*error
         && let Ok(size) = HeaderValue::try_from(format!("bytes */{bytes}"))

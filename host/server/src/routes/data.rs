@@ -71,7 +71,7 @@ async fn produce(
 }
 
 /// Why an encoder made nothing (contract 1, step 4, as far as only the guest can judge it).
-fn declined(asked: &Asked, error: EncodeError) -> Error {
+pub(super) fn declined(asked: &Asked, error: EncodeError) -> Error {
     match error {
         EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence) => {
             let format = &asked.encoder.description().format;

@@ -1,0 +1,51 @@
+//! What changed from snapshot to snapshot, within a transaction.
+
+use sqlx::SqliteConnection;
+use yearbook_domain::DatasetName;
+use yearbook_domain::changes::ChangeSet;
+
+use crate::rows::ChangesRow;
+use crate::statements;
+use crate::words::{list, whole};
+
+/// The part of the history that leads to the current snapshot without a gap.
+pub(super) async fn of(connection: &mut SqliteConnection, dataset: &DatasetName) -> Result<Vec<ChangeSet>, sqlx::Error> {
+    let current: Option<(i64, String, String, i64)> =
+        sqlx::query_as(statements::CURRENT).bind(dataset.as_str()).fetch_optional(&mut *connection).await?;
+    let rows: Vec<ChangesRow> = sqlx::query_as(statements::CHANGES).bind(dataset.as_str()).fetch_all(&mut *connection).await?;
+    let mut wanted = current.map(|(number, ..)| number);
+    let mut history = Vec::new();
+    for row in rows {
+        if wanted != Some(row.number) {
+            break;
+        }
+        wanted = Some(row.from_number);
+        history.push(row.read()?);
+    }
+    history.reverse();
+    Ok(history)
+}
+
+/// Remembers what changed between the snapshots with these numbers.
+pub(super) async fn insert(
+    connection: &mut SqliteConnection,
+    dataset: &DatasetName,
+    before: i64,
+    number: i64,
+    changes: &ChangeSet,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(statements::INSERT_CHANGES)
+        .bind(number)
+        .bind(dataset.as_str())
+        .bind(before)
+        .bind(&changes.from)
+        .bind(&changes.to)
+        .bind(changes.committed_at.0)
+        .bind(whole(changes.rows)?)
+        .bind(&changes.file.sha256)
+        .bind(whole(changes.file.bytes)?)
+        .bind(list(&changes.columns)?)
+        .execute(&mut *connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! Rules about the history of changes.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use yearbook_domain::StoredFile;
+use yearbook_domain::changes::ChangeSet;
+
+use super::Place;
+use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, name, publication, snapshot};
+use crate::{Publication, Retention, Standing, Store};
+
+/// A publisher that found `from` to be current.
+fn following(from: &str, to: &str, at: i64) -> Publication {
+    let changes = ChangeSet {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        committed_at: snapshot(to, at).created_at,
+        rows: 7,
+        file: StoredFile { sha256: format!("{from}{to}"), bytes: 99 },
+        columns: snapshot(to, at).columns,
+    };
+    Publication { changes: Some(changes), ..publication("cpi", to, at) }
+}
+
+async fn history(store: &dyn Store) -> Vec<String> {
+    let found = store.changes(&name("cpi")).await.unwrap();
+    found.iter().map(|set| format!("{}>{}", set.from, set.to)).collect()
+}
+
+pub(crate) async fn a_history_of_changes_comes_back_in_order(place: Place) {
+    let store = place.host().await;
+    assert_eq!(history(&*store).await, [""; 0]);
+    let (b, c) = (following("a", "b", TODAY + HOUR), following("b", "c", TODAY + 2 * HOUR));
+    for publication in [&publication("cpi", "a", TODAY), &b, &c] {
+        store.commit(publication, Retention::default()).await.unwrap();
+    }
+    assert_eq!(store.changes(&name("cpi")).await.unwrap(), [b.changes.unwrap(), c.changes.unwrap()]);
+    // Back to what it was, and once more the same.
+    for _ in 0..2 {
+        store.commit(&following("c", "a", TODAY + 3 * HOUR), Retention::default()).await.unwrap();
+    }
+    assert_eq!(history(&*store).await, ["a>b", "b>c", "c>a"]);
+    assert_eq!(store.changes(&name("rent")).await.unwrap(), []);
+    let digests: Vec<String> = store.referenced_files().await.unwrap().into_iter().map(|file| file.sha256).collect();
+    assert!(["ab", "bc", "ca"].iter().all(|digest| digests.iter().any(|found| found == digest)), "{digests:?}");
+}
+
+pub(crate) async fn a_gap_begins_the_history_anew(place: Place) {
+    let store = place.host().await;
+    store.commit(&publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
+    store.commit(&following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
+    // Compared with what was no longer current.
+    store.commit(&following("a", "c", TODAY + 2), Retention::default()).await.unwrap();
+    assert_eq!(history(&*store).await, [""; 0]);
+    store.commit(&following("c", "d", TODAY + 3), Retention::default()).await.unwrap();
+    assert_eq!(history(&*store).await, ["c>d"]);
+    store.commit(&publication("cpi", "e", TODAY + 4), Retention::default()).await.unwrap();
+    assert_eq!(history(&*store).await, [""; 0]);
+}
+
+pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(place: Place) {
+    let store = place.host().await;
+    store.commit(&publication("cpi", "a", TODAY - 80 * DAY), FORGETFUL).await.unwrap();
+    for (from, to, day) in [("a", "b", -40), ("b", "c", -9), ("c", "d", -8), ("d", "e", -7)] {
+        store.commit(&following(from, to, TODAY + day * DAY), FORGETFUL).await.unwrap();
+    }
+    // b is what `monthly` names, e is current; a is gone.
+    assert_eq!(store.standing(&name("cpi"), "c").await.unwrap(), Standing::Dropped);
+    assert_eq!(history(&*store).await, ["b>c", "c>d", "d>e"]);
+    let digests: Vec<String> = store.referenced_files().await.unwrap().into_iter().map(|file| file.sha256).collect();
+    assert!(!digests.iter().any(|digest| digest == "ab"), "nobody can ask for it any more: {digests:?}");
+}
+
+pub(crate) async fn a_file_written_anew_keeps_its_changes(place: Place) {
+    let store = place.host().await;
+    store.commit(&publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
+    store.commit(&following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
+    let mut repaired = publication("cpi", "b", TODAY + 2);
+    repaired.snapshot.file.sha256 = "f".repeat(64);
+    store.commit(&repaired, Retention::default()).await.unwrap();
+    store.commit(&following("b", "c", TODAY + 3), Retention::default()).await.unwrap();
+    assert_eq!(history(&*store).await, ["a>b", "b>c"]);
+}

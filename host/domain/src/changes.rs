@@ -1,0 +1,117 @@
+//! Changes between versions of a dataset (contract 4, `/changes`): which a client is to be sent next, and how far it is
+//! then. The law: rows of snapshot A + changes(A→B) = rows of snapshot B.
+
+mod query;
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{Column, DatasetName, Millis, StoredFile};
+
+pub use query::{DEFAULT_LIMIT, query};
+
+/// What became of a row, in Delta's words.
+pub const CHANGE_TYPE: &str = "_change_type";
+
+/// The snapshot with which a change came.
+pub const SNAPSHOT_ID: &str = "_snapshot_id";
+
+/// When that was committed, RFC 3339 with whole seconds.
+pub const COMMITTED_AT: &str = "_committed_at";
+
+/// Every change from one snapshot to the one that followed it, in a stored file: first the rows that went away or are what an update
+/// began with, in the older snapshot's order, then those that came or are what an update ended with, in the newer one's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChangeSet {
+    /// Id of the older snapshot.
+    pub from: String,
+    /// Id of the newer one.
+    pub to: String,
+    /// When the newer one was committed.
+    pub committed_at: Millis,
+    /// Rows of the file.
+    pub rows: u64,
+    /// Where they are.
+    pub file: StoredFile,
+    /// Columns of the newer snapshot, which are those of the file besides [`CHANGE_TYPE`]. A column that the older one did not have,
+    /// or had with another type, is null in its rows.
+    pub columns: Vec<Column>,
+}
+
+/// How far a client is: before row `row` of set `set` of a history. Past the last set: it has everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Position of the set in the history.
+    pub set: usize,
+    /// First row not yet sent.
+    pub row: u64,
+}
+
+/// What one answer holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pull {
+    /// Rows of sets (by position), in order, none of them empty, all with the same columns.
+    pub parts: Vec<(usize, Range<u64>)>,
+    /// How far the client is afterwards.
+    pub end: Mark,
+    /// Whether changes remain.
+    pub more: bool,
+    /// Whether the number of rows is what ended it.
+    pub full: bool,
+}
+
+/// Where a client stands that has the snapshot called `id`; none when `history`, oldest first and without gaps, does not tell what
+/// followed it. Data may have gone back to what it was: then the newest occurrence counts, since the rows are the same.
+#[must_use]
+pub fn after(history: &[ChangeSet], id: &str) -> Option<Mark> {
+    if history.last().is_some_and(|last| last.to == id) {
+        return Some(Mark { set: history.len(), row: 0 });
+    }
+    history.iter().rposition(|set| set.from == id).map(|set| Mark { set, row: 0 })
+}
+
+/// The next `max_rows` rows from `start` on. An answer has one schema, so it ends before a snapshot with other columns: whoever goes on
+/// from there projects what it has on them.
+#[must_use]
+pub fn pull(history: &[ChangeSet], start: Mark, max_rows: u64) -> Pull {
+    let mut pull = Pull { parts: Vec::new(), end: start, more: false, full: false };
+    let mut left = max_rows;
+    while let Some(set) = history.get(pull.end.set) {
+        let remaining = pull.end.row..set.rows;
+        if remaining.is_empty() {
+            pull.end = Mark { set: pull.end.set + 1, row: 0 };
+            continue;
+        }
+        let begun = pull.parts.first().and_then(|(first, _)| history.get(*first));
+        pull.full = left == 0;
+        if pull.full || begun.is_some_and(|begun| !same_columns(begun, set)) {
+            pull.more = true;
+            break;
+        }
+        let part = remaining.start..remaining.end.min(remaining.start.saturating_add(left));
+        left -= part.end - part.start;
+        pull.end.row = part.end;
+        pull.parts.push((pull.end.set, part));
+    }
+    pull
+}
+
+/// What a signed watermark of `dataset` carries as its filters, so that no cursor of `/data` and no other dataset's watermark passes
+/// for one.
+#[must_use]
+pub fn seal(dataset: &DatasetName) -> [u8; 16] {
+    let mut short = [0; 16];
+    short.copy_from_slice(&Sha256::digest(format!("changes {dataset}"))[..16]);
+    short
+}
+
+/// Whether rows of both can stand in one table.
+fn same_columns(left: &ChangeSet, right: &ChangeSet) -> bool {
+    let shape = |column: &Column| (column.name.clone(), column.column_type);
+    left.columns.iter().map(shape).eq(right.columns.iter().map(shape))
+}
+
+#[cfg(test)]
+mod tests;

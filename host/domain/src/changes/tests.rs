@@ -1,0 +1,80 @@
+//! Histories and what is pulled from them.
+
+use super::*;
+use crate::{ColumnType, Role};
+
+/// A history of sets `from>to:rows/columns`.
+fn history(text: &str) -> Vec<ChangeSet> {
+    let column = |name: char| Column {
+        name: name.to_string(),
+        column_type: ColumnType::Integer,
+        nullable: true,
+        role: Role::Value,
+        unit: None,
+        description: None,
+        few_values: false,
+    };
+    let set = |text: &str| {
+        let (ids, rest) = text.split_once(':').unwrap_or_default();
+        let (from, to) = ids.split_once('>').unwrap_or_default();
+        let (rows, columns) = rest.split_once('/').unwrap_or_default();
+        ChangeSet {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            committed_at: Millis(0),
+            rows: rows.parse().unwrap_or_default(),
+            file: StoredFile { sha256: text.to_owned(), bytes: 1 },
+            columns: columns.chars().map(column).collect(),
+        }
+    };
+    text.split_whitespace().map(set).collect()
+}
+
+/// Parts as `set:first-last`, then where it ends, then `+` when more remains and `#` when the rows were why.
+fn check(text: &str, (set, row): (usize, u64), max_rows: u64, expected: &str) {
+    let pull = pull(&history(text), Mark { set, row }, max_rows);
+    let mut shown: Vec<String> = pull.parts.iter().map(|(set, rows)| format!("{set}:{}-{}", rows.start, rows.end)).collect();
+    shown.push(format!("@{}.{}", pull.end.set, pull.end.row));
+    shown.extend(pull.more.then(|| "+".to_owned()));
+    shown.extend(pull.full.then(|| "#".to_owned()));
+    assert_eq!(shown.join(" "), expected, "{text} from {set}.{row}, {max_rows}");
+}
+
+#[test]
+fn a_pull_takes_rows_of_several_snapshots_up_to_the_limit() {
+    check("", (0, 0), 5, "@0.0");
+    check("a>b:3/x", (0, 0), 5, "0:0-3 @1.0");
+    check("a>b:3/x", (0, 0), 3, "0:0-3 @1.0");
+    check("a>b:3/x", (0, 0), 2, "0:0-2 @0.2 + #");
+    check("a>b:3/x", (0, 2), 2, "0:2-3 @1.0");
+    check("a>b:3/x", (1, 0), 2, "@1.0");
+    check("a>b:3/x b>c:4/x", (0, 1), 5, "0:1-3 1:0-3 @1.3 + #");
+    check("a>b:3/x b>c:4/x", (0, 0), 3, "0:0-3 @1.0 + #");
+    check("a>b:3/x b>c:4/x", (0, 0), 100, "0:0-3 1:0-4 @2.0");
+}
+
+#[test]
+fn snapshots_without_changes_are_passed_over() {
+    check("a>b:0/x", (0, 0), 5, "@1.0");
+    check("a>b:3/x b>c:0/x", (0, 0), 3, "0:0-3 @2.0");
+    check("a>b:0/x b>c:2/xy c>d:0/x", (0, 0), 9, "1:0-2 @3.0");
+}
+
+#[test]
+fn an_answer_has_one_schema_and_says_that_more_follows() {
+    check("a>b:3/x b>c:4/xy", (0, 0), 100, "0:0-3 @1.0 +");
+    check("a>b:3/xy b>c:4/yx", (0, 0), 100, "0:0-3 @1.0 +");
+    check("a>b:3/x b>c:0/xy c>d:1/x", (0, 0), 100, "0:0-3 2:0-1 @3.0");
+}
+
+#[test]
+fn the_newest_occurrence_of_a_snapshot_counts() {
+    let mark = |text: &str, id: &str| after(&history(text), id).map(|mark| mark.set);
+    assert_eq!(mark("a>b:1/x b>c:1/x", "a"), Some(0));
+    assert_eq!(mark("a>b:1/x b>c:1/x", "b"), Some(1));
+    assert_eq!(mark("a>b:1/x b>c:1/x", "c"), Some(2));
+    assert_eq!(mark("a>b:1/x b>a:1/x", "a"), Some(2));
+    assert_eq!(mark("a>b:1/x b>a:1/x a>c:1/x", "a"), Some(2));
+    assert_eq!(mark("a>b:1/x", "x"), None);
+    assert_eq!(mark("", "a"), None);
+}

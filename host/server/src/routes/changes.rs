@@ -1,0 +1,96 @@
+//! `/v1/datasets/{name}/changes`: what changed since a watermark (contract 4). The same straight line as `/data`; only what is
+//! read differs, and where it goes on is known before anything is read.
+
+mod head;
+mod since;
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use futures::StreamExt;
+use http::Method;
+use yearbook_domain::changes::{self, ChangeSet, Mark};
+use yearbook_domain::query::last;
+use yearbook_domain::{Dataset, PlanLimits, Refusal, Snapshot};
+use yearbook_sandbox::{BoxError, OptionValue};
+use yearbook_snapshot::ChangesPlan;
+
+use super::data::declined;
+use crate::charge::charged;
+use crate::error::Error;
+use crate::extract::Asked;
+use crate::middleware::keyed::Keyed;
+use crate::respond::{body, conditional};
+use crate::state::AppState;
+
+use self::head::Head;
+
+/// What one answer holds, and how far the client is then.
+struct Answer {
+    plan: ChangesPlan,
+    watermark: String,
+    more: bool,
+    /// The plan's row cap, where it is what held changes back.
+    capped_at: Option<u64>,
+}
+
+/// `GET /v1/datasets/{name}/changes`.
+pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
+    let plugins = state.registry.current();
+    let (parts, _) = request.into_parts();
+    let asked = Asked::parse_by(&parts, plugins, changes::query)?;
+    let dataset = state.live.dataset(asked.name.as_str()).ok_or_else(|| Refusal::NoSuchDataset { name: asked.name.to_string() })?;
+    let history = state.store.changes(&dataset.name).await?;
+    // Every problem at once: a watermark that is none, then options that are wrong.
+    let since = since::read(&state, &dataset, last(&asked.pairs, "since"));
+    let (since, options) = match (since, asked.options()) {
+        (Ok(since), Ok(options)) => (since, options),
+        (since, options) => {
+            return Err(Refusal::Invalid(since.err().into_iter().chain(options.err().into_iter().flatten()).collect()).into());
+        }
+    };
+    let start = since::place(&state, &dataset, &history, since).await?;
+    let answer = answer(&state, &asked, &dataset, &history, start, keyed.limits);
+    let head = Head::new(&parts, &asked, &answer, &options);
+    if conditional::not_modified(&parts.headers, &head.tag, None) {
+        return Ok(head.not_modified());
+    }
+    if parts.method == Method::HEAD {
+        return Ok(head.with(body::unsaid()));
+    }
+    let work = Box::pin(produce(&state, &asked, &answer.plan, &options, &head));
+    charged(&state, &keyed, &parts.method, work).await
+}
+
+/// Decides what is sent: no I/O.
+fn answer(state: &AppState, asked: &Asked, dataset: &Dataset, history: &[ChangeSet], start: Mark, limits: PlanLimits) -> Answer {
+    let cap = limits.row_cap.filter(|cap| *cap < asked.query.limit);
+    let pull = changes::pull(history, start, cap.unwrap_or(asked.query.limit));
+    let parts: Vec<_> = pull.parts.into_iter().filter_map(|(set, rows)| Some((history.get(set)?.clone(), rows))).collect();
+    // The id that the client is at, as soon as it is at one; the credit is today's.
+    let reached = parts.last().map(|(set, _)| set).or(history.last());
+    let snapshot = Snapshot {
+        id: reached.map_or(&dataset.current.id, |set| &set.to).clone(),
+        columns: reached.map_or(&dataset.current.columns, |set| &set.columns).clone(),
+        ..Snapshot::clone(&dataset.current)
+    };
+    let plan = ChangesPlan {
+        dataset: dataset.name.clone(),
+        namespace: dataset.namespace.clone(),
+        columns: snapshot.columns.clone(),
+        snapshot: Arc::new(snapshot),
+        geometry: asked.query.geometry,
+        parts,
+    };
+    Answer { plan, watermark: since::watermark(state, dataset, history, pull.end), more: pull.more, capped_at: cap.filter(|_| pull.full) }
+}
+
+/// Reads, encodes and compresses up to the first chunk.
+async fn produce(state: &AppState, asked: &Asked, plan: &ChangesPlan, options: &[OptionValue], head: &Head) -> Result<Response, Error> {
+    let scan = state.reader.changes(plan).await?;
+    let batches = scan.batches.map(|batch| batch.map_err(|failure| Box::new(failure) as BoxError)).boxed();
+    let encoded = asked.encoder.encode(scan.schema, options, batches).await.map_err(|error| declined(asked, error))?;
+    let body = body::of(&state.workers, head.coding, encoded).await.map_err(|cut| Error::broken("compress a response", &cut))?;
+    Ok(head.with(body))
+}

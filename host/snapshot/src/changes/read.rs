@@ -1,0 +1,139 @@
+//! Rows of change files on their way out, through the same scan as every other row.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
+use tokio::runtime::Handle;
+use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, ChangeSet, SNAPSHOT_ID};
+use yearbook_domain::{Column, DatasetName, Namespace, ReadPlan, Role, Snapshot};
+
+use super::columns_of_file;
+use crate::read::credits;
+use crate::scan::Scan;
+use crate::table::chunk::unchecked_schema;
+use crate::{Failure, Files, Reader};
+
+/// Which changes will be read for one response.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangesPlan {
+    /// Which dataset.
+    pub dataset: DatasetName,
+    /// Its namespace.
+    pub namespace: Namespace,
+    /// The current snapshot, whose credit travels with the rows.
+    pub snapshot: Arc<Snapshot>,
+    /// Columns of every part, in order.
+    pub columns: Vec<Column>,
+    /// Whether geometry is wanted.
+    pub geometry: bool,
+    /// Rows of change files, in order; all have `columns`.
+    pub parts: Vec<(ChangeSet, Range<u64>)>,
+}
+
+impl Reader {
+    /// Starts reading changes: the plan's columns, then `_change_type`, `_snapshot_id` and `_committed_at`. Needs a tokio
+    /// runtime; the rest is as with [`Reader::scan`].
+    ///
+    /// # Errors
+    /// A [`Failure`] that names the stored file. The stream ends after its first failure.
+    pub async fn changes(&self, plan: &ChangesPlan) -> Result<Scan, Failure> {
+        let schema = schema(plan);
+        let part = |part: (ChangeSet, Range<u64>)| {
+            let (reader, plan, schema) = (self.clone(), plan.clone(), Arc::clone(&schema));
+            async move { reader.part(&plan, part, schema).await }
+        };
+        let mut parts = plan.parts.iter().cloned();
+        // Opened now, so that a missing file is found before the first byte is sent.
+        let first = match parts.next() {
+            Some(first) => part(first).await?,
+            None => stream::empty().boxed(),
+        };
+        // The others when it is their turn, on the runtime, because the stream may be polled outside of it.
+        let runtime = Handle::current();
+        let rest: Vec<_> = parts.map(part).collect();
+        let rest = stream::iter(rest).then(move |part| {
+            let opening = runtime.spawn(part);
+            async move { opening.await.map_err(|_| Failure::Stopped { what: "a file of changes".to_owned() })? }
+        });
+        Ok(Scan { schema, next: None, batches: ended(first.chain(rest.try_flatten()).boxed()) })
+    }
+
+    async fn part(
+        &self,
+        plan: &ChangesPlan,
+        (set, rows): (ChangeSet, Range<u64>),
+        schema: SchemaRef,
+    ) -> Result<BoxStream<'static, Result<RecordBatch, Failure>>, Failure> {
+        let columns = columns_of_file(&set.columns);
+        let wanted = |column: &Column| plan.geometry || column.role != Role::Geometry;
+        let positions: Vec<usize> = (0..columns.len()).filter(|position| columns.get(*position).is_some_and(wanted)).collect();
+        let key = Files::key(&set.file);
+        // To the scan, a file of changes is a snapshot without date axis or key.
+        let file = Snapshot {
+            id: set.file.sha256.clone(),
+            rows: set.rows,
+            file: set.file.clone(),
+            columns,
+            primary_key: Vec::new(),
+            dimensions: Vec::new(),
+            date_column: None,
+            date_range: None,
+            ..Snapshot::clone(&plan.snapshot)
+        };
+        let stored = Arc::new(Schema::new(schema.fields().iter().take(positions.len()).cloned().collect::<Vec<_>>()));
+        let scan = self.rows(&file, &positions, stored, rows).await?;
+        let (id, at) = (set.to, set.committed_at.rfc3339());
+        let complete = move |batch: RecordBatch| {
+            let whole = with_origin(&batch, &schema, &id, &at);
+            whole.map_err(|error| Failure::damaged(&key, format!("its columns: {error}")))
+        };
+        Ok(scan.batches.map(move |batch| batch.and_then(&complete)).boxed())
+    }
+}
+
+/// Ends a stream after its first failure.
+fn ended(batches: BoxStream<'static, Result<RecordBatch, Failure>>) -> BoxStream<'static, Result<RecordBatch, Failure>> {
+    let mut failed = false;
+    let until = move |batch: &Result<RecordBatch, Failure>| {
+        let goes_on = !failed;
+        failed = batch.is_err();
+        std::future::ready(goes_on)
+    };
+    batches.take_while(until).boxed()
+}
+
+fn schema(plan: &ChangesPlan) -> SchemaRef {
+    let columns: Vec<Column> = plan.columns.iter().filter(|column| plan.geometry || column.role != Role::Geometry).cloned().collect();
+    let repeated = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let own = [CHANGE_TYPE, SNAPSHOT_ID, COMMITTED_AT].map(|name| Arc::new(Field::new(name, repeated.clone(), false)));
+    let fields: Vec<_> = unchecked_schema(&columns).fields().iter().cloned().chain(own).collect();
+    let credit = ReadPlan {
+        dataset: plan.dataset.clone(),
+        namespace: plan.namespace.clone(),
+        snapshot: Arc::clone(&plan.snapshot),
+        columns: Vec::new(),
+        start: None,
+        end: None,
+        needle: None,
+        first_row: 0,
+        max_rows: None,
+        capped_at: None,
+    };
+    Arc::new(Schema::new(fields).with_metadata(credits(&credit)))
+}
+
+/// `batch` with the snapshot and the instant that its changes came with.
+fn with_origin(batch: &RecordBatch, schema: &SchemaRef, id: &str, at: &str) -> Result<RecordBatch, ArrowError> {
+    let repeated = |text: &str| -> Result<ArrayRef, ArrowError> {
+        let keys = Int32Array::from_value(0, batch.num_rows());
+        let values = Arc::new(StringArray::from_iter_values([text]));
+        Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(keys, values)?))
+    };
+    let columns = batch.columns().iter().cloned().chain([repeated(id)?, repeated(at)?]).collect();
+    RecordBatch::try_new(Arc::clone(schema), columns)
+}

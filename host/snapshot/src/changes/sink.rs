@@ -1,0 +1,65 @@
+//! The file of changes being written.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
+use arrow::compute::take_record_batch;
+use arrow::error::ArrowError;
+use tempfile::NamedTempFile;
+use yearbook_domain::Column;
+
+use super::columns_of_file;
+use super::index::Found;
+use crate::Failure;
+use crate::table::blocks::{GROUP_BYTES, GROUP_ROWS};
+use crate::table::chunk::stored_schema;
+use crate::write::{Description, SnapshotWriter};
+
+/// Rows on their way into a temporary file.
+pub(super) struct Sink {
+    temporary: NamedTempFile,
+    writer: SnapshotWriter,
+    schema: arrow::datatypes::SchemaRef,
+    rows: u64,
+    /// Rows and bytes since a row group ended.
+    group: (usize, usize),
+}
+
+impl Sink {
+    /// An empty file for changes of rows with these columns.
+    pub(super) fn new(columns: &[Column]) -> Result<Self, Failure> {
+        let folder = std::env::temp_dir();
+        let io = |source| Failure::local("write a temporary file in", &folder, source);
+        let temporary = NamedTempFile::new().map_err(io)?;
+        let file = temporary.reopen().map_err(io)?;
+        let columns = columns_of_file(columns);
+        let description = Description { columns: &columns, sorted_by: &[], words: Vec::new() };
+        let writer = SnapshotWriter::new(file, &description).map_err(|error| io(std::io::Error::other(error)))?;
+        Ok(Self { temporary, writer, schema: stored_schema(&columns), rows: 0, group: (0, 0) })
+    }
+
+    /// Appends the rows of `batch` that were found.
+    pub(super) fn append(&mut self, batch: &RecordBatch, found: &[Found]) -> Result<(), ArrowError> {
+        if found.is_empty() {
+            return Ok(());
+        }
+        let taken = take_record_batch(batch, &UInt32Array::from_iter_values(found.iter().map(|(row, _)| *row)))?;
+        let kinds: ArrayRef = Arc::new(StringArray::from_iter_values(found.iter().map(|(_, kind)| kind.as_str())));
+        let columns = taken.columns().iter().cloned().chain([kinds]).collect();
+        let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
+        self.rows += found.len() as u64;
+        self.group = (self.group.0 + found.len(), self.group.1 + rows.get_array_memory_size());
+        let full = self.group.0 >= GROUP_ROWS || self.group.1 >= GROUP_BYTES;
+        self.writer.append(&rows, full)?;
+        if full {
+            self.group = (0, 0);
+        }
+        Ok(())
+    }
+
+    /// The finished file and its rows.
+    pub(super) fn finish(self) -> Result<(NamedTempFile, u64), ArrowError> {
+        self.writer.finish()?;
+        Ok((self.temporary, self.rows))
+    }
+}
