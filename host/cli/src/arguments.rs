@@ -59,6 +59,8 @@ pub enum Command {
     /// Plugins
     #[command(subcommand)]
     Plugin(Plugin),
+    /// Print the machine description of the interface (OpenAPI 3.1) as `serve` would answer it
+    Openapi,
     /// Check settings, data directory, database, stored snapshots and plugins
     Doctor,
     /// Bring the database up to date; `serve` and `publish` also do so by themselves

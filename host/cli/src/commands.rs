@@ -5,6 +5,7 @@ mod datasets;
 mod doctor;
 mod keys;
 mod migrate;
+mod openapi;
 mod plugin;
 mod publish;
 mod serve;
@@ -23,6 +24,7 @@ pub async fn run(context: &Context, command: Command) -> anyhow::Result<()> {
         Command::Keys(keys) => keys::run(context, keys).await,
         Command::Datasets(datasets) => datasets::run(context, datasets).await,
         Command::Plugin(plugin) => plugin::run(context, plugin).await,
+        Command::Openapi => openapi::run(context).await,
         Command::Doctor => doctor::run(context).await,
         Command::Migrate => migrate::run(context).await,
     }

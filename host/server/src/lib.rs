@@ -20,6 +20,7 @@ mod state;
 mod status;
 
 pub use router::app;
+pub use routes::openapi::openapi;
 pub use serve::serve;
 pub use settings::{LimitSettings, PublicUrl, ServerSettings, Settings};
 pub use state::{AppState, Parts};

@@ -5,7 +5,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
 
 use crate::error::Error;
-use crate::routes::{bulk, changes, data, datasets, health, integrations, me, preview};
+use crate::routes::{bulk, changes, data, datasets, docs, health, integrations, me, openapi, preview};
 use crate::state::AppState;
 use crate::{limits, middleware};
 
@@ -27,6 +27,9 @@ pub fn app(state: AppState) -> Router {
         .route("/v1/bulk/{namespace}/{name}", keyed(get(bulk::file)))
         .route("/v1/integrations/{tool}", keyed(get(integrations::files)))
         .route("/v1/me", keyed(get(me::show)))
+        .route("/openapi.json", by_address(get(openapi::show)))
+        .route("/docs", by_address(get(docs::page)))
+        .route("/docs/{asset}", by_address(get(docs::asset)))
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
         .fallback(|| async { Error::NoSuchRoute });
     middleware::around(routes, &state).with_state(state)

@@ -12,6 +12,7 @@ use crate::cursors::Cursors;
 use crate::limits::Bursts;
 use crate::routes::datasets::Listing;
 use crate::routes::health::Readiness;
+use crate::routes::openapi::Description;
 use crate::routes::preview::Previews;
 use crate::settings::Settings;
 
@@ -59,6 +60,8 @@ pub(crate) struct Own {
     pub(crate) previews: Previews,
     /// The last readiness report.
     pub(crate) readiness: Readiness,
+    /// The rendered machine description.
+    pub(crate) description: Description,
 }
 
 impl AppState {
@@ -74,6 +77,7 @@ impl AppState {
             listing: Listing::default(),
             previews: Previews::new(parts.settings.server.preview_cache_bytes),
             readiness: Readiness::default(),
+            description: Description::default(),
         };
         Ok(Self(Arc::new(Shared { parts, own })))
     }

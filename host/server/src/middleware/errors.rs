@@ -56,7 +56,7 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
     response
 }
 
-fn body(error: &Error, problem: bool, id: &str) -> (&'static str, Value) {
+pub(crate) fn body(error: &Error, problem: bool, id: &str) -> (&'static str, Value) {
     if let Error::Refused(Refusal::Invalid(problems)) = error {
         return ("application/json", json!({ "detail": problems }));
     }

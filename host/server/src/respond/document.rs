@@ -1,4 +1,4 @@
-//! JSON documents of our own: small, made whole, with an entity tag and compression by `Accept-Encoding`.
+//! Documents of our own, JSON for the most part: small, made whole, with an entity tag and compression by `Accept-Encoding`.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -17,6 +17,7 @@ use crate::state::AppState;
 pub(crate) struct Document {
     bytes: Bytes,
     tag: Tag,
+    content_type: &'static str,
 }
 
 /// Who may keep a document, and what it depends on besides its address.
@@ -37,7 +38,12 @@ impl Document {
     /// [`Error::Broken`] when it is no JSON, which is a bug.
     pub(crate) fn new(value: &impl Serialize) -> Result<Self, Error> {
         let bytes = serde_json::to_vec(value).map_err(|failure| Error::broken("render a document", &failure))?;
-        Ok(Self { tag: Tag::of_bytes(&bytes), bytes: bytes.into() })
+        Ok(Self { tag: Tag::of_bytes(&bytes), bytes: bytes.into(), content_type: "application/json" })
+    }
+
+    /// A file that the binary carries.
+    pub(crate) fn carried(content_type: &'static str, text: &'static str) -> Self {
+        Self { tag: Tag::of_bytes(text.as_bytes()), bytes: Bytes::from_static(text.as_bytes()), content_type }
     }
 
     /// Size in bytes.
@@ -73,7 +79,7 @@ impl Document {
         };
         let mut response = Response::new(Body::from(bytes));
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
         if let Some(coding) = coding {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
         }

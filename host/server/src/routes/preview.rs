@@ -17,7 +17,7 @@ use crate::respond::{Document, attribution};
 use crate::state::AppState;
 
 /// Rows of a preview at most (spec 8).
-const ROWS: usize = 10;
+pub(crate) const ROWS: usize = 10;
 
 /// Rendered previews by dataset and snapshot, so that anonymous traffic reads each once.
 pub(crate) struct Previews {

@@ -1,0 +1,130 @@
+//! One operation of the description: what a route takes, who may ask, what it answers.
+
+use serde_json::{Map, Value, json};
+use yearbook_sandbox::Plugins;
+
+use super::{fields, refusals};
+
+/// What kind of route answers; decides which key scheme it names and which refusals it knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Liveness and readiness.
+    Health,
+    /// The list of datasets.
+    Listing,
+    /// One dataset's metadata.
+    Dataset,
+    /// Up to ten rows for anybody.
+    Preview,
+    /// Rows.
+    Data,
+    /// What changed between versions.
+    Changes,
+    /// The stored file.
+    Bulk,
+    /// Files for a tool.
+    Integration,
+    /// The caller's plan.
+    Me,
+}
+
+impl Kind {
+    /// Whether a key is needed (spec 4: all of `/v1` but the preview).
+    pub(super) fn keyed(self) -> bool {
+        !matches!(self, Self::Health | Self::Preview)
+    }
+
+    /// Whether answers are counted against the month (contract 5).
+    pub(super) fn charged(self) -> bool {
+        self.keyed() && self != Self::Me
+    }
+
+    fn tag(self) -> &'static str {
+        match self {
+            Self::Listing | Self::Dataset | Self::Preview | Self::Data | Self::Changes => "Datasets",
+            Self::Bulk => "Bulk",
+            Self::Integration => "Integrations",
+            Self::Health | Self::Me => "Service",
+        }
+    }
+
+    /// Key schemes (spec 5.5).
+    fn security(self) -> Value {
+        match self {
+            Self::Health | Self::Preview => json!([]),
+            Self::Integration => json!([{"APIKeyHeader": []}]),
+            Self::Listing | Self::Dataset | Self::Data | Self::Changes | Self::Bulk | Self::Me => json!([{"ApiKeyAuth": []}]),
+        }
+    }
+}
+
+/// An operation in the making.
+pub(super) struct Operation {
+    kind: Kind,
+    members: Map<String, Value>,
+    parameters: Vec<Value>,
+    responses: Map<String, Value>,
+}
+
+impl Operation {
+    /// An operation with nothing to choose yet. `id` is what client libraries call it.
+    pub(super) fn new(kind: Kind, id: &str, summary: &str, description: impl Into<String>) -> Self {
+        let members = [
+            ("operationId", json!(id)),
+            ("tags", json!([kind.tag()])),
+            ("summary", json!(summary)),
+            ("description", json!(description.into())),
+            ("security", kind.security()),
+        ];
+        let members = members.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
+        Self { kind, members, parameters: Vec::new(), responses: Map::new() }
+    }
+
+    /// Takes parameters that stand among the components.
+    pub(super) fn takes(mut self, names: &[&str]) -> Self {
+        self.parameters.extend(names.iter().map(|name| json!({"$ref": format!("#/components/parameters/{name}")})));
+        self
+    }
+
+    /// Takes parameters of its own.
+    pub(super) fn takes_also(mut self, parameters: impl IntoIterator<Item = Value>) -> Self {
+        self.parameters.extend(parameters);
+        self
+    }
+
+    /// Answers `status` with these headers and `content` (media types; none: no body).
+    pub(super) fn answers(mut self, status: u16, description: &str, headers: &[&str], content: Option<Value>) -> Self {
+        let mut names: Vec<&str> = headers.to_vec();
+        if self.kind.charged() {
+            names.extend(fields::MONTH);
+        }
+        let mut response = json!({"description": description, "headers": fields::references(&names)});
+        if let Some(content) = content {
+            response["content"] = content;
+        }
+        self.responses.insert(status.to_string(), response);
+        self
+    }
+
+    /// The path item: the operation with what it may refuse.
+    pub(super) fn finish(mut self, plugins: &Plugins) -> Value {
+        for (status, response) in refusals::of(self.kind, plugins) {
+            match self.responses.get_mut(&status) {
+                // A report of ill health and a refusal may share a status.
+                Some(known) => {
+                    let schemas = [&known["content"], &response["content"]].map(|content| content["application/json"]["schema"].clone());
+                    known["content"]["application/json"] = json!({"schema": {"anyOf": schemas}});
+                    known["content"]["application/problem+json"] = response["content"]["application/problem+json"].clone();
+                }
+                None => {
+                    self.responses.insert(status, response);
+                }
+            }
+        }
+        if !self.parameters.is_empty() {
+            self.members.insert("parameters".to_owned(), Value::Array(self.parameters));
+        }
+        self.members.insert("responses".to_owned(), Value::Object(self.responses));
+        json!({"get": self.members})
+    }
+}

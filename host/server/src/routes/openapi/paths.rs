@@ -1,0 +1,145 @@
+//! Every route with what it takes and answers, in the order of spec 4. A test holds this list against the router.
+
+use serde_json::{Map, Value, json};
+use yearbook_sandbox::{GeneratorDescription, Plugins};
+
+use super::operation::{Kind, Operation};
+use super::{answers, fields, parameters};
+use crate::settings::Settings;
+
+/// Headers of an answer that can be asked for again with its tag.
+const TAGGED: [&str; 1] = ["ETag"];
+
+/// Path items by path.
+pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
+    let health = Operation::new(Kind::Health, "getHealth", "Is the process alive", "Asks nothing of anybody.").answers(
+        200,
+        "It is.",
+        &[],
+        Some(answers::json_of("Health", &json!({"status": "ok"}))),
+    );
+    let ready = Some(answers::json_of("Readiness", &answers::readiness()));
+    let readiness = Operation::new(
+        Kind::Health,
+        "getReadiness",
+        "Is everything there that requests need",
+        "Database, object storage, catalogue and plugins, looked at once in 60 s.",
+    )
+    .answers(200, "Requests can be answered; `degraded` says that something is amiss.", &[], ready.clone())
+    .answers(503, "Requests cannot be answered.", &["Retry-After"], ready);
+    let list = Operation::new(Kind::Listing, "listDatasets", "List all datasets", "Sorted by name.")
+        .takes(&["If-None-Match"])
+        .answers(200, "The datasets.", &TAGGED, Some(answers::datasets()))
+        .answers(304, "Nothing changed since this tag.", &TAGGED, None);
+    let show = Operation::new(
+        Kind::Dataset,
+        "getDataset",
+        "Describe one dataset",
+        "Its columns, credit, versions and size: look here before asking for rows.",
+    )
+    .takes(&["name", "If-None-Match"])
+    .answers(200, "The dataset.", &TAGGED, Some(answers::json_of("Dataset", &answers::dataset())))
+    .answers(304, "Nothing changed since this tag.", &TAGGED, None);
+    let credited = [&TAGGED[..], &fields::CREDIT].concat();
+    let preview = Operation::new(
+        Kind::Preview,
+        "previewDataset",
+        "Look at ten rows",
+        "Newest first where there are dates; without geometry. Needs no key and charges nothing.",
+    )
+    .takes(&["name", "If-None-Match"])
+    .answers(200, "Up to ten rows.", &credited, Some(answers::json_of("Preview", &answers::preview())))
+    .answers(304, "Nothing changed since this tag.", &TAGGED, None);
+    let me = Operation::new(Kind::Me, "getMe", "What the key may do", "Costs nothing.").answers(
+        200,
+        "The plan, and what is left of it.",
+        &fields::MONTH,
+        Some(answers::json_of("Me", &answers::me(settings))),
+    );
+    let mut paths = Map::new();
+    let mut put = |path: &str, operation: Operation| {
+        paths.insert(path.to_owned(), operation.finish(plugins));
+    };
+    put("/health", health);
+    put("/health/full", readiness);
+    put("/v1/datasets", list);
+    put("/v1/datasets/{name}", show);
+    put("/v1/datasets/{name}/preview", preview);
+    put("/v1/datasets/{name}/data", data("getData", "Rows of a dataset", plugins));
+    put("/v1/datasets/{name}/changes", changes(plugins));
+    put("/v1/series/{name}/data", data("getSeriesData", "Rows of a dataset, by its catalogue address", plugins));
+    put("/v1/bulk/{namespace}/{name}", bulk());
+    for generator in plugins.generators() {
+        let description = generator.description();
+        put(&format!("/v1/integrations/{}", description.tool), integration(description));
+    }
+    put("/v1/me", me);
+    Value::Object(paths)
+}
+
+fn data(id: &str, summary: &str, plugins: &Plugins) -> Operation {
+    let also = ["Last-Modified", "Content-Disposition", "X-Service-Geometry-Omitted"];
+    let credited = [&TAGGED[..], &also, &fields::CREDIT].concat();
+    let more = ["Link", "X-Next-Page", "X-Service-Truncated", "X-Plan-Row-Cap"];
+    Operation::new(
+        Kind::Data,
+        id,
+        summary,
+        "By date, then by primary key, then as published; the same in every request for the same snapshot. \
+         Arrow and Parquet are typed and recommended for large pulls.",
+    )
+    .takes(&parameters::DATA)
+    .takes_also(declared(plugins))
+    .takes(&["If-None-Match"])
+    .answers(200, "The rows.", &[&credited[..], &more].concat(), Some(answers::rows(plugins)))
+    .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
+}
+
+fn changes(plugins: &Plugins) -> Operation {
+    let also = ["X-Service-Watermark", "X-Service-Has-More", "X-Service-Geometry-Omitted", "X-Service-Truncated", "X-Plan-Row-Cap"];
+    let credited = [&TAGGED[..], &also, &fields::CREDIT].concat();
+    Operation::new(
+        Kind::Changes,
+        "getChanges",
+        "What changed between versions",
+        "Rows of a snapshot and all changes since then are the rows of the newest. Ask again with `since` set to `X-Service-Watermark` \
+         while `X-Service-Has-More` is `true`.",
+    )
+    .takes(&["name", "since", "changes_limit", "format", "geometry"])
+    .takes_also(declared(plugins))
+    .takes(&["If-None-Match"])
+    .answers(200, "The changes.", &[&credited[..], &["Content-Disposition"]].concat(), Some(answers::changes(plugins)))
+    .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
+}
+
+/// What every loaded format declares.
+fn declared(plugins: &Plugins) -> impl Iterator<Item = Value> {
+    let formats = plugins.encoders().map(|encoder| encoder.description());
+    formats.flat_map(|format| parameters::of_plugin(&format.format, &format.parameters))
+}
+
+fn bulk() -> Operation {
+    let also = ["Last-Modified", "Content-Disposition", "Repr-Digest"];
+    let credited = [&TAGGED[..], &also, &fields::CREDIT].concat();
+    let file = || Some(json!({"application/vnd.apache.parquet": {}}));
+    Operation::new(
+        Kind::Bulk,
+        "downloadBulk",
+        "Download a whole dataset",
+        "The stored Parquet file, never compressed on the way: whole, or one range of it, so that a download can go on where it stopped.",
+    )
+    .takes(&["namespace", "name", "freshness", "Range", "If-Range", "If-None-Match"])
+    .answers(200, "The whole file.", &credited, file())
+    .answers(206, "The range.", &[&credited[..], &["Content-Range"]].concat(), file())
+    .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
+}
+
+fn integration(tool: &GeneratorDescription) -> Operation {
+    let camel: String = tool.tool.split('-').map(|word| word.split_at(1)).map(|(first, rest)| first.to_ascii_uppercase() + rest).collect();
+    let mut content = answers::json_of("Project", &answers::project(&tool.tool));
+    content["application/zip"] = json!({});
+    Operation::new(Kind::Integration, &format!("generate{camel}"), &format!("Files for {}", tool.title), tool.docs.clone())
+        .takes(&["datasets"])
+        .takes_also(parameters::of_plugin(&tool.tool, &tool.parameters))
+        .answers(200, "The files, as JSON or as one zip by `Accept`. A key never stands in them.", &["Content-Disposition"], Some(content))
+}

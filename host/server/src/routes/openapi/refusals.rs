@@ -1,0 +1,196 @@
+//! Which refusals and failures each route knows, with an example of each, said in the very words that clients read
+//! (spec 7, contract 2). Statuses, codes and sentences come from where answers take them.
+
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+use yearbook_domain::query::scalar;
+use yearbook_domain::{Millis, Problem, Refusal};
+use yearbook_sandbox::Plugins;
+
+use super::fields;
+use super::operation::Kind;
+use crate::error::Error;
+use crate::middleware::errors;
+use crate::settings::Settings;
+
+/// The id in examples.
+const REQUEST_ID: &str = "6f1d0c55a3b24f9e";
+
+/// The moment in examples, 2027-01-01T00:00:00Z.
+const MOMENT: Millis = Millis(1_798_761_600_000);
+
+/// Responses by status, in the order of statuses.
+pub(super) fn of(kind: Kind, plugins: &Plugins) -> Vec<(String, Value)> {
+    let met: Vec<Error> = every(kind, plugins).into_iter().filter(|error| knows(kind, error)).collect();
+    let mut statuses: Vec<StatusCode> = met.iter().map(Error::status).collect();
+    statuses.sort_unstable();
+    statuses.dedup();
+    let together = |status: StatusCode| met.iter().filter(|error| error.status() == status).collect::<Vec<_>>();
+    statuses.into_iter().map(|status| (status.as_str().to_owned(), response(kind, status, &together(status)))).collect()
+}
+
+/// Whether routes of this kind can answer so. Closed: a new error does not compile until its routes are named here.
+fn knows(kind: Kind, error: &Error) -> bool {
+    let named = matches!(kind, Kind::Dataset | Kind::Preview | Kind::Data | Kind::Changes | Kind::Bulk);
+    match error {
+        Error::Refused(refusal) => match refusal {
+            Refusal::KeyMissing | Refusal::KeyInvalid => kind.keyed(),
+            Refusal::Invalid(_) => named || kind == Kind::Integration,
+            Refusal::NotAcceptable { .. } => matches!(kind, Kind::Data | Kind::Changes | Kind::Integration),
+            Refusal::NoSuchDataset { .. } => named,
+            Refusal::NoSuchSnapshot { .. } | Refusal::WatermarkGone { .. } => kind == Kind::Changes,
+            Refusal::SnapshotGone { .. } | Refusal::Unbounded { .. } => kind == Kind::Data,
+            Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == Kind::Bulk,
+            Refusal::QuotaUsedUp { .. } => kind.charged(),
+            Refusal::TooFast { .. } => kind.keyed() || kind == Kind::Preview,
+            // The description lists the tools that are loaded; each has an address of its own.
+            Refusal::NoSuchIntegration { .. } => false,
+        },
+        // Not said of a route that is there, nor of a method that it has.
+        Error::NoSuchRoute | Error::MethodNotAllowed => false,
+        Error::RangeNotSatisfiable { .. } => kind == Kind::Bulk,
+        Error::Busy { .. } => matches!(kind, Kind::Data | Kind::Changes | Kind::Integration),
+        Error::Unavailable => kind.keyed(),
+        Error::AddressTooLong { .. } | Error::HeadersTooLarge { .. } | Error::TimedOut | Error::Broken => true,
+    }
+}
+
+/// One of each that there is.
+fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
+    let settings = Settings::default();
+    let formats: Vec<&str> = plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
+    let available = match kind {
+        Kind::Integration => crate::routes::integrations::OFFERS.map(str::to_owned).to_vec(),
+        _ => plugins.encoders().map(|encoder| encoder.description().media_type.clone()).collect(),
+    };
+    let name = "consumer_price".to_owned();
+    let refusals = [
+        Refusal::KeyMissing,
+        Refusal::KeyInvalid,
+        Refusal::Invalid(problems(kind, &formats)),
+        Refusal::NotAcceptable { available },
+        Refusal::NoSuchDataset { name: if kind == Kind::Bulk { format!("prices/{name}") } else { name } },
+        Refusal::SnapshotGone { id: "310413fcb9f65f52b329453883a6535f".to_owned() },
+        Refusal::NoSuchSnapshot { id: "00000000000000000000000000000000".to_owned() },
+        Refusal::WatermarkGone { oldest: "310413fcb9f65f52b329453883a6535f".to_owned() },
+        Refusal::BulkForbidden,
+        Refusal::PaymentRequired {
+            advice: "Bulk downloads need a Pro or Enterprise plan; upgrade, or page through /data with an explicit limit.".to_owned(),
+        },
+        Refusal::Unbounded { rows: 250_000, geometry: false, dated: true },
+        Refusal::QuotaUsedUp { limit: settings.plans.free.requests_per_month.unwrap_or(10), resets_at: MOMENT },
+        Refusal::TooFast { retry_after: 1 },
+    ];
+    let others = [
+        Error::AddressTooLong { limit: settings.server.uri_bytes },
+        Error::RangeNotSatisfiable { bytes: 123_456 },
+        Error::HeadersTooLarge { limit: settings.server.header_bytes },
+        Error::Busy { retry_after: 1 },
+        Error::TimedOut,
+        Error::Unavailable,
+        Error::Broken,
+    ];
+    refusals.into_iter().map(Error::Refused).chain(others).collect()
+}
+
+/// What is wrong in the example of a 422: parameters that the route has.
+fn problems(kind: Kind, formats: &[&str]) -> Vec<Problem> {
+    match kind {
+        Kind::Data => [
+            scalar::date("start", "2020-13-01").err(),
+            scalar::count("limit", "-1").err(),
+            scalar::literal("format", "xml", formats.iter().copied()).err(),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        Kind::Integration => vec![Problem::missing("datasets")],
+        Kind::Health | Kind::Listing | Kind::Dataset | Kind::Preview | Kind::Changes | Kind::Bulk | Kind::Me => {
+            vec![Problem::bad_name("name", "Consumer-Prices")]
+        }
+    }
+}
+
+fn response(kind: Kind, status: StatusCode, errors: &[&Error]) -> Value {
+    let codes: Vec<&str> = errors.iter().map(|error| error.code()).collect();
+    let code = json!({"description": "snake_case name of the refusal.", "required": true, "schema": {"type": "string", "enum": codes}});
+    let mut names = Vec::new();
+    if errors.iter().any(|error| error.retry_after().is_some()) {
+        names.push("Retry-After");
+    }
+    match status {
+        StatusCode::UNAUTHORIZED => names.push("WWW-Authenticate"),
+        StatusCode::RANGE_NOT_SATISFIABLE => names.push("Content-Range"),
+        StatusCode::TOO_MANY_REQUESTS => names.extend(fields::MONTH),
+        StatusCode::GONE if kind == Kind::Changes => names.push("X-Service-Watermark"),
+        _ => {}
+    }
+    let mut headers = fields::references(&names);
+    headers[fields::spelled(&crate::headers::ERROR_CODE)] = code;
+
+    let invalid = status == StatusCode::UNPROCESSABLE_ENTITY;
+    let mut content = Map::new();
+    let forms = if invalid { &[(false, "HTTPValidationError")][..] } else { &[(false, "Error"), (true, "Problem")] };
+    for (problem, schema) in forms {
+        let mut examples = Map::new();
+        let mut media_type = "";
+        for error in errors {
+            let (content_type, body) = errors::body(error, *problem, REQUEST_ID);
+            media_type = content_type;
+            examples.insert(error.code().to_owned(), json!({"value": body}));
+        }
+        let schema = json!({"$ref": format!("#/components/schemas/{schema}")});
+        content.insert(media_type.to_owned(), json!({"schema": schema, "examples": examples}));
+    }
+    json!({"description": describe(kind, status), "headers": headers, "content": content})
+}
+
+/// When a status is answered and what helps, in a sentence (spec 7).
+fn describe(kind: Kind, status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "The key is missing, malformed, unknown or revoked.",
+        402 => "The plan has no bulk download, or not of this freshness.",
+        403 => "The licence forbids bulk redistribution; no plan unlocks it.",
+        404 if kind == Kind::Changes => "There is no such dataset, or it never had that snapshot.",
+        404 => "There is no such dataset.",
+        406 => "Nothing that `Accept` asks for can be made.",
+        410 if kind == Kind::Changes => {
+            "What changed since then is no longer known; `X-Service-Watermark` is the oldest that can be followed."
+        }
+        410 => "The pinned snapshot, or the one of the cursor, is not kept any more.",
+        413 => "`limit=0` on a large or spatial dataset without an effective bound.",
+        414 => "The address is too long.",
+        416 => "The range lies outside of the file.",
+        422 if matches!(kind, Kind::Data | Kind::Changes) => {
+            "Parameters are wrong, in themselves or for this dataset; all of them are listed."
+        }
+        422 => "Parameters are wrong; all of them are listed.",
+        429 => "The month's requests are used up, or too many came at once.",
+        431 => "The headers are too large.",
+        500 => "A fault of ours; report the request's id.",
+        503 => "The service cannot answer at the moment; try again after `Retry-After` seconds.",
+        _ => "A refusal.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_of_spec_7_is_described_where_it_can_be_met() {
+        let plugins = Plugins::default();
+        let statuses = |kind| of(kind, &plugins).into_iter().map(|(status, _)| status).collect::<Vec<_>>();
+        assert_eq!(statuses(Kind::Health), ["414", "431", "500", "503"]);
+        assert_eq!(statuses(Kind::Data), ["401", "404", "406", "410", "413", "414", "422", "429", "431", "500", "503"]);
+        assert_eq!(statuses(Kind::Bulk), ["401", "402", "403", "404", "414", "416", "422", "429", "431", "500", "503"]);
+        assert!(!statuses(Kind::Preview).contains(&"401".to_owned()), "a preview needs no key");
+    }
+
+    #[test]
+    fn every_problem_in_an_example_is_one() {
+        assert_eq!(problems(Kind::Data, &["json", "csv"]).len(), 3);
+        let place = |problem: &Problem| problem.loc[0].clone();
+        assert_eq!(problems(Kind::Bulk, &[]).iter().map(place).collect::<Vec<_>>(), ["path"]);
+    }
+}

@@ -1,0 +1,210 @@
+//! Shapes of JSON bodies (spec 2, contract 2 and 4). Words of closed sets come from the domain's types.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, SNAPSHOT_ID};
+use yearbook_domain::credit::SourceUrlPrecision;
+use yearbook_domain::{ColumnType, Layout, Plan, Role};
+
+/// Every schema that has a name.
+pub(super) fn components() -> Value {
+    let mut full = meta();
+    full["description"] = json!("One dataset: what `DatasetMeta` says, its columns, its credit and its versions.");
+    if let (Some(properties), Value::Object(more)) = (full["properties"].as_object_mut(), more()) {
+        let names: Vec<Value> = properties.keys().chain(more.keys()).map(|name| json!(name)).collect();
+        properties.extend(more);
+        full["required"] = json!(names);
+    }
+    json!({
+        "DatasetMeta": meta(),
+        "Dataset": full,
+        "Column": object("A column.", &json!({
+            "name": {"type": "string"},
+            "type": words(&[ColumnType::String, ColumnType::Integer, ColumnType::Number, ColumnType::Boolean, ColumnType::Date]),
+            "nullable": {"type": "boolean"},
+            "role": words(&[Role::Date, Role::Period, Role::Dimension, Role::Value, Role::Geometry, Role::Key, Role::Attribute]),
+            "unit": or_null("string"),
+            "description": or_null("string"),
+        })),
+        "Row": {
+            "type": "object",
+            "description": "A row: every column, null where it is null.",
+            "additionalProperties": {"type": ["string", "integer", "number", "boolean", "null"]},
+            "examples": [{"date": "2020-03-31", "period": "2020-Q1", "region": "Otago", "value": 12.5}],
+        },
+        "Change": {
+            "type": "object",
+            "description": "A row with what happened to it; an update is two, the row before and the row after.",
+            "properties": {
+                CHANGE_TYPE: {"type": "string", "enum": ["insert", "update_preimage", "update_postimage", "delete"]},
+                SNAPSHOT_ID: {"type": "string"},
+                COMMITTED_AT: moment(),
+            },
+            "required": [CHANGE_TYPE, SNAPSHOT_ID, COMMITTED_AT],
+            "additionalProperties": {"type": ["string", "integer", "number", "boolean", "null"]},
+        },
+        "Envelope": envelope("Row"),
+        "ChangeEnvelope": envelope("Change"),
+        "DataSource": object("Where rows come from, and the licence that they have.", &json!({
+            "dataset": {"type": "string"},
+            "namespace": {"type": "string"},
+            "source": {"type": "string"},
+            "source_url": or_null("string"),
+            "licence": {"type": "string"},
+            "attribution": {"type": "string", "description": "Credit to be passed on verbatim."},
+            "snapshot_id": {"type": "string"},
+        })),
+        "Preview": object("Up to ten rows.", &json!({
+            "name": {"type": "string"},
+            "snapshot_id": {"type": "string"},
+            "columns": {"type": "array", "items": object("A column that is shown.", &json!({"name": {"type": "string"}, "type": {"type": "string"}}))},
+            "hidden_columns": {"type": "array", "items": {"type": "string"}},
+            "rows": {"type": "array", "maxItems": crate::routes::preview::ROWS, "items": reference("Row")},
+        })),
+        "Project": object("Files for a tool.", &json!({
+            "tool": {"type": "string"},
+            "files": {"type": "array", "items": object("A file.", &json!({
+                "path": {"type": "string"},
+                "media_type": {"type": "string"},
+                "content": {"type": "string"},
+            }))},
+            "attribution": {"type": "array", "items": {"type": "string"}, "description": "Credits to be passed on with the data."},
+            "warnings": {"type": "array", "items": {"type": "string"}},
+        })),
+        "Me": object("The caller's plan and what is left of it.", &json!({
+            "plan": words(&Plan::ALL),
+            "row_cap": or_null("integer"),
+            "requests": object("Requests of this month (UTC).", &json!({
+                "limit": or_null("integer"),
+                "used": {"type": "integer"},
+                "left": or_null("integer"),
+                "resets_at": moment(),
+            })),
+        })),
+        "Health": object("Alive.", &json!({"status": {"type": "string", "enum": ["ok"]}})),
+        "Readiness": readiness(),
+        "HTTPValidationError": object("Parameters that are wrong, all of them.", &json!({
+            "detail": {"type": "array", "items": reference("ValidationError")},
+        })),
+        "ValidationError": validation_error(),
+        "Error": object("Why not, and what to do next.", &json!({"detail": {"type": "string"}})),
+        "Problem": object("The same as RFC 9457 has it.", &json!({
+            "type": {"type": "string", "format": "uri-reference"},
+            "title": {"type": "string"},
+            "status": {"type": "integer"},
+            "detail": {"type": "string"},
+            "code": {"type": "string"},
+            "request_id": {"type": "string"},
+        })),
+    })
+}
+
+/// `DatasetMeta` (spec 2.1).
+fn meta() -> Value {
+    json!({
+        "type": "object",
+        "description": "A dataset in the list.",
+        "properties": {
+            "name": {"type": "string", "description": "Address of the dataset."},
+            "namespace": {"type": "string", "description": "Grouping used in bulk addresses."},
+            "source": {"type": "string", "description": "The publishing agency."},
+            "title": or_null("string"),
+            "description": or_null("string"),
+        },
+        "required": ["name", "namespace", "source"],
+    })
+}
+
+/// What the single dataset has besides.
+fn more() -> Value {
+    let precisions = words(&[Some(SourceUrlPrecision::Dataset), Some(SourceUrlPrecision::Source), None]);
+    let strings = json!({"type": "array", "items": {"type": "string"}});
+    let date = json!({"type": "string", "format": "date"});
+    let mut range = object("First and last date.", &json!({"first": date, "last": date}));
+    range["type"] = json!(["object", "null"]);
+    json!({
+        "date_filter_column": {"type": ["string", "null"], "description": "The column that `start` and `end` filter; null: they have no effect."},
+        "attribution_text": {"type": "string", "description": "Credit to be passed on verbatim."},
+        "licence": {"type": "string"},
+        "source_url": or_null("string"),
+        "source_url_precision": precisions,
+        "last_refreshed_at": moment(),
+        "refresh_cadence": {"type": ["string", "null"], "description": "How often the source is checked again; not the frequency of the series."},
+        "row_count_at_last_refresh": {"type": "integer", "minimum": 0},
+        "current_snapshot_id": {"type": "string"},
+        "columns": {"type": "array", "items": reference("Column")},
+        "primary_key": strings,
+        "dimensions": strings,
+        "layout": words(&[Layout::Long, Layout::Wide]),
+        "has_geometry": {"type": "boolean"},
+        "bbox": {
+            "type": ["array", "null"], "items": {"type": "number"}, "minItems": 4, "maxItems": 4,
+            "description": "West, south, east, north (RFC 7946); west > east across 180°.",
+        },
+        "date_range": range,
+        "checked_at": moment(),
+        "snapshots": {"type": "array", "items": object("A retained snapshot.", &json!({
+            "id": {"type": "string"}, "created_at": moment(), "rows": {"type": "integer", "minimum": 0},
+        }))},
+    })
+}
+
+fn readiness() -> Value {
+    let status = json!({"type": "string", "enum": ["ok", "degraded", "unavailable"]});
+    let check = object("One thing that the service needs.", &json!({"status": status, "latency_ms": {"type": "number", "minimum": 0}}));
+    object(
+        "What the service needs, looked at once a minute.",
+        &json!({
+            "status": status,
+            "checked_at": moment(),
+            "version": {"type": "string"},
+            "checks": object("Each by itself.", &json!({"database": check, "object_storage": check, "catalogue": check, "plugins": check})),
+        }),
+    )
+}
+
+/// `ValidationError` (spec 2.4).
+fn validation_error() -> Value {
+    json!({
+        "type": "object",
+        "description": "One wrong parameter, in the words of Pydantic v2.",
+        "properties": {
+            "loc": {"type": "array", "items": {"type": ["string", "integer"]}, "description": "`query` or `path`, then the parameter."},
+            "msg": {"type": "string"},
+            "type": {"type": "string"},
+            "input": {"description": "What was sent; null when it is missing."},
+            "ctx": {"type": "object"},
+        },
+        "required": ["loc", "msg", "type"],
+    })
+}
+
+/// Rows of the schema called `row` with the licences of their sources (spec 2.3).
+fn envelope(row: &str) -> Value {
+    let rows = json!({"type": "array", "items": reference(row)});
+    let sources = json!({"type": "array", "items": reference("DataSource")});
+    object("Rows with the licences of their sources.", &json!({"data_sources": sources, "data": rows}))
+}
+
+/// An object with all of these properties always there.
+fn object(description: &str, properties: &Value) -> Value {
+    let required: Vec<&String> = properties.as_object().into_iter().flat_map(|properties| properties.keys()).collect();
+    json!({"type": "object", "description": description, "properties": properties, "required": required})
+}
+
+/// A closed set, spelled as the type is on the wire.
+fn words(all: &[impl Serialize]) -> Value {
+    json!({"enum": all})
+}
+
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+fn or_null(kind: &str) -> Value {
+    json!({"type": [kind, "null"]})
+}
+
+fn moment() -> Value {
+    json!({"type": "string", "format": "date-time"})
+}
