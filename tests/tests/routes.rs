@@ -13,6 +13,7 @@ mod guests;
 mod health;
 mod integrations;
 mod metering;
+mod openapi;
 mod preview;
 mod rules;
 mod shape;

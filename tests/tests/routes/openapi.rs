@@ -1,0 +1,107 @@
+//! The machine description and the page that shows it (spec 9.2, contract 4).
+
+use serde_json::{Value, json};
+use yearbook_domain::Plan;
+use yearbook_server::Settings;
+use yearbook_tests::app::TestApp;
+use yearbook_tests::components::root;
+
+async fn described(app: &TestApp) -> Value {
+    let reply = app.get("/openapi.json").send().await;
+    assert_eq!((reply.status.as_u16(), reply.header("content-type")), (200, "application/json".to_owned()));
+    reply.json()
+}
+
+fn words(value: &Value) -> Vec<&str> {
+    value.as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn the_document_changes_only_on_purpose() {
+    let document = described(&TestApp::with(Settings::default()).await).await;
+    insta::assert_snapshot!("openapi", serde_json::to_string_pretty(&document).unwrap());
+}
+
+#[tokio::test]
+async fn every_route_is_described_and_every_description_is_a_route_contract_4() {
+    let app = TestApp::start().await;
+    let document = described(&app).await;
+    let described: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
+    // Pages for people and the description itself say nothing of themselves.
+    let silent = ["/openapi.json", "/docs", "/docs/{asset}"];
+    let router = std::fs::read_to_string(root().join("host/server/src/router.rs")).unwrap();
+    let routes = router.lines().filter_map(|line| line.trim().strip_prefix(".route(\"")?.split('"').next());
+    for route in routes.filter(|route| !silent.contains(route)) {
+        let is_described = match route.strip_suffix("{tool}") {
+            Some(tools) => described.iter().any(|path| path.starts_with(tools)),
+            None => described.iter().any(|path| *path == route),
+        };
+        assert!(is_described, "{route} is not described");
+    }
+    let key = app.key(Plan::Enterprise).await;
+    for path in described {
+        let address = path.replace("{name}", "nothing").replace("{namespace}", "nothing");
+        let reply = app.get(&address).key(&key).send().await;
+        assert_ne!(reply.header("x-service-error-code"), "no_such_route", "{path}");
+        let status = reply.status.as_str();
+        assert!(document["paths"][path]["get"]["responses"][status].is_object(), "{path} answers {status}, which is not described");
+    }
+}
+
+#[tokio::test]
+async fn formats_and_their_parameters_are_those_loaded_now_contract_4() {
+    let app = TestApp::start().await;
+    let before = described(&app).await;
+    assert_eq!(words(&before["components"]["parameters"]["format"]["schema"]["enum"]), ["json", "csv", "arrow", "parquet"]);
+    let parameters = before["paths"]["/v1/datasets/{name}/data"]["get"]["parameters"].as_array().unwrap();
+    let delimiter = parameters.iter().find(|parameter| parameter["name"] == "csv.delimiter").unwrap();
+    assert_eq!((&delimiter["in"], &delimiter["schema"]["default"]), (&json!("query"), &json!(",")));
+    app.load("evil");
+    let after = described(&app).await;
+    assert_eq!(words(&after["components"]["parameters"]["format"]["schema"]["enum"]), ["json", "csv", "arrow", "parquet", "evil"]);
+    let content =
+        |document: &Value| document["paths"]["/v1/datasets/{name}/data"]["get"]["responses"]["200"]["content"].as_object().unwrap().len();
+    assert_eq!((content(&before), content(&after)), (4, 5));
+}
+
+#[tokio::test]
+async fn routes_name_the_key_schemes_that_spec_5_5_gives_them() {
+    let document = described(&TestApp::start().await).await;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let expected = match path.as_str() {
+            "/health" | "/health/full" | "/v1/datasets/{name}/preview" => json!([]),
+            path if path.starts_with("/v1/integrations/") => json!([{"APIKeyHeader": []}]),
+            _ => json!([{"ApiKeyAuth": []}]),
+        };
+        assert_eq!(item["get"]["security"], expected, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_operators_address_is_the_base_of_the_description_contract_6() {
+    let mut settings = Settings::default();
+    settings.server.public_url = Some("https://data.example.org/statistics".to_owned().try_into().unwrap());
+    let document = described(&TestApp::with(settings).await).await;
+    assert_eq!(document["servers"], json!([{"url": "https://data.example.org/statistics"}]));
+    assert_eq!(described(&TestApp::start().await).await["servers"], json!([{"url": "/"}]));
+}
+
+#[tokio::test]
+async fn the_page_loads_nothing_from_another_host_contract_4() {
+    let app = TestApp::start().await;
+    let assets = [("/docs", "text/html"), ("/docs/docs.js", "text/javascript"), ("/docs/docs.css", "text/css")];
+    for (path, content_type) in assets {
+        let reply = app.get(path).send().await;
+        assert_eq!((reply.status.as_u16(), reply.header("content-type")), (200, format!("{content_type}; charset=utf-8")), "{path}");
+        assert!(reply.header("content-security-policy").starts_with("default-src 'none'; script-src 'self';"), "{path}");
+        assert_eq!(reply.header("x-content-type-options"), "nosniff", "{path}");
+        let text = reply.text();
+        let loads = ["://", "@import", " url(", ":url(", "innerHTML"].iter().find(|sign| text.contains(**sign));
+        assert_eq!(loads, None, "{path}");
+        let again = app.get(path).header("if-none-match", &reply.header("etag")).send().await;
+        assert_eq!((again.status.as_u16(), again.body.len()), (304, 0), "{path}");
+    }
+    for path in ["/docs/", "/docs/index.html", "/docs/docs.js.map", "/docs/..%2fdocs.js"] {
+        assert_eq!(app.get(path).send().await.outcome(), (404, "no_such_route".to_owned()), "{path}");
+    }
+}
