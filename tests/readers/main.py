@@ -11,6 +11,7 @@ import pathlib
 import sys
 import traceback
 
+import bulk
 import compare
 import memory
 import readback
@@ -59,6 +60,7 @@ def check_dataset(tally, server, package, downloads):
         for reader, read in readers.items():
             tally.check(f"{package.name} {format_name} {reader}", lambda: compare.equal(expected, read(path, package)))
         path.unlink()
+    bulk.check(tally, server, package, expected)
 
 
 def check_large(tally, server, process, package, downloads):
@@ -85,6 +87,7 @@ def check_large(tally, server, process, package, downloads):
             if reader != "python":
                 tally.check(f"{package.name} {format_name} {reader}", lambda: compare.equal(expected, read(path, package)))
         path.unlink(missing_ok=True)
+    bulk.check(tally, server, package, expected)
 
     def slow_client():
         memory.forget_peak(process)

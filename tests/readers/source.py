@@ -19,6 +19,8 @@ class Package:
         self.fields = {field["name"]: TYPES[field["type"]] for field in resource["schema"]["fields"]}
         self.key = resource["schema"].get("primaryKey", [])
         self.date = descriptor["yearbook"].get("date_filter_column")
+        self.namespace = descriptor["yearbook"]["namespace"]
+        self.bulk = descriptor["yearbook"].get("bulk_redistribution", True)
         self.attribution = descriptor["yearbook"]["attribution_text"]
         self.licence = descriptor["licenses"][0]["name"]
 
