@@ -8,6 +8,7 @@ use crate::spec;
 mod guide;
 mod integrations;
 mod licences;
+mod openapi;
 mod readers;
 mod report;
 mod suites;
@@ -34,6 +35,7 @@ pub(crate) fn run(repository: &Repository, quick: bool) -> bool {
             report.counted("integrations: Meltano, Fivetran's SDK and Data Factory's models take the generated projects", || {
                 integrations::check(repository)
             });
+            report.counted("openapi: schemathesis finds the service as /openapi.json describes it", || openapi::check(repository));
             report.counted("guide: the examples in docs/api.md print what it shows", || guide::check(repository));
         }
     }

@@ -1,0 +1,117 @@
+"""Holds /openapi.json against its specification and against the server that it describes.
+
+Run by `cargo xtask test`; takes the key from YEARBOOK_KEY. The last line counts what passed and what failed."""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import urllib.request
+
+from openapi_schema_validator import OAS31Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+HERE = pathlib.Path(__file__).parent
+BUDGET_SECONDS = 120
+
+
+def fetch(base):
+    with urllib.request.urlopen(f"{base}/openapi.json") as response:
+        assert response.headers["content-type"] == "application/json", response.headers["content-type"]
+        return json.load(response)
+
+
+def resolve(document, item):
+    if "$ref" not in item:
+        return item
+    for step in item["$ref"].removeprefix("#/").split("/"):
+        document = document[step]
+    return document
+
+
+def examples(item):
+    """Every example of a parameter, header or media type."""
+    if "example" in item:
+        yield item["example"]
+    yield from (example["value"] for example in item.get("examples", {}).values())
+    yield from item.get("schema", {}).get("examples", [])
+
+
+def illustrated(document):
+    """(where, schema, example) of every example in the document."""
+    for name, schema in document["components"]["schemas"].items():
+        yield from ((name, {"$ref": f"#/components/schemas/{name}"}, example) for example in schema.get("examples", []))
+    for name, header in document["components"]["headers"].items():
+        yield from ((name, header["schema"], example) for example in examples(header))
+    for path, item in document["paths"].items():
+        operation = item["get"]
+        for parameter in operation.get("parameters", []):
+            parameter = resolve(document, parameter)
+            yield from ((f"{path} {parameter['name']}", parameter["schema"], example) for example in examples(parameter))
+        for status, response in operation["responses"].items():
+            for kind, media in response.get("content", {}).items():
+                yield from ((f"{path} {status} {kind}", media["schema"], example) for example in examples(media))
+
+
+def wrong_examples(document):
+    seen = 0
+    for where, schema, example in illustrated(document):
+        seen += 1
+        for error in OAS31Validator({**schema, "components": document["components"]}).iter_errors(example):
+            yield f"{where}: {error.message}"
+    if seen < 100:
+        yield f"only {seen} examples were found"
+
+
+def unexplained(document):
+    """Answers of 4xx and 5xx without an example."""
+    for path, item in document["paths"].items():
+        for status, response in item["get"]["responses"].items():
+            for kind, media in response.get("content", {}).items():
+                if status >= "400" and not list(examples(media)) and status != "503":
+                    yield f"{path} {status} {kind} has no example"
+
+
+def schemathesis(base, key, work):
+    command = [
+        pathlib.Path(sys.executable).with_name("schemathesis"), "--config-file", HERE / "schemathesis.toml", "run", f"{base}/openapi.json",
+        "--url", base, "--header", f"X-API-Key: {key}", "--phases", "examples,coverage,fuzzing", "--max-examples", "60",
+        "--seed", "20261121", "--workers", "2", "--request-timeout", "20", "--continue-on-failure", "--no-color",
+    ]
+    environment = {**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(HERE), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        done = subprocess.run(command, env=environment, timeout=BUDGET_SECONDS, cwd=work, check=False)
+    except subprocess.TimeoutExpired:
+        return [f"schemathesis did not end within {BUDGET_SECONDS} s"]
+    return [] if done.returncode == 0 else [f"schemathesis ended with {done.returncode}; its findings stand above"]
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--base", required=True)
+    arguments.add_argument("--printed", required=True, type=pathlib.Path, help="what `yearbook openapi` printed")
+    arguments.add_argument("--work", required=True, help="a folder for what schemathesis writes")
+    arguments = arguments.parse_args()
+    base = arguments.base
+    document = fetch(base)
+    same = json.loads(arguments.printed.read_text()) == document
+    checks = {
+        "`yearbook openapi` prints what the server answers": [] if same else ["they differ"],
+        "the document is valid OpenAPI 3.1": [error.message for error in OpenAPIV31SpecValidator(document).iter_errors()],
+        "every example suits its schema": list(wrong_examples(document)),
+        "every refusal has an example": list(unexplained(document)),
+        "the server does what the document says": schemathesis(base, os.environ["YEARBOOK_KEY"], arguments.work),
+    }
+    for what, findings in checks.items():
+        print("ok    " if not findings else "FAILED", what)
+        for finding in findings:
+            print("   ", finding)
+    failed = sum(bool(findings) for findings in checks.values())
+    print(f"openapi: {len(checks) - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
