@@ -50,15 +50,20 @@ impl TestApp {
         Self::with(settings).await
     }
 
-    /// A service with these settings.
+    /// A service with these settings and few sandbox instances, so that one kept by mistake is missed.
     pub async fn with(settings: Settings) -> Self {
+        Self::with_limits(settings, Limits { instances: 16, ..Limits::default() }).await
+    }
+
+    /// A service with these settings and limits.
+    pub async fn with_limits(settings: Settings, limits: Limits) -> Self {
         let folder = TempDir::new().unwrap();
         let store = yearbook_catalog::open(&yearbook_catalog::sqlite_url(&folder.path().join("yearbook.db"))).await.unwrap();
         let files = Files::open(&format!("file:{}", folder.path().join("objects").display())).unwrap();
         let workers = Workers::new(2);
         let live = Live::start(Arc::clone(&store), Live::PERIOD).await.unwrap();
         let registry = Arc::new(Registry::new());
-        let sandbox = components::sandbox(Limits { instances: 16, ..Limits::default() });
+        let sandbox = components::sandbox(limits);
         PLUGINS.iter().for_each(|name| registry.add(&sandbox.load(&components::component(name)).unwrap()).unwrap());
         let state = AppState::new(Parts {
             keys: KeyRing::new(Arc::clone(&store), Arc::clone(&live)),
@@ -74,6 +79,12 @@ impl TestApp {
         .await
         .unwrap();
         Self { router: yearbook_server::app(state), store, live, folder, files, workers, registry, sandbox }
+    }
+
+    /// Sandbox instances that no response holds.
+    #[must_use]
+    pub fn free_instances(&self) -> usize {
+        self.sandbox.free_instances()
     }
 
     /// Loads one more plugin while the service runs.

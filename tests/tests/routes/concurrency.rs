@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use yearbook_domain::Plan;
+use yearbook_sandbox::Limits;
 use yearbook_server::ServerSettings;
 use yearbook_tests::app::{TestApp, big};
 
@@ -86,4 +87,43 @@ async fn answers_without_a_body_keep_the_connection() {
             "{head}"
         );
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_hundred_clients_that_stop_reading_do_not_stop_others() {
+    const STALLED: usize = 200;
+    let mut settings = yearbook_server::Settings::default();
+    settings.limits.burst_per_second = 0;
+    let app = TestApp::with_limits(settings, Limits::default()).await;
+    // Some 20 MB as JSON: more than sockets and buffers hold.
+    app.publish(&big(400_000)).await;
+    let key = app.key(Plan::Enterprise).await;
+    let (address, stop, server) = socket(&app).await;
+    let all = app.free_instances();
+    let request = format!("GET /v1/datasets/big/data?limit=0&start=1900-01-01 HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n");
+    let mut stalled = Vec::new();
+    for _ in 0..STALLED {
+        let mut client = TcpStream::connect(address).await.unwrap();
+        client.write_all(request.as_bytes()).await.unwrap();
+        let mut begun = [0; 12];
+        client.read_exact(&mut begun).await.unwrap();
+        assert_eq!(&begun, b"HTTP/1.1 200");
+        stalled.push(client);
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(app.free_instances(), all - STALLED, "every stalled client is in the middle of its response");
+    for _ in 0..20 {
+        let reply = app.get("/v1/datasets/big/data").key(&key).send().await;
+        assert_eq!(reply.outcome().0, 200);
+    }
+    drop(stalled);
+    tokio::time::timeout(Duration::from_secs(20), async {
+        while app.free_instances() < all {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await
+    .expect("what the clients held is free again");
+    stop.send(()).unwrap();
+    server.await.unwrap().unwrap();
 }
