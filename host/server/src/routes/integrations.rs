@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
+use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
 use yearbook_domain::Problem;
@@ -108,6 +108,8 @@ fn shown(asked: &Asked, project: &Project) -> Value {
 fn describe(headers: &mut HeaderMap, asked: &Asked, zipped: bool) {
     // The addresses in the files follow the host that was asked, their warnings the plan of the key.
     headers.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding, Host, X-API-Key"));
+    // What a run costs is of the moment, whichever way the files travel.
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(OFFERS[usize::from(zipped)]));
     if zipped {
         // A tool's name is lower-case letters, digits and hyphens.
