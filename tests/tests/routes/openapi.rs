@@ -105,3 +105,30 @@ async fn the_page_loads_nothing_from_another_host_contract_4() {
         assert_eq!(app.get(path).send().await.outcome(), (404, "no_such_route".to_owned()), "{path}");
     }
 }
+
+/// Every `$ref` below `value`.
+fn references(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            found.extend(members.get("$ref").and_then(Value::as_str).map(str::to_owned));
+            members.values().for_each(|member| references(member, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn every_reference_leads_somewhere_and_every_component_is_used() {
+    let document = described(&TestApp::start().await).await;
+    let mut found = Vec::new();
+    references(&document, &mut found);
+    for reference in &found {
+        assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference} leads nowhere");
+    }
+    for kind in ["parameters", "headers", "schemas"] {
+        for name in document["components"][kind].as_object().unwrap().keys() {
+            assert!(found.contains(&format!("#/components/{kind}/{name}")), "nothing refers to {kind}/{name}");
+        }
+    }
+}

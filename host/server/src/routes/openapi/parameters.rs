@@ -94,8 +94,8 @@ pub(super) fn of_plugin<'a>(prefix: &'a str, declared: &'a [Parameter]) -> impl 
 
 fn limit(settings: &Settings) -> String {
     let caps: Vec<String> =
-        Plan::ALL.into_iter().filter_map(|plan| settings.plans.of(plan).row_cap.map(|cap| format!("{cap} on {plan}"))).collect();
-    let capped = if caps.is_empty() { String::new() } else { format!(" A request gets at most {} rows.", caps.join(", ")) };
+        Plan::ALL.into_iter().filter_map(|plan| settings.plans.of(plan).row_cap.map(|cap| format!("{cap} rows on {plan}"))).collect();
+    let capped = if caps.is_empty() { String::new() } else { format!(" A request gets at most {}.", caps.join(", ")) };
     format!(
         "Maximum rows. 0 means everything, but is refused (413) on a dataset with more than {UNBOUNDED_ROWS} rows or with geometry \
          unless `start` or `end` bounds it, or `geometry=false` on a small spatial one.{capped}"
@@ -159,6 +159,9 @@ mod tests {
         let components = components(&Settings::default(), &Plugins::default());
         assert_eq!(components["limit"]["schema"]["default"], 100);
         let described = components["limit"]["description"].as_str().unwrap_or_default();
-        assert!(described.contains("50000 on free, 50000 on starter rows") && described.contains("more than 100000 rows"), "{described}");
+        assert!(
+            described.contains("50000 rows on free, 50000 rows on starter.") && described.contains("more than 100000 rows"),
+            "{described}"
+        );
     }
 }
