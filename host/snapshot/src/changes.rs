@@ -26,7 +26,7 @@ use self::sink::Sink;
 pub use read::ChangesPlan;
 
 /// Compares two stored snapshots: row by row where both have the same primary key, otherwise as two bags of whole rows, of which
-/// some went away and some came. Both files are read as streams; what is held is an index of the newer one, some 60 bytes a
+/// some went away and some came. Both files are read as streams; what is held is an index of the newer one, under 100 bytes a
 /// row, and one batch.
 ///
 /// # Errors

@@ -38,7 +38,10 @@ pub struct Draft {
 /// Reads, checks, sorts and stores the package's table. `current` is the dataset's current snapshot, if it has one: when the id comes
 /// out the same and its file is intact, nothing is written.
 ///
-/// Memory: the bound in `table.rs`. Temporary disk: the stored file once, in the system's temporary folder.
+/// What changed since `current` is stored beside it.
+///
+/// Memory: the bound in `table.rs`; afterwards that in `changes.rs`. Temporary disk: the stored file, then that of changes, in the
+/// system's temporary folder.
 ///
 /// # Errors
 /// [`PublishError::Table`] with the first 50 faults, and the other variants as they say.
@@ -90,6 +93,8 @@ pub async fn publish(
         layout: package.layout,
         bbox: findings.bbox,
     };
+    // Comparing reads the stored files, so the table need not be held any longer.
+    drop(arranged);
     // A damaged file was stored anew: the snapshot is the same one still.
     match current {
         Some(current) if current.id == snapshot.id && current.file == snapshot.file => Ok(draft(current.clone(), true, None)),

@@ -43,11 +43,12 @@ impl Reader {
     /// A [`Failure`] that names the stored file. The stream ends after its first failure.
     pub async fn changes(&self, plan: &ChangesPlan) -> Result<Scan, Failure> {
         let schema = schema(plan);
+        let mut parts = plan.parts.clone().into_iter();
+        let plan = Arc::new(ChangesPlan { parts: Vec::new(), ..plan.clone() });
         let part = |part: (ChangeSet, Range<u64>)| {
-            let (reader, plan, schema) = (self.clone(), plan.clone(), Arc::clone(&schema));
+            let (reader, plan, schema) = (self.clone(), Arc::clone(&plan), Arc::clone(&schema));
             async move { reader.part(&plan, part, schema).await }
         };
-        let mut parts = plan.parts.iter().cloned();
         // Opened now, so that a missing file is found before the first byte is sent.
         let first = match parts.next() {
             Some(first) => part(first).await?,
