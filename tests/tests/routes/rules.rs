@@ -2,7 +2,6 @@
 //! `docs/rules.md` has them all.
 
 use futures::StreamExt;
-use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use yearbook_domain::{Millis, Plan};
 use yearbook_server::{PublicUrl, Settings};
