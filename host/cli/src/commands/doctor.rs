@@ -152,6 +152,8 @@ async fn snapshots(store: &dyn Store, files: &Files) -> anyhow::Result<(Status, 
 async fn plugins(context: &Context, fresh: bool) -> anyhow::Result<(Status, String)> {
     let cache = if fresh { None } else { Some(context.settings.cache_dir()) };
     let (registry, _) = plugins::load(context, context.workers(), cache).await?;
-    let formats: Vec<String> = registry.current().encoders().map(|encoder| encoder.description().format.clone()).collect();
-    Ok((Status::Ok, format!("{} load", formats.join(", "))))
+    let plugins = registry.current();
+    let formats = plugins.encoders().map(|encoder| encoder.description().format.as_str());
+    let tools = plugins.generators().map(|generator| generator.description().tool.as_str());
+    Ok((Status::Ok, format!("{} load", formats.chain(tools).collect::<Vec<_>>().join(", "))))
 }

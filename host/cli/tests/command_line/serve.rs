@@ -59,7 +59,7 @@ fn a_server_notices_what_commands_do_and_stops_when_asked_contract_6() {
     let listed = yearbook.run(&["plugin", "list", "--json"]).ok().json();
     let kinds = |kind| listed.as_array().unwrap().iter().filter(|plugin| plugin["kind"] == kind).count();
     assert_eq!((kinds("encoder"), kinds("generator")), (4, 3), "{listed}");
-    assert!(yearbook.run(&["doctor"]).ok().stdout.contains("json, csv, arrow, parquet load"));
+    assert!(yearbook.run(&["doctor"]).ok().stdout.contains("json, csv, arrow, parquet, azure-data-factory, fivetran, meltano load"));
 
     let asked = Command::new("kill").args(["-TERM", &server.0.id().to_string()]).status().unwrap();
     assert!(asked.success());
