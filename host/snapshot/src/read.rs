@@ -74,7 +74,13 @@ impl Reader {
     }
 
     /// The rows of `columns` in `window`, without dates or needle.
-    pub(crate) async fn rows(&self, snapshot: &Snapshot, columns: &[usize], schema: SchemaRef, window: Range<u64>) -> Result<Scan, Failure> {
+    pub(crate) async fn rows(
+        &self,
+        snapshot: &Snapshot,
+        columns: &[usize],
+        schema: SchemaRef,
+        window: Range<u64>,
+    ) -> Result<Scan, Failure> {
         let source = self.source(snapshot).await?;
         let projection = Projection::new(&source.opened, columns, schema)?;
         Ok(scan::plain(source, projection, window, None))
