@@ -46,7 +46,6 @@ impl Generator for Evil {
     }
 }
 
-#[expect(clippy::infinite_loop, reason = "this is the attack")]
 fn spin() -> ! {
     loop {
         std::hint::spin_loop();
