@@ -6,6 +6,7 @@ pub(crate) mod compress;
 pub(crate) mod conditional;
 pub(crate) mod document;
 pub(crate) mod etag;
+pub(crate) mod head;
 pub(crate) mod links;
 
 pub(crate) use document::Document;

@@ -24,7 +24,7 @@ use crate::middleware::keyed::Keyed;
 use crate::respond::{body, conditional};
 use crate::state::AppState;
 
-use self::head::Head;
+use crate::respond::head::Head;
 
 /// What one answer holds, and how far the client is then.
 struct Answer {
@@ -52,7 +52,7 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     };
     let start = since::place(&state, &dataset, &history, since).await?;
     let answer = answer(&state, &asked, &dataset, &history, start, keyed.limits);
-    let head = Head::new(&parts, &asked, &answer, &options);
+    let head = head::of(&parts, &asked, &answer, &options);
     if conditional::not_modified(&parts.headers, &head.tag, None) {
         return Ok(head.not_modified());
     }

@@ -23,8 +23,8 @@ use crate::middleware::keyed::Keyed;
 use crate::respond::{body, conditional};
 use crate::state::AppState;
 
-use self::head::Head;
 use self::judge::{Judged, judge};
+use crate::respond::head::Head;
 
 /// `GET /v1/datasets/{name}/data` and `GET /v1/series/{name}/data`.
 pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
@@ -34,7 +34,7 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     let dataset = state.live.dataset(asked.name.as_str()).ok_or_else(|| Refusal::NoSuchDataset { name: asked.name.to_string() })?;
     let Judged { snapshot, first_row, options } = judge(&state, &asked, &dataset).await?;
     let plan = read::plan(&dataset, snapshot, &keyed.caller, keyed.limits, &asked.query, first_row)?;
-    let head = Head::new(&state, &parts, &asked, &plan, &options);
+    let head = head::of(&state, &parts, &asked, &plan, &options);
     if conditional::not_modified(&parts.headers, &head.tag, Some(plan.snapshot.created_at)) {
         return Ok(head.not_modified());
     }

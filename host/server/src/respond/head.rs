@@ -1,0 +1,80 @@
+//! The head of an answer with rows: credit, tag, name and coding. What only one route says is added to `shared` by that route.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use yearbook_domain::{Namespace, Snapshot};
+
+use super::{Tag, attribution, body};
+use crate::error::Error;
+use crate::extract::Asked;
+use crate::extract::coding::Coding;
+use crate::headers::GEOMETRY_OMITTED;
+
+/// The head of a response.
+pub(crate) struct Head {
+    /// Entity tag, without the coding.
+    pub(crate) tag: Tag,
+    /// How the body is compressed. A function of the request alone, never of the body's size, so that tags hold.
+    pub(crate) coding: Option<Coding>,
+    /// Headers of 200 and 304 alike.
+    pub(crate) shared: HeaderMap,
+    /// Headers of 200 alone.
+    content: HeaderMap,
+}
+
+impl Head {
+    /// What every answer with rows says. `name` is that of the file, without extension.
+    pub(crate) fn new(parts: &Parts, asked: &Asked, tag: Tag, namespace: &Namespace, snapshot: &Snapshot, name: &str) -> Self {
+        let description = asked.encoder.description();
+        let coding = Coding::choose(&parts.headers).filter(|_| description.compressible);
+
+        let mut shared = HeaderMap::new();
+        attribution::write(&mut shared, namespace, snapshot);
+        shared.insert(ETAG, tag.header(coding));
+        shared.insert(CACHE_CONTROL, HeaderValue::from_static("private"));
+        // The key decides by its plan how many rows there are.
+        shared.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding, X-API-Key"));
+        if !asked.query.geometry {
+            shared.insert(GEOMETRY_OMITTED, HeaderValue::from_static("true"));
+        }
+
+        let mut content = HeaderMap::new();
+        put(&mut content, CONTENT_TYPE, description.media_type.clone());
+        if description.format != "json" {
+            put(&mut content, CONTENT_DISPOSITION, format!("attachment; filename=\"{name}.{}\"", description.extension));
+        }
+        if let Some(coding) = coding {
+            content.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+        }
+        Self { tag, coding, shared, content }
+    }
+
+    /// 304.
+    pub(crate) fn not_modified(&self) -> Response {
+        let mut response = Response::new(body::unsaid());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        *response.headers_mut() = self.shared.clone();
+        response
+    }
+
+    /// 200 with `body`.
+    pub(crate) fn with(&self, body: Body) -> Response {
+        let mut response = Response::new(body);
+        *response.headers_mut() = self.shared.clone();
+        response.headers_mut().extend(self.content.clone());
+        response
+    }
+}
+
+/// Writes a header made of text that publishing or the host has checked; a value that is none after all is logged and left out.
+pub(crate) fn put(headers: &mut HeaderMap, name: HeaderName, text: String) {
+    match HeaderValue::try_from(text) {
+        Ok(value) => {
+            headers.insert(name, value);
+        }
+        Err(failure) => drop(Error::broken("write a header", &failure)),
+    }
+}
