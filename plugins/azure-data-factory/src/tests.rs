@@ -1,3 +1,5 @@
+//! What the generated factory must say, without the tool itself.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::json;
