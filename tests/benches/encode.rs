@@ -113,7 +113,7 @@ fn native<E: yearbook_sdk::Encoder>(table: &Table) -> Duration {
         encoder.part(batch, &mut out).unwrap();
         std::hint::black_box(out);
     }
-    encoder.tail(&mut Vec::new()).unwrap();
+    encoder.tail(&[], &mut Vec::new()).unwrap();
     start.elapsed()
 }
 

@@ -33,6 +33,9 @@ pub struct Description {
     /// Present: parts are independent and are joined by these bytes.
     #[serde(skip)]
     pub separator: Option<Vec<u8>>,
+    /// How many rows a part should have: batches are joined up to that many.
+    #[serde(skip)]
+    pub part_rows: Option<u32>,
     /// Whether the guest takes dictionary-encoded text.
     #[serde(skip)]
     pub dictionaries: bool,
@@ -124,7 +127,18 @@ impl Description {
     /// # Errors
     /// A sentence that names the field and the rule.
     pub(crate) fn check(raw: guest::Description) -> Result<Self, String> {
-        let guest::Description { format, version, media_type, extension, separator, dictionaries, compressible, parameters, docs } = raw;
+        let guest::Description {
+            format,
+            version,
+            media_type,
+            extension,
+            separator,
+            part_rows,
+            dictionaries,
+            compressible,
+            parameters,
+            docs,
+        } = raw;
         check_name("format", &format, b"_-")?;
         check_word("version", &version)?;
         check_media_type(&media_type)?;
@@ -137,9 +151,12 @@ impl Description {
         if separator.as_ref().is_some_and(|bytes| bytes.len() > SEPARATOR_BYTES) {
             return Err(format!("separator is longer than {SEPARATOR_BYTES} bytes"));
         }
+        if part_rows == Some(0) {
+            return Err("part-rows is 0; a part has rows (none: batches as they come)".to_owned());
+        }
         check_docs("docs", &docs)?;
         let parameters = check_parameters(parameters)?;
-        Ok(Self { format, version, media_type, extension, separator, dictionaries, compressible, parameters, docs })
+        Ok(Self { format, version, media_type, extension, separator, part_rows, dictionaries, compressible, parameters, docs })
     }
 }
 
@@ -263,6 +280,7 @@ mod tests {
             media_type: "text/csv; charset=utf-8; header=present".into(),
             extension: "csv".into(),
             separator: Some(Vec::new()),
+            part_rows: None,
             dictionaries: true,
             compressible: true,
             parameters: vec![wire::Parameter {
@@ -290,7 +308,7 @@ mod tests {
     #[test]
     fn a_lying_description_is_refused_with_a_sentence_about_the_field() {
         type Spoil = fn(&mut guest::Description);
-        let cases: [(&str, Spoil); 14] = [
+        let cases: [(&str, Spoil); 15] = [
             ("format", |d| d.format = "CSV".into()),
             ("format", |d| d.format = "a".repeat(10 << 20)),
             ("format", |d| d.format = String::new()),
@@ -300,6 +318,7 @@ mod tests {
             ("media type", |d| d.media_type = "text/csv; name=é".into()),
             ("extension", |d| d.extension = "../csv".into()),
             ("separator", |d| d.separator = Some(vec![0; 65])),
+            ("part-rows", |d| d.part_rows = Some(0)),
             ("docs", |d| d.docs = "\u{1b}[2J".into()),
             ("parameters", |d| d.parameters = vec![d.parameters[0].clone(); 33]),
             ("declared twice", |d| d.parameters.push(d.parameters[0].clone())),

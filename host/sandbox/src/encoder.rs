@@ -2,6 +2,8 @@
 //! so that what fails before any byte is still an honest status; afterwards the client's reading pace
 //! drives the scan, and a client that goes away ends both.
 
+mod notes;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,6 +21,8 @@ use crate::failure::{BoxError, CutOff, EncodeError};
 use crate::host::HostState;
 use crate::instance::Instance;
 use crate::sandbox::Sandbox;
+
+pub(crate) use notes::Notes;
 
 /// Rows of a response: batches of one schema.
 pub type Batches = BoxStream<'static, Result<RecordBatch, BoxError>>;
@@ -84,10 +88,10 @@ impl Encoder {
         let begun = self.on_worker(move || encoder.begin(permit, &schema, &options, first.as_ref(), done)).await??;
         match begun {
             Begun::Done(bytes) => Ok(Encoded::Whole(bytes)),
-            Begun::More(instance, bytes) => {
+            Begun::More(response, bytes) => {
                 let (sender, receiver) = mpsc::channel(self.sandbox.limits.buffered_chunks.max(1));
                 let whole = Arc::new(AtomicBool::new(false));
-                let driven = Arc::clone(self).drive(instance, bytes, second, batches, Sink { sender, whole: Arc::clone(&whole) });
+                let driven = Arc::clone(self).drive(response, bytes, second, batches, Sink { sender, whole: Arc::clone(&whole) });
                 // The request's span goes along, so that a cut is logged with the request's id.
                 tokio::spawn(driven.in_current_span());
                 Ok(Encoded::Stream(chunks(receiver, whole)))
@@ -116,16 +120,18 @@ impl Encoder {
         first: Option<&RecordBatch>,
         done: bool,
     ) -> Result<Begun, EncodeError> {
-        let mut instance = Instance::open(self, permit, schema, options)?;
-        let mut bytes = instance.head()?;
+        let instance = Instance::open(self, permit, schema, options)?;
+        let mut response = Box::new(Response { instance, notes: Notes::new(self.sandbox.limits.note_bytes), begun: false });
+        let mut bytes = response.instance.head()?;
+        response.notes.skip(bytes.len());
         if let Some(batch) = first {
-            append(&mut bytes, instance.part(batch)?);
+            append(&mut bytes, response.part(self, batch)?);
         }
         if done {
-            append(&mut bytes, instance.tail()?);
+            append(&mut bytes, response.instance.tail(&response.notes)?);
             return Ok(Begun::Done(bytes.into()));
         }
-        Ok(Begun::More(Box::new(instance), bytes.into()))
+        Ok(Begun::More(response, bytes.into()))
     }
 
     /// Sends the rest of a response. Room for a chunk is reserved before the chunk is made, so an
@@ -133,7 +139,7 @@ impl Encoder {
     /// batch overlaps encoding the present one.
     async fn drive(
         self: Arc<Self>,
-        mut instance: Box<Instance>,
+        mut response: Box<Response>,
         first: Bytes,
         mut batch: Option<RecordBatch>,
         mut batches: Batches,
@@ -149,13 +155,13 @@ impl Encoder {
                 continue;
             }
             let last = batch.is_none();
-            let separator = self.description.separator.clone();
+            let encoder = Arc::clone(&self);
             let work = self.on_worker(move || {
                 let bytes = match &batch {
-                    Some(batch) => instance.part(batch).map(|part| joined(separator.as_deref(), part)),
-                    None => instance.tail(),
+                    Some(batch) => response.part(&encoder, batch),
+                    None => response.instance.tail(&response.notes),
                 };
-                bytes.map(|bytes| (instance, bytes))
+                bytes.map(|bytes| (response, bytes))
             });
             let next = async { if last { None } else { batches.next().await } };
             let (made, next) = tokio::join!(work, next);
@@ -163,7 +169,7 @@ impl Encoder {
             let next = next.transpose().map_err(EncodeError::Input);
             match made.and_then(|made| next.map(|next| (made, next))) {
                 Ok(((returned, bytes), next)) => {
-                    (instance, batch) = (returned, next);
+                    (response, batch) = (returned, next);
                     if !bytes.is_empty() {
                         room.send(bytes.into());
                     }
@@ -204,18 +210,30 @@ fn chunks(receiver: mpsc::Receiver<Bytes>, whole: Arc<AtomicBool>) -> BoxStream<
 /// Whether a response was finished by its first trip to a worker.
 enum Begun {
     Done(Bytes),
-    More(Box<Instance>, Bytes),
+    More(Box<Response>, Bytes),
+}
+
+/// A response whose head is made.
+struct Response {
+    instance: Instance,
+    notes: Notes,
+    /// Whether there is a part already.
+    begun: bool,
+}
+
+impl Response {
+    /// The next part, behind its separator.
+    fn part(&mut self, encoder: &Encoder, batch: &RecordBatch) -> Result<Vec<u8>, EncodeError> {
+        let piece = self.instance.part(batch)?;
+        let separator = encoder.description.separator.as_deref().filter(|_| std::mem::replace(&mut self.begun, true)).unwrap_or_default();
+        self.notes.skip(separator.len());
+        let plugin = || encoder.description.format.clone();
+        self.notes.take(piece.bytes.len(), piece.note).map_err(|trap| EncodeError::Trapped { plugin: plugin(), trap })?;
+        Ok(if separator.is_empty() { piece.bytes } else { [separator, &piece.bytes].concat() })
+    }
 }
 
 /// Appends without copying where there is nothing to append to.
 fn append(bytes: &mut Vec<u8>, more: Vec<u8>) {
     if bytes.is_empty() { *bytes = more } else { bytes.extend_from_slice(&more) }
-}
-
-/// A part that is not the first, behind its separator.
-fn joined(separator: Option<&[u8]>, part: Vec<u8>) -> Vec<u8> {
-    match separator {
-        Some(separator) if !separator.is_empty() => [separator, &part].concat(),
-        _ => part,
-    }
 }

@@ -73,6 +73,9 @@ pub enum Trap {
     /// `output_bytes_per_call`.
     #[error("returned more than {0} bytes in one call (sandbox.output_bytes_per_call)")]
     Output(usize),
+    /// `note_bytes`.
+    #[error("left notes of more than {0} bytes for its tail (sandbox.note_bytes)")]
+    Notes(usize),
     /// `amplification`.
     #[error("returned {returned} bytes for {allowed} that its input allows (sandbox.amplification)")]
     Amplification {

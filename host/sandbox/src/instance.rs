@@ -1,6 +1,8 @@
 //! One guest at work on one response: a store, an `encoding`, and the checks on what it returns. All
 //! of it is blocking and runs on a worker.
 
+mod measured;
+
 use arrow::array::RecordBatch;
 use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::Store;
@@ -10,7 +12,7 @@ use crate::bindings::EncoderPlugin;
 use crate::bindings::exports::yearbook::plugin::encoder as wire;
 use crate::convert::{Converter, WireSchema};
 use crate::description::{OptionValue, Value};
-use crate::encoder::Encoder;
+use crate::encoder::{Encoder, Notes};
 use crate::failure::{EncodeError, Trap};
 use crate::host::HostState;
 
@@ -78,8 +80,8 @@ impl Instance {
         self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_head(store, encoding))
     }
 
-    /// Bytes of a batch.
-    pub(crate) fn part(&mut self, batch: &RecordBatch) -> Result<Vec<u8>, EncodeError> {
+    /// What a batch becomes.
+    pub(crate) fn part(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
         let crossing = self.converter.convert(batch).map_err(|error| EncodeError::Host(error.to_string()))?;
         let weight = crossing.bytes().saturating_add(crossing.cells.saturating_mul(self.name_bytes + CELL_BYTES));
         self.allowance = self.allowance.saturating_add(weight.saturating_mul(self.amplification));
@@ -88,26 +90,46 @@ impl Instance {
     }
 
     /// Bytes after the last row.
-    pub(crate) fn tail(&mut self) -> Result<Vec<u8>, EncodeError> {
+    pub(crate) fn tail(&mut self, notes: &Notes) -> Result<Vec<u8>, EncodeError> {
+        self.allowance = self.allowance.saturating_add(notes.bytes().saturating_mul(self.amplification));
         let encoding = self.encoding;
-        self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_tail(store, encoding))
+        notes.borrow(|notes| self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_tail(store, encoding, notes)))
     }
 
-    fn call(
+    fn call<T: Output>(
         &mut self,
-        call: impl FnOnce(&EncoderPlugin, &mut Store<HostState>) -> wasmtime::Result<Result<Vec<u8>, wire::Error>>,
-    ) -> Result<Vec<u8>, EncodeError> {
+        call: impl FnOnce(&EncoderPlugin, &mut Store<HostState>) -> wasmtime::Result<Result<T, wire::Error>>,
+    ) -> Result<T, EncodeError> {
         let guest = &self.guest;
-        let bytes = HostState::call(&mut self.store, |store| call(guest, store))
+        let output = HostState::call(&mut self.store, |store| call(guest, store))
             .map_err(|trap| EncodeError::Trapped { plugin: self.plugin.clone(), trap })?
             .map_err(|error| guest_error(&self.plugin, error))?;
         let allowed = self.allowance.saturating_add(FREE_OUTPUT_BYTES);
-        if bytes.len() > allowed {
-            let trap = Trap::Amplification { returned: bytes.len(), allowed };
+        let returned = output.bytes();
+        if returned > allowed {
+            let trap = Trap::Amplification { returned, allowed };
             return Err(EncodeError::Trapped { plugin: self.plugin.clone(), trap });
         }
-        self.allowance = self.allowance.saturating_sub(bytes.len());
-        Ok(bytes)
+        self.allowance = self.allowance.saturating_sub(returned);
+        Ok(output)
+    }
+}
+
+/// What a call returns, weighed.
+trait Output {
+    /// Bytes that the guest gave out.
+    fn bytes(&self) -> usize;
+}
+
+impl Output for Vec<u8> {
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+impl Output for wire::Piece {
+    fn bytes(&self) -> usize {
+        self.bytes.len().saturating_add(self.note.len())
     }
 }
 

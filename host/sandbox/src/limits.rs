@@ -28,6 +28,9 @@ pub struct Limits {
     /// Bytes out per byte in, where a cell counts as its bytes, its column's name and 16 more, since
     /// that is what a row-wise text format writes for it. Default 8: JSON escapes grow a byte to six.
     pub amplification: usize,
+    /// Bytes that the parts of one response may leave for its tail, together. Default 16 MiB: an index
+    /// of 10,000 row groups of 30 columns has some 10 MB.
+    pub note_bytes: usize,
     /// Instances alive at once, over all plugins: what bounds the memory of all guests together. A
     /// client that reads slowly holds one (measured: some 8 MB with its buffers), so there must be
     /// many more than cores. Default 512.
@@ -55,6 +58,7 @@ impl Default for Limits {
             wall_ms_per_call: 30_000,
             output_bytes_per_call: 64 << 20,
             amplification: 8,
+            note_bytes: 16 << 20,
             instances: 512,
             queue_ms: 2_000,
             buffered_chunks: 2,

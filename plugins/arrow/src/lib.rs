@@ -7,7 +7,7 @@ use arrow::buffer::Buffer;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow::ipc::writer::StreamEncoder;
-use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Schema};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Schema};
 
 yearbook_sdk::export_encoder!(Arrow);
 
@@ -30,6 +30,7 @@ impl Encoder for Arrow {
             media_type: "application/vnd.apache.arrow.stream",
             extension: "arrows",
             separator: Some(b""),
+            part_rows: None,
             dictionaries: false,
             compressible: false,
             parameters: Vec::new(),
@@ -62,7 +63,7 @@ impl Encoder for Arrow {
         Ok(())
     }
 
-    fn tail(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn tail(&mut self, _: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(&self.empty[self.empty.len() - END..]);
         Ok(())
     }

@@ -23,6 +23,7 @@ impl Encoder for Csv {
             media_type: "text/csv; charset=utf-8; header=present",
             extension: "csv",
             separator: Some(b""),
+            part_rows: None,
             dictionaries: true,
             compressible: true,
             parameters: vec![Parameter {
@@ -61,10 +62,6 @@ impl Encoder for Csv {
 
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
         self.rows.write(&batch, out);
-        Ok(())
-    }
-
-    fn tail(&mut self, _: &mut Vec<u8>) -> Result<(), Error> {
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 
 mod attacks;
 
-use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Options, Parameter, Schema};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};
 
 /// A response that goes wrong as its options say.
 pub struct Evil {
@@ -26,6 +26,7 @@ impl Encoder for Evil {
             media_type: "application/x-evil",
             extension: "evil",
             separator: None,
+            part_rows: None,
             dictionaries: true,
             compressible: false,
             parameters: vec![
@@ -58,7 +59,7 @@ impl Encoder for Evil {
         self.reach("part", out)
     }
 
-    fn tail(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn tail(&mut self, _: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(b"tail");
         self.reach("tail", out)
     }

@@ -3,7 +3,7 @@
 //! straight from columns.
 
 use yearbook_sdk::text::{Dialect, Rows};
-use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Options, Parameter, Schema};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};
 
 mod envelope;
 mod escape;
@@ -26,6 +26,7 @@ impl Encoder for Json {
             media_type: "application/json",
             extension: "json",
             separator: Some(b","),
+            part_rows: None,
             dictionaries: true,
             compressible: true,
             parameters: vec![Parameter {
@@ -66,7 +67,7 @@ impl Encoder for Json {
         Ok(())
     }
 
-    fn tail(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn tail(&mut self, _: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(self.tail);
         Ok(())
     }

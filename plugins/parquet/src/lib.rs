@@ -8,7 +8,7 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use yearbook_sdk::{Batch, DataType, Description, Encoder, Error, Field, Kind, Options, Parameter, Schema};
+use yearbook_sdk::{Batch, DataType, Description, Encoder, Error, Field, Kind, Note, Options, Parameter, Schema};
 
 yearbook_sdk::export_encoder!(Parquet);
 
@@ -33,6 +33,7 @@ impl Encoder for Parquet {
             media_type: "application/vnd.apache.parquet",
             extension: "parquet",
             separator: None,
+            part_rows: None,
             dictionaries: false,
             compressible: false,
             parameters: vec![Parameter {
@@ -84,7 +85,7 @@ impl Encoder for Parquet {
         self.hand_out(out)
     }
 
-    fn tail(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+    fn tail(&mut self, _: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
         self.writer.finish().map_err(internal)?;
         self.hand_out(out)
     }

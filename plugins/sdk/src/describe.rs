@@ -18,6 +18,9 @@ pub struct Description {
     /// may then encode the parts of one response on several instances. `None`: each part depends on
     /// those before it.
     pub separator: Option<&'static [u8]>,
+    /// How many rows a part should have, where that matters to the format; the host then joins batches.
+    /// `None`, as most formats say: batches as they come.
+    pub part_rows: Option<u32>,
     /// Whether `part` understands [`crate::Values::Dictionary`]. If not, text always arrives plain.
     pub dictionaries: bool,
     /// Whether gzip or zstd make the output much smaller: true for text formats.

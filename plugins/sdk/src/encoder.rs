@@ -6,7 +6,8 @@ use crate::{Batch, Description, Error, Options, Schema};
 /// calls are `open`, `head`, then `part` once a batch (possibly never), `tail`, drop.
 ///
 /// When [`Description::separator`] is given, the host may serve one response with several values, each
-/// of which sees some of the batches; `head` and `tail` are then called on one of them only.
+/// of which sees some of the batches; `head` and `tail` are then called on one of them only. What the
+/// tail must know of the parts travels in their [notes](Encoder::note).
 pub trait Encoder: Sized + 'static {
     /// Says what the plugin makes. Called once when the plugin is loaded.
     fn describe() -> Description;
@@ -17,22 +18,44 @@ pub trait Encoder: Sized + 'static {
     /// [`Error::UnsupportedSchema`] when the format cannot carry a column; [`Error::InvalidOption`].
     fn open(schema: Schema, options: &Options) -> Result<Self, Error>;
 
-    /// Appends the bytes before the first row.
+    /// Appends the bytes before the first row. As given: none.
     ///
     /// # Errors
     /// [`Error::Internal`].
-    fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error>;
+    fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let _ = out;
+        Ok(())
+    }
 
     /// Appends the bytes of these rows. May append nothing where parts are not independent: an
-    /// encoder may hold back, as long as what it holds has a bound.
+    /// encoder may hold back, as long as what it holds has a bound. `out` is empty at first.
     ///
     /// # Errors
     /// [`Error::Internal`].
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error>;
 
-    /// Appends the bytes after the last row. Not called when the response failed.
+    /// What the tail must know of the part that was just made, such as an entry of an index. Called
+    /// after each `part`; it is not part of the response. As given: nothing.
+    fn note(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Appends the bytes after the last row. `notes` are those that are not empty, of all parts, in
+    /// order, whichever value made them. Not called when the response failed. As given: none.
     ///
     /// # Errors
     /// [`Error::Internal`].
-    fn tail(&mut self, out: &mut Vec<u8>) -> Result<(), Error>;
+    fn tail(&mut self, notes: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
+        let _ = (notes, out);
+        Ok(())
+    }
+}
+
+/// What a part left for the tail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Where the part's first byte stands in the response, counted from the response's first byte.
+    pub offset: u64,
+    /// What [`Encoder::note`] returned.
+    pub bytes: Vec<u8>,
 }

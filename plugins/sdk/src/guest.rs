@@ -7,7 +7,7 @@ use std::sync::Once;
 
 use crate::batch::Decoder;
 use crate::log::{self, Level};
-use crate::{Encoder, Error, Kind, Options, Parameter, Schema, Value, wire};
+use crate::{Encoder, Error, Kind, Note, Options, Parameter, Schema, Value, wire};
 use encoder_world::exports::yearbook::plugin::encoder as wit;
 use encoder_world::yearbook::plugin::{log as wit_log, types};
 
@@ -47,6 +47,7 @@ impl<E: Encoder> wit::Guest for EncoderExport<E> {
             media_type: description.media_type.into(),
             extension: description.extension.into(),
             separator: description.separator.map(<[u8]>::to_vec),
+            part_rows: description.part_rows,
             dictionaries: description.dictionaries,
             compressible: description.compressible,
             parameters: description.parameters.into_iter().map(parameter).collect(),
@@ -70,17 +71,18 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
         Ok(out)
     }
 
-    fn part(&self, rows: wit::Batch) -> Result<Vec<u8>, types::Error> {
+    fn part(&self, rows: wit::Batch) -> Result<wit::Piece, types::Error> {
         let (encoder, decoder) = &mut *self.0.borrow_mut();
-        let mut out = Vec::new();
+        let mut bytes = Vec::new();
         let batch = decoder.decode(wire_batch(rows)).map_err(wit_error)?;
-        encoder.part(batch, &mut out).map_err(wit_error)?;
-        Ok(out)
+        encoder.part(batch, &mut bytes).map_err(wit_error)?;
+        Ok(wit::Piece { bytes, note: encoder.note() })
     }
 
-    fn tail(&self) -> Result<Vec<u8>, types::Error> {
+    fn tail(&self, notes: Vec<wit::Noted>) -> Result<Vec<u8>, types::Error> {
+        let notes: Vec<Note> = notes.into_iter().map(|noted| Note { offset: noted.offset, bytes: noted.note }).collect();
         let mut out = Vec::new();
-        self.0.borrow_mut().0.tail(&mut out).map_err(wit_error)?;
+        self.0.borrow_mut().0.tail(&notes, &mut out).map_err(wit_error)?;
         Ok(out)
     }
 }

@@ -25,6 +25,7 @@
 //!             media_type: "text/plain; charset=utf-8",
 //!             extension: "txt",
 //!             separator: Some(b""), // parts are independent, nothing stands between them
+//!             part_rows: None,      // as many rows at a time as the host likes
 //!             dictionaries: false,  // text arrives plain
 //!             compressible: true,
 //!             parameters: vec![],
@@ -34,18 +35,12 @@
 //!     fn open(_: Schema, _: &Options) -> Result<Self, Error> {
 //!         Ok(Self)
 //!     }
-//!     fn head(&mut self, _: &mut Vec<u8>) -> Result<(), Error> {
-//!         Ok(())
-//!     }
 //!     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
 //!         let column = batch.column(0);
 //!         for row in 0..batch.rows() {
 //!             out.extend_from_slice(column.text(row).unwrap_or("-").as_bytes());
 //!             out.push(b'\n');
 //!         }
-//!         Ok(())
-//!     }
-//!     fn tail(&mut self, _: &mut Vec<u8>) -> Result<(), Error> {
 //!         Ok(())
 //!     }
 //! }
@@ -79,7 +74,7 @@ mod wire;
 pub use batch::Batch;
 pub use column::{Column, Values};
 pub use describe::{Description, Kind, Options, Parameter, Value};
-pub use encoder::Encoder;
+pub use encoder::{Encoder, Note};
 pub use error::Error;
 pub use generator::Generator;
 pub use schema::{DataType, Field, Schema};

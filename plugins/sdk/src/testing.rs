@@ -8,10 +8,12 @@ mod data;
 pub mod project;
 mod table;
 
+use std::marker::PhantomData;
+
 pub use table::Table;
 
 use crate::batch::Decoder;
-use crate::{Batch, Encoder, Error, Kind, Options, Schema, Value};
+use crate::{Batch, Encoder, Error, Kind, Note, Options, Schema, Value};
 
 /// What an encoder made of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +22,8 @@ pub struct Encoded {
     pub head: Vec<u8>,
     /// Bytes of each batch.
     pub parts: Vec<Vec<u8>>,
+    /// What the parts left for the tail.
+    pub notes: Vec<Note>,
     /// Bytes after the last row.
     pub tail: Vec<u8>,
 }
@@ -48,15 +52,12 @@ pub fn encode_parts<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Res
     let dictionaries = E::describe().dictionaries;
     let (schema, mut decoder) = start(table, dictionaries)?;
     let mut encoder = E::open(schema, &chosen::<E>(options))?;
-    let mut encoded = Encoded { head: Vec::new(), parts: Vec::new(), tail: Vec::new() };
-    encoder.head(&mut encoded.head)?;
+    let mut response = Response::<E>::default();
+    encoder.head(&mut response.encoded.head)?;
     for (position, rows) in table.batches().enumerate() {
-        let mut part = Vec::new();
-        encoder.part(decoder.decode(table.wire_batch(rows, dictionaries, position > 0))?, &mut part)?;
-        encoded.parts.push(part);
+        response.part(&mut encoder, decoder.decode(table.wire_batch(rows, dictionaries, position > 0))?)?;
     }
-    encoder.tail(&mut encoded.tail)?;
-    Ok(encoded)
+    response.tail(&mut encoder)
 }
 
 /// As [`encode_parts`], with an instance for each batch, as a host may do when a separator is promised.
@@ -67,17 +68,47 @@ pub fn encode_apart<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Res
     let dictionaries = E::describe().dictionaries;
     let chosen = chosen::<E>(options);
     let mut ends = E::open(start(table, dictionaries)?.0, &chosen)?;
-    let mut encoded = Encoded { head: Vec::new(), parts: Vec::new(), tail: Vec::new() };
-    ends.head(&mut encoded.head)?;
+    let mut response = Response::<E>::default();
+    ends.head(&mut response.encoded.head)?;
     for rows in table.batches() {
         let (schema, mut decoder) = start(table, dictionaries)?;
         let mut encoder = E::open(schema, &chosen)?;
-        let mut part = Vec::new();
-        encoder.part(decoder.decode(table.wire_batch(rows, dictionaries, false))?, &mut part)?;
-        encoded.parts.push(part);
+        response.part(&mut encoder, decoder.decode(table.wire_batch(rows, dictionaries, false))?)?;
     }
-    ends.tail(&mut encoded.tail)?;
-    Ok(encoded)
+    response.tail(&mut ends)
+}
+
+/// A response in the making.
+struct Response<E> {
+    encoded: Encoded,
+    encoder: PhantomData<E>,
+}
+
+impl<E> Default for Response<E> {
+    fn default() -> Self {
+        let encoded = Encoded { head: Vec::new(), parts: Vec::new(), notes: Vec::new(), tail: Vec::new() };
+        Self { encoded, encoder: PhantomData }
+    }
+}
+
+impl<E: Encoder> Response<E> {
+    fn part(&mut self, encoder: &mut E, batch: Batch) -> Result<(), Error> {
+        let mut part = Vec::new();
+        encoder.part(batch, &mut part)?;
+        let note = encoder.note();
+        if !note.is_empty() {
+            let separators = E::describe().separator.unwrap_or_default().len() * self.encoded.parts.len();
+            let before = self.encoded.head.len() + self.encoded.parts.iter().map(Vec::len).sum::<usize>() + separators;
+            self.encoded.notes.push(Note { offset: before as u64, bytes: note });
+        }
+        self.encoded.parts.push(part);
+        Ok(())
+    }
+
+    fn tail(mut self, encoder: &mut E) -> Result<Encoded, Error> {
+        encoder.tail(&self.encoded.notes, &mut self.encoded.tail)?;
+        Ok(self.encoded)
+    }
 }
 
 /// The batches of a table, for trying parts of a plugin. `dictionaries`: whether few-valued text stays

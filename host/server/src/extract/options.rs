@@ -92,6 +92,7 @@ mod tests {
             media_type: "text/plain".to_owned(),
             extension: "txt".to_owned(),
             separator: None,
+            part_rows: None,
             dictionaries: false,
             compressible: true,
             parameters: parameters.iter().map(parameter).collect(),
