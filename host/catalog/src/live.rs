@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use moka::future::Cache;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use yearbook_domain::{Dataset, DatasetName, Snapshot};
 
 use crate::generation::Generations;
-use crate::{Failure, Store};
+use crate::{Failure, PluginRelease, Store};
 
 /// A database that takes longer than this counts as failed.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -32,12 +32,15 @@ pub struct Live {
     /// One refresh at a time.
     refreshing: Mutex<()>,
     pinned: Generations<(DatasetName, String), Option<Arc<Snapshot>>>,
+    /// Plugin releases as the view has them, for those who follow them.
+    releases: watch::Sender<Arc<[PluginRelease]>>,
 }
 
 struct View {
     revision: i64,
     sorted: Arc<[Arc<Dataset>]>,
     by_name: HashMap<String, Arc<Dataset>>,
+    releases: Arc<[PluginRelease]>,
 }
 
 impl Live {
@@ -54,6 +57,7 @@ impl Live {
         let view = View::load(&*store).await?;
         let live = Arc::new(Self {
             pinned: Generations::new(view.revision, || Pinned::new(PINNED_SNAPSHOTS)),
+            releases: watch::Sender::new(Arc::clone(&view.releases)),
             view: ArcSwap::from_pointee(view),
             store,
             healthy: AtomicBool::new(true),
@@ -73,6 +77,13 @@ impl Live {
     #[must_use]
     pub fn datasets(&self) -> Arc<[Arc<Dataset>]> {
         Arc::clone(&self.view.load().sorted)
+    }
+
+    /// Every known plugin release, by kind and name, oldest first; the receiver wakes when they change. It
+    /// does not keep the catalogue alive.
+    #[must_use]
+    pub fn releases(&self) -> watch::Receiver<Arc<[PluginRelease]>> {
+        self.releases.subscribe()
     }
 
     /// The revision that the view in memory was read at.
@@ -123,7 +134,13 @@ impl Live {
         if revision != self.revision() {
             let view = View::load(&*self.store).await?;
             tracing::debug!(revision = view.revision, datasets = view.sorted.len(), "read the catalogue again");
+            let releases = Arc::clone(&view.releases);
             self.view.store(Arc::new(view));
+            self.releases.send_if_modified(|known| {
+                let moved = **known != *releases;
+                *known = releases;
+                moved
+            });
         }
         Ok(())
     }
@@ -136,7 +153,8 @@ impl View {
         let revision = in_time(store, store.revision()).await?;
         let sorted: Arc<[Arc<Dataset>]> = in_time(store, store.datasets()).await?.into_iter().map(Arc::new).collect();
         let by_name = sorted.iter().map(|dataset| (dataset.name.as_str().to_owned(), Arc::clone(dataset))).collect();
-        Ok(Self { revision, sorted, by_name })
+        let releases = in_time(store, store.releases()).await?.into();
+        Ok(Self { revision, sorted, by_name, releases })
     }
 }
 

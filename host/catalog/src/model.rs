@@ -80,27 +80,6 @@ pub struct UsageCount {
     pub requests: u64,
 }
 
-/// A build of a plugin that the catalogue knows. Its code lies elsewhere, addressed by `digest`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PluginRelease {
-    /// Format of an encoder, tool of a generator.
-    pub name: String,
-    /// `encoder` or `generator`.
-    pub kind: String,
-    /// The plugin's own version.
-    pub version: String,
-    /// Lower-case hexadecimal SHA-256 of the component.
-    pub digest: String,
-    /// Size of the component in bytes.
-    pub bytes: u64,
-    /// Who installed it; `embedded` for those that the binary carries.
-    pub by: String,
-    /// When it was first registered.
-    pub installed_at: Millis,
-    /// What the registry makes of it.
-    pub state: String,
-}
-
 /// Which database a store is, for people. Holds no credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreDescription {

@@ -8,7 +8,7 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{BoundingBox, Column, Credit, Dataset, DatasetName, Millis, Namespace, Snapshot, SnapshotSummary, StoredFile};
 
 use crate::words::Place;
-use crate::{KeyHash, KeyRecord, PluginRelease};
+use crate::{KeyHash, KeyRecord, PluginRelease, ReleaseEvent, ReleaseId};
 
 /// A row of `snapshots` without its columns.
 #[derive(sqlx::FromRow)]
@@ -249,19 +249,52 @@ pub(crate) struct ReleaseRow {
     installed_by: String,
     installed_at: i64,
     state: String,
+    built_in: bool,
+    promotion: i64,
+    pinned: bool,
+    reason: Option<String>,
 }
 
 impl ReleaseRow {
     pub(crate) fn read(self) -> Result<PluginRelease, sqlx::Error> {
+        let place = Place { table: "plugin_releases", row: &self.name };
         Ok(PluginRelease {
-            bytes: Place { table: "plugin_releases", row: &self.name }.count("bytes", self.bytes)?,
-            name: self.name,
-            kind: self.kind,
+            bytes: place.count("bytes", self.bytes)?,
+            state: place.parse("state", &self.state)?,
             version: self.version,
-            digest: self.digest,
             by: self.installed_by,
             installed_at: Millis(self.installed_at),
-            state: self.state,
+            built_in: self.built_in,
+            promotion: self.promotion,
+            pinned: self.pinned,
+            reason: self.reason,
+            id: ReleaseId { kind: self.kind, name: self.name, digest: self.digest },
         })
+    }
+}
+
+/// A row of `plugin_events`.
+#[derive(sqlx::FromRow)]
+pub(crate) struct EventRow {
+    number: i64,
+    kind: String,
+    name: String,
+    digest: String,
+    what: String,
+    by_whom: String,
+    at: i64,
+    reason: Option<String>,
+}
+
+impl EventRow {
+    pub(crate) fn read(self) -> ReleaseEvent {
+        ReleaseEvent {
+            number: self.number,
+            id: ReleaseId { kind: self.kind, name: self.name, digest: self.digest },
+            what: self.what,
+            by: self.by_whom,
+            at: Millis(self.at),
+            reason: self.reason,
+        }
     }
 }

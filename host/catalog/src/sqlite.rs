@@ -21,8 +21,8 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
 
 use crate::{
-    Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, Reserved, Retention, Standing, Store, StoreDescription, UsageCount,
-    statements,
+    Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, Reserved,
+    Retention, Standing, Store, StoreDescription, UsageCount, statements,
 };
 
 /// A store in an SQLite file or in memory.
@@ -201,10 +201,24 @@ impl Store for SqliteStore {
         self.done(doing, transaction, outcome).await
     }
 
-    async fn register_release(&self, release: &PluginRelease) -> Result<(), Failure> {
+    async fn register_release(&self, release: &PluginRelease) -> Result<bool, Failure> {
         let doing = "register a plugin release";
         let mut transaction = self.write(doing).await?;
         let outcome = releases::register(&mut transaction, release).await;
+        self.done(doing, transaction, outcome).await
+    }
+
+    async fn change_release(&self, change: &ReleaseChange) -> Result<Changed, Failure> {
+        let doing = "change a plugin release";
+        let mut transaction = self.write(doing).await?;
+        let outcome = releases::change(&mut transaction, change).await;
+        self.done(doing, transaction, outcome).await
+    }
+
+    async fn pin_release(&self, id: &ReleaseId, to: bool, by: &str, at: Millis) -> Result<bool, Failure> {
+        let doing = "pin a plugin release";
+        let mut transaction = self.write(doing).await?;
+        let outcome = releases::pin(&mut transaction, id, to, by, at).await;
         self.done(doing, transaction, outcome).await
     }
 
@@ -212,6 +226,12 @@ impl Store for SqliteStore {
         let doing = "list plugin releases";
         let mut connection = self.reader(doing).await?;
         self.told(doing, releases::all(&mut connection).await)
+    }
+
+    async fn release_events(&self) -> Result<Vec<ReleaseEvent>, Failure> {
+        let doing = "list what happened to plugins";
+        let mut connection = self.reader(doing).await?;
+        self.told(doing, releases::events(&mut connection).await)
     }
 
     async fn close(&self) {

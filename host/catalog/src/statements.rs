@@ -130,9 +130,32 @@ pub(crate) const OFFER_SECRET: &str = "
 pub(crate) const SECRET: &str = "SELECT value FROM secrets WHERE name = $1";
 
 pub(crate) const REGISTER_RELEASE: &str = "
-    INSERT INTO plugin_releases (kind, name, digest, version, bytes, installed_by, installed_at, state)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (kind, name, digest) DO NOTHING";
+    INSERT INTO plugin_releases (kind, name, digest, version, bytes, installed_by, installed_at, state, built_in, reason)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (kind, name, digest) DO NOTHING";
+
+pub(crate) const RELEASE_STATE: &str = "SELECT state FROM plugin_releases WHERE kind = $1 AND name = $2 AND digest = $3";
+
+pub(crate) const CHANGE_RELEASE: &str = "UPDATE plugin_releases SET state = $4, reason = $5 WHERE kind = $1 AND name = $2 AND digest = $3";
+
+pub(crate) const PROMOTE_RELEASE: &str = "UPDATE plugin_releases SET promotion = $4 WHERE kind = $1 AND name = $2 AND digest = $3";
+
+/// Takes the event's number as [`PROMOTE_RELEASE`] does, and has no use for it.
+pub(crate) const UNPIN_RELEASE: &str =
+    "UPDATE plugin_releases SET pinned = 0 WHERE kind = $1 AND name = $2 AND digest = $3 AND $4 IS NOT NULL";
+
+pub(crate) const UNPIN_OTHERS: &str = "
+    UPDATE plugin_releases SET pinned = 0 WHERE kind = $1 AND name = $2 AND digest <> $3
+    AND EXISTS (SELECT 1 FROM plugin_releases WHERE kind = $1 AND name = $2 AND digest = $3 AND state = 'promoted')";
+
+pub(crate) const PIN_RELEASE: &str = "
+    UPDATE plugin_releases SET pinned = $4
+    WHERE kind = $1 AND name = $2 AND digest = $3 AND pinned <> $4 AND (state = $5 OR NOT $4)";
 
 pub(crate) const RELEASES: &str = "
-    SELECT kind, name, digest, version, bytes, installed_by, installed_at, state
+    SELECT kind, name, digest, version, bytes, installed_by, installed_at, state, built_in, promotion, pinned, reason
     FROM plugin_releases ORDER BY kind, name, installed_at, digest";
+
+pub(crate) const INSERT_EVENT: &str = "
+    INSERT INTO plugin_events (kind, name, digest, what, by_whom, at, reason) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING number";
+
+pub(crate) const RELEASE_EVENTS: &str = "SELECT number, kind, name, digest, what, by_whom, at, reason FROM plugin_events ORDER BY number";

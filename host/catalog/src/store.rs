@@ -8,7 +8,8 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
 
 use crate::{
-    Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, Reserved, Retention, Standing, StoreDescription, UsageCount,
+    Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, Reserved,
+    Retention, Standing, StoreDescription, UsageCount,
 };
 
 /// A catalogue in some database, shared by every host and by every command that runs beside them.
@@ -85,12 +86,23 @@ pub trait Store: Send + Sync + 'static {
     /// The secret called `name`, made at first use; the same on every host for ever.
     async fn secret(&self, name: &str) -> Result<[u8; 32], Failure>;
 
-    /// Makes a plugin release known. One that is known already (same kind, name and digest) stays as
-    /// it is, so that hosts may register what they embed at every start.
-    async fn register_release(&self, release: &PluginRelease) -> Result<(), Failure>;
+    /// Makes a plugin release known, with an event that tells so. One that is known already (same kind, name
+    /// and digest) stays as it is, so that hosts may register what they embed at every start; false then.
+    async fn register_release(&self, release: &PluginRelease) -> Result<bool, Failure>;
+
+    /// Moves a release into another state, if it may go there from where it stands, with an event that tells
+    /// so. A release that stops being promoted loses its pin.
+    async fn change_release(&self, change: &ReleaseChange) -> Result<Changed, Failure>;
+
+    /// Pins a promoted release (`to`: true) in the place of the one that its name has pinned, or takes its
+    /// pin away. False when it is not promoted, or stands so already.
+    async fn pin_release(&self, id: &ReleaseId, to: bool, by: &str, at: Millis) -> Result<bool, Failure>;
 
     /// Every known plugin release, by kind and name, oldest first.
     async fn releases(&self) -> Result<Vec<PluginRelease>, Failure>;
+
+    /// Everything that happened to plugin releases, oldest first.
+    async fn release_events(&self) -> Result<Vec<ReleaseEvent>, Failure>;
 
     /// Finishes what is under way and closes every connection. The store cannot be used afterwards.
     async fn close(&self);

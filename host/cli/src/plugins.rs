@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use yearbook_catalog::{PluginRelease, Store};
+use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState, Store};
 use yearbook_domain::Millis;
 use yearbook_sandbox::{Config, Plugin, Registry, Sandbox};
 use yearbook_workers::Workers;
@@ -46,20 +46,22 @@ pub(crate) async fn load(
 /// When the catalogue cannot be written.
 pub(crate) async fn register(store: &dyn Store, releases: &[PluginRelease]) -> anyhow::Result<()> {
     for release in releases {
-        store.register_release(release).await.with_context(|| format!("cannot register the plugin {}", release.name))?;
+        store.register_release(release).await.with_context(|| format!("cannot register the plugin {}", release.id.name))?;
     }
     Ok(())
 }
 
 fn release(plugin: &Plugin, by: String) -> PluginRelease {
     PluginRelease {
-        name: plugin.name().to_owned(),
-        kind: plugin.kind().to_owned(),
+        id: ReleaseId { kind: plugin.kind().to_owned(), name: plugin.name().to_owned(), digest: plugin.digest().to_owned() },
         version: plugin.version().to_owned(),
-        digest: plugin.digest().to_owned(),
         bytes: plugin.bytes(),
         by,
         installed_at: Millis::now(),
-        state: "active".to_owned(),
+        built_in: true,
+        state: ReleaseState::Promoted,
+        promotion: 0,
+        pinned: false,
+        reason: None,
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::Place;
 use super::fixtures::{DAY, FORGETFUL, TODAY, eventually, name, publication, publish};
 use super::probe::Probe;
+use super::releases::release;
 use crate::Live;
 
 /// A period at which nothing happens by itself during a test.
@@ -60,16 +61,16 @@ pub(crate) async fn the_catalogue_is_read_again_only_when_the_revision_moved(pla
     publish(&*store, "cpi", "one", TODAY).await;
     let live = Live::start(probe.clone(), NEVER).await.unwrap();
     let before = live.dataset("cpi").unwrap();
-    assert_eq!(probe.calls(), 1);
+    let asked = probe.calls();
     for _ in 0..10 {
         live.refresh().await.unwrap();
     }
-    assert_eq!(probe.calls(), 1);
+    assert_eq!(probe.calls(), asked);
     assert!(Arc::ptr_eq(&before, &live.dataset("cpi").unwrap()));
 
     publish(&*store, "cpi", "one", TODAY + DAY).await;
     live.refresh().await.unwrap();
-    assert_eq!(probe.calls(), 2);
+    assert_eq!(probe.calls(), 2 * asked, "everything once");
     assert_eq!(live.dataset("cpi").unwrap().checked_at.0, TODAY + DAY);
     assert_eq!(live.revision(), store.revision().await.unwrap());
 }
@@ -107,4 +108,19 @@ pub(crate) async fn following_ends_with_the_last_handle(place: Place) {
     let weak = Arc::downgrade(&live);
     drop(live);
     eventually(TWO_SECONDS, async || weak.strong_count() == 0).await;
+}
+
+pub(crate) async fn a_release_of_another_process_is_known_within_2_s_contract_6(place: Place) {
+    let (server, operator) = (place.host().await, place.host().await);
+    let live = Live::start(server, Live::PERIOD).await.unwrap();
+    let mut releases = live.releases();
+    assert!(releases.borrow_and_update().is_empty());
+    operator.register_release(&release("csv", "a", TODAY)).await.unwrap();
+    tokio::time::timeout(TWO_SECONDS, releases.changed()).await.unwrap().unwrap();
+    assert_eq!(releases.borrow_and_update().len(), 1);
+
+    // What is no business of plugins wakes nobody who follows them.
+    publish(&*operator, "cpi", "one", TODAY).await;
+    live.refresh().await.unwrap();
+    assert!(!releases.has_changed().unwrap());
 }

@@ -11,7 +11,8 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
 
 use crate::{
-    Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, Reserved, Retention, Standing, Store, StoreDescription, UsageCount,
+    Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, Reserved,
+    Retention, Standing, Store, StoreDescription, UsageCount,
 };
 
 pub(super) struct Probe {
@@ -138,11 +139,20 @@ impl Store for Probe {
     async fn secret(&self, name: &str) -> Result<[u8; 32], Failure> {
         self.asked()?.secret(name).await
     }
-    async fn register_release(&self, release: &PluginRelease) -> Result<(), Failure> {
+    async fn register_release(&self, release: &PluginRelease) -> Result<bool, Failure> {
         self.asked()?.register_release(release).await
+    }
+    async fn change_release(&self, change: &ReleaseChange) -> Result<Changed, Failure> {
+        self.asked()?.change_release(change).await
+    }
+    async fn pin_release(&self, id: &ReleaseId, to: bool, by: &str, at: Millis) -> Result<bool, Failure> {
+        self.asked()?.pin_release(id, to, by, at).await
     }
     async fn releases(&self) -> Result<Vec<PluginRelease>, Failure> {
         self.asked()?.releases().await
+    }
+    async fn release_events(&self) -> Result<Vec<ReleaseEvent>, Failure> {
+        self.asked()?.release_events().await
     }
     async fn close(&self) {
         self.inner.close().await;

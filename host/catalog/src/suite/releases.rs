@@ -6,32 +6,107 @@ use yearbook_domain::Millis;
 
 use super::Place;
 use super::fixtures::TODAY;
-use crate::PluginRelease;
+use crate::{Changed, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines};
 
-pub(crate) async fn a_release_is_registered_once_and_keeps_its_state(place: Place) {
-    let store = place.host().await;
-    let release = |name: &str, digest: &str, at| PluginRelease {
-        name: name.to_owned(),
-        kind: "encoder".to_owned(),
+pub(super) fn release(name: &str, digest: &str, at: i64) -> PluginRelease {
+    PluginRelease {
+        id: ReleaseId { kind: "encoder".to_owned(), name: name.to_owned(), digest: digest.repeat(64) },
         version: "0.1.0".to_owned(),
-        digest: digest.repeat(64),
         bytes: 240_000,
         by: "embedded".to_owned(),
         installed_at: Millis(at),
-        state: "active".to_owned(),
-    };
+        built_in: true,
+        state: ReleaseState::Promoted,
+        promotion: 0,
+        pinned: false,
+        reason: None,
+    }
+}
+
+fn change(release: &PluginRelease, to: ReleaseState) -> ReleaseChange {
+    ReleaseChange { id: release.id.clone(), to, by: "ann".to_owned(), at: Millis(TODAY), reason: Some("because".to_owned()) }
+}
+
+/// Digests of the releases of csv that may serve, the best first, by their first letter.
+async fn order(store: &dyn Store) -> String {
+    let lines = lines(&store.releases().await.unwrap());
+    lines
+        .iter()
+        .find(|line| line.name == "csv")
+        .map(|line| line.candidates.iter().map(|release| &release.id.digest[..1]).collect())
+        .unwrap()
+}
+
+pub(crate) async fn a_release_is_registered_once_and_keeps_its_state(place: Place) {
+    let store = place.host().await;
     let releases = [release("csv", "b", TODAY), release("csv", "a", TODAY + 1), release("json", "c", TODAY - 1)];
     for release in releases.iter().rev() {
-        store.register_release(release).await.unwrap();
+        assert!(store.register_release(release).await.unwrap());
     }
-    assert_eq!(store.releases().await.unwrap(), releases, "by name, oldest first");
+    let known = store.releases().await.unwrap();
+    let unpromoted: Vec<PluginRelease> = known.iter().map(|release| PluginRelease { promotion: 0, ..release.clone() }).collect();
+    assert_eq!(unpromoted, releases, "by name, oldest first");
+    assert_eq!(known.iter().map(|release| release.promotion).collect::<Vec<_>>(), [3, 2, 1], "in the order of their coming");
 
     let before = store.revision().await.unwrap();
     // Another start of the same binary, which knows nothing of what happened to the release since.
-    let again = PluginRelease { installed_at: Millis(TODAY + 9), state: "removed".to_owned(), ..releases[0].clone() };
-    place.host().await.register_release(&again).await.unwrap();
-    assert_eq!(store.releases().await.unwrap(), releases);
+    let again = PluginRelease { installed_at: Millis(TODAY + 9), state: ReleaseState::Removed, ..releases[0].clone() };
+    assert!(!place.host().await.register_release(&again).await.unwrap());
+    assert_eq!(store.releases().await.unwrap(), known);
+    assert_eq!(store.release_events().await.unwrap().len(), 3);
     assert_eq!(store.revision().await.unwrap(), before, "nothing to notice");
+}
+
+pub(crate) async fn what_may_not_become_of_a_release_does_not_happen(place: Place) {
+    let store = place.host().await;
+    let csv = release("csv", "a", TODAY);
+    assert_eq!(store.change_release(&change(&csv, ReleaseState::Promoted)).await.unwrap(), Changed::NoSuchRelease);
+    store.register_release(&csv).await.unwrap();
+    let before = (store.revision().await.unwrap(), store.releases().await.unwrap());
+    let refused = store.change_release(&change(&csv, ReleaseState::Installed)).await.unwrap();
+    assert_eq!(refused, Changed::Not(ReleaseState::Promoted));
+    assert_eq!((store.revision().await.unwrap(), store.releases().await.unwrap()), before);
+
+    assert_eq!(store.change_release(&change(&csv, ReleaseState::RolledBack)).await.unwrap(), Changed::Done);
+    assert_eq!(store.revision().await.unwrap(), before.0 + 1);
+    let stands = store.releases().await.unwrap().remove(0);
+    assert_eq!((stands.state, stands.reason.as_deref()), (ReleaseState::RolledBack, Some("because")));
+    let events = store.release_events().await.unwrap();
+    let told: Vec<_> = events.iter().map(|event| (event.what.as_str(), event.by.as_str(), event.reason.as_deref())).collect();
+    assert_eq!(told, [("promoted", "embedded", None), ("rolled_back", "ann", Some("because"))]);
+}
+
+pub(crate) async fn a_promotion_goes_before_earlier_ones(place: Place) {
+    let store = place.host().await;
+    let (a, b) = (release("csv", "a", TODAY), release("csv", "b", TODAY));
+    store.register_release(&a).await.unwrap();
+    store.register_release(&b).await.unwrap();
+    assert_eq!(order(&*store).await, "ba");
+    store.change_release(&change(&a, ReleaseState::Promoted)).await.unwrap();
+    assert_eq!(order(&*store).await, "ab");
+    store.change_release(&change(&a, ReleaseState::Quarantined)).await.unwrap();
+    assert_eq!(order(&*store).await, "b");
+    store.change_release(&change(&b, ReleaseState::RolledBack)).await.unwrap();
+    assert_eq!(order(&*store).await, "", "known, and nothing may serve");
+}
+
+pub(crate) async fn a_name_has_one_pin_and_a_release_out_of_service_none(place: Place) {
+    let store = place.host().await;
+    let (a, b) = (release("csv", "a", TODAY), release("csv", "b", TODAY));
+    store.register_release(&a).await.unwrap();
+    store.register_release(&b).await.unwrap();
+    let pin = async |release: &PluginRelease, to| store.pin_release(&release.id, to, "ann", Millis(TODAY)).await.unwrap();
+    assert!(pin(&a, true).await && !pin(&a, true).await);
+    assert_eq!(order(&*store).await, "ab");
+    assert!(pin(&b, true).await);
+    assert_eq!(order(&*store).await, "ba");
+    assert_eq!(store.releases().await.unwrap().iter().filter(|release| release.pinned).count(), 1);
+    store.change_release(&change(&b, ReleaseState::Quarantined)).await.unwrap();
+    assert!(!pin(&b, true).await, "it may not serve");
+    assert_eq!(order(&*store).await, "a");
+    store.change_release(&change(&b, ReleaseState::Promoted)).await.unwrap();
+    assert!(store.releases().await.unwrap().iter().all(|release| !release.pinned));
+    assert!(pin(&a, true).await && pin(&a, false).await && !pin(&a, false).await);
 }
 
 pub(crate) async fn a_store_describes_itself_and_answers_a_ping(place: Place) {

@@ -24,11 +24,11 @@ async fn list(context: &Context) -> anyhow::Result<()> {
         let mut table = Table::new(&["name", "kind", "version", "state", "digest", "#bytes", "installed", "by"]);
         for release in &releases {
             table.row([
-                release.name.clone(),
-                release.kind.clone(),
+                release.id.name.clone(),
+                release.id.kind.clone(),
                 release.version.clone(),
-                release.state.clone(),
-                release.digest.chars().take(SHORT_DIGEST).collect(),
+                release.state.as_str().to_owned(),
+                release.id.digest.chars().take(SHORT_DIGEST).collect(),
                 release.bytes.to_string(),
                 release.installed_at.rfc3339(),
                 release.by.clone(),
@@ -44,11 +44,11 @@ async fn list(context: &Context) -> anyhow::Result<()> {
 
 fn describe(release: &PluginRelease) -> Value {
     json!({
-        "name": release.name,
-        "kind": release.kind,
+        "name": release.id.name,
+        "kind": release.id.kind,
         "version": release.version,
         "state": release.state,
-        "digest": release.digest,
+        "digest": release.id.digest,
         "bytes": release.bytes,
         "installed_at": release.installed_at.rfc3339(),
         "installed_by": release.by,

@@ -1,0 +1,161 @@
+//! Plugin releases: where one may stand, what may become of it, and which of a name's releases serves.
+//! Values and pure functions; the bytes of a release lie in the object store and never here.
+
+mod serving;
+
+use serde::{Deserialize, Serialize};
+use yearbook_domain::Millis;
+
+pub use serving::{Line, lines};
+
+/// A build of a plugin that the catalogue knows. Its code lies elsewhere, addressed by `digest`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginRelease {
+    /// Which one.
+    pub id: ReleaseId,
+    /// The plugin's own version.
+    pub version: String,
+    /// Size of the component in bytes.
+    pub bytes: u64,
+    /// Who installed it; `embedded` for those that the binary carries.
+    pub by: String,
+    /// When it was first registered.
+    pub installed_at: Millis,
+    /// Whether it came with a binary. A release that an operator installed goes before those.
+    pub built_in: bool,
+    /// Where it stands.
+    pub state: ReleaseState,
+    /// Number of the event that promoted it last; 0: registered as promoted, or never promoted.
+    pub promotion: i64,
+    /// Whether it serves whatever is promoted later.
+    pub pinned: bool,
+    /// Why it stands where it stands, where somebody said.
+    pub reason: Option<String>,
+}
+
+/// What names a release.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct ReleaseId {
+    /// `encoder` or `generator`.
+    pub kind: String,
+    /// Format of an encoder, tool of a generator.
+    pub name: String,
+    /// Lower-case hexadecimal SHA-256 of the component.
+    pub digest: String,
+}
+
+/// Where a release stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReleaseState {
+    /// Checked and stored; serves nothing yet.
+    Installed,
+    /// May serve. (`active` is what hosts wrote that knew no other state.)
+    #[serde(alias = "active")]
+    Promoted,
+    /// Served, or was to serve, and was taken back.
+    RolledBack,
+    /// Taken away by an operator; its bytes may go.
+    Removed,
+    /// Took itself out of service by failing.
+    Quarantined,
+}
+
+impl ReleaseState {
+    /// Whether a release may go from this state into `next`.
+    #[must_use]
+    pub fn may_become(self, next: Self) -> bool {
+        use ReleaseState::{Installed, Promoted, Quarantined, Removed, RolledBack};
+        match (self, next) {
+            // A promotion of what is promoted puts it before the others.
+            (_, Promoted) => true,
+            (Installed | Promoted, RolledBack | Quarantined) => true,
+            (RolledBack | Quarantined | Removed, Installed) => true,
+            (Installed | Promoted | RolledBack | Quarantined, Removed) => true,
+            (Quarantined, RolledBack) => true,
+            _ => false,
+        }
+    }
+
+    /// Its word in the database and for people.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Installed => "installed",
+            Self::Promoted => "promoted",
+            Self::RolledBack => "rolled_back",
+            Self::Removed => "removed",
+            Self::Quarantined => "quarantined",
+        }
+    }
+}
+
+/// Something that somebody does to a release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReleaseChange {
+    /// To which.
+    pub id: ReleaseId,
+    /// Where it goes.
+    pub to: ReleaseState,
+    /// Who wants it so.
+    pub by: String,
+    /// When.
+    pub at: Millis,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// What came of a [`ReleaseChange`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// It is so, and an event tells of it.
+    Done,
+    /// There is no such release.
+    NoSuchRelease,
+    /// The release stands where it cannot go there from; nothing happened.
+    Not(ReleaseState),
+}
+
+/// One line of the history of releases.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReleaseEvent {
+    /// Grows with time.
+    pub number: i64,
+    /// Of which release.
+    #[serde(flatten)]
+    pub id: ReleaseId,
+    /// A state's word, or `pinned` or `unpinned`.
+    pub what: String,
+    /// Who did it.
+    pub by: String,
+    /// When.
+    #[serde(serialize_with = "rfc3339")]
+    pub at: Millis,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+fn rfc3339<S: serde::Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&at.rfc3339())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ReleaseState::{self, Installed, Promoted, Quarantined, Removed, RolledBack};
+
+    #[test]
+    fn a_release_that_failed_or_is_gone_serves_only_after_somebody_promoted_it() {
+        let all = [Installed, Promoted, RolledBack, Removed, Quarantined];
+        assert!(all.iter().all(|state| state.may_become(Promoted)));
+        assert!(all.iter().all(|state| *state == Promoted || !state.may_become(*state)), "nothing else happens twice");
+        assert!(!Promoted.may_become(Installed) && !Removed.may_become(Quarantined) && !RolledBack.may_become(Quarantined));
+    }
+
+    #[test]
+    fn a_state_has_one_word_everywhere() {
+        for state in [Installed, Promoted, RolledBack, Removed, Quarantined] {
+            assert_eq!(serde_json::to_value(state).ok(), Some(state.as_str().into()));
+        }
+        assert_eq!(serde_json::from_str::<ReleaseState>("\"active\"").ok(), Some(Promoted));
+    }
+}
