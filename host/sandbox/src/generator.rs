@@ -11,11 +11,13 @@ use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::bindings::generator::GeneratorPluginPre;
+use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::bindings::yearbook::plugin::types as wire;
-use crate::failure::GenerateError;
+use crate::failure::{GenerateError, Trap};
 use crate::host::HostState;
 use crate::instance::{clean, wire_option};
 use crate::sandbox::Sandbox;
+use crate::usage::Usage;
 
 pub use description::GeneratorDescription;
 pub use project::{File, Project};
@@ -59,12 +61,12 @@ impl Generator {
         let permit = Arc::clone(&self.sandbox.instances).acquire_owned().await;
         let permit = permit.map_err(|_| GenerateError::Host("the sandbox is shut down".to_owned()))?;
         let generator = Arc::clone(self);
-        let made = self.sandbox.workers.run(move || generator.call(permit, &request)).await;
+        let made = self.sandbox.workers.run(move || generator.call(permit, &request).0).await;
         made.map_err(|panicked| GenerateError::Host(panicked.to_string()))?
     }
 
-    /// Blocking: one call in an instance of its own.
-    fn call(&self, permit: OwnedSemaphorePermit, request: &Request) -> Result<Project, GenerateError> {
+    /// Blocking: one call in an instance of its own, and what that used.
+    pub(crate) fn call(&self, permit: OwnedSemaphorePermit, request: &Request) -> (Result<Project, GenerateError>, Usage) {
         let plugin = &self.description.tool;
         let options = self.description.complete(&request.options);
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
@@ -75,13 +77,18 @@ impl Generator {
                 guest.yearbook_plugin_generator().call_generate(store, request)
             })
         });
+        let used = store.data().used();
         // The instance goes before its place in the pool is given back.
         drop(store);
         drop(permit);
-        let project =
-            made.map_err(|trap| GenerateError::Trapped { plugin: plugin.clone(), trap })?.map_err(|error| declined(plugin, error))?;
-        Project::check(project).map_err(|rule| GenerateError::Output { plugin: plugin.clone(), rule })
+        (checked(plugin, made), used)
     }
+}
+
+fn checked(plugin: &str, made: Result<Result<guest::Project, wire::Error>, Trap>) -> Result<Project, GenerateError> {
+    let made = made.map_err(|trap| GenerateError::Trapped { plugin: plugin.to_owned(), trap })?;
+    let project = made.map_err(|error| declined(plugin, error))?;
+    Project::check(project).map_err(|rule| GenerateError::Output { plugin: plugin.to_owned(), rule })
 }
 
 fn declined(plugin: &str, error: wire::Error) -> GenerateError {

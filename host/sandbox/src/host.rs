@@ -8,6 +8,7 @@ use wasmtime::{ResourceLimiter, Store, UpdateDeadline};
 use crate::bindings::yearbook::plugin::{log, types};
 use crate::failure::Trap;
 use crate::limits::Limits;
+use crate::usage::Usage;
 
 /// Lines that one instance may log; more are dropped.
 const LOG_LINES: u32 = 64;
@@ -25,6 +26,7 @@ pub(crate) struct HostState {
     /// this tells why.
     denied: bool,
     deadline: Deadline,
+    used: Usage,
 }
 
 /// When the call at hand began, by both clocks, and which limit it broke.
@@ -44,7 +46,7 @@ impl HostState {
     /// A store with every limit in force.
     pub(crate) fn store(engine: &wasmtime::Engine, plugin: &str, limits: Limits) -> Store<Self> {
         let deadline = Deadline { cpu: Duration::ZERO, wall: Instant::now(), broken: None };
-        let state = Self { plugin: plugin.to_owned(), limits, lines_left: LOG_LINES, denied: false, deadline };
+        let state = Self { plugin: plugin.to_owned(), limits, lines_left: LOG_LINES, denied: false, deadline, used: Usage::default() };
         let mut store = Store::new(engine, state);
         store.limiter(|state| state);
         store.set_hostcall_fuel(limits.output_bytes_per_call);
@@ -57,7 +59,20 @@ impl HostState {
     pub(crate) fn call<T>(store: &mut Store<Self>, call: impl FnOnce(&mut Store<Self>) -> wasmtime::Result<T>) -> Result<T, Trap> {
         store.set_epoch_deadline(1);
         store.data_mut().deadline = Deadline { cpu: thread_cpu(), wall: Instant::now(), broken: None };
-        call(store).map_err(|error| store.data_mut().classify(&error))
+        let outcome = call(store);
+        store.data_mut().count_call();
+        outcome.map_err(|error| store.data_mut().classify(&error))
+    }
+
+    /// What the instance has used so far.
+    pub(crate) fn used(&self) -> Usage {
+        self.used
+    }
+
+    fn count_call(&mut self) {
+        self.used.calls += 1;
+        self.used.cpu = self.used.cpu.max(thread_cpu().saturating_sub(self.deadline.cpu));
+        self.used.wall = self.used.wall.max(self.deadline.wall.elapsed());
     }
 
     fn check_deadline(&mut self) -> wasmtime::Result<UpdateDeadline> {
@@ -96,12 +111,18 @@ impl ResourceLimiter for HostState {
     fn memory_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         let granted = desired <= self.limits.memory_bytes;
         self.denied |= !granted;
+        if granted {
+            self.used.memory_bytes = self.used.memory_bytes.max(desired);
+        }
         Ok(granted)
     }
 
     fn table_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         let granted = desired <= self.limits.table_elements;
         self.denied |= !granted;
+        if granted {
+            self.used.table_elements = self.used.table_elements.max(desired);
+        }
         Ok(granted)
     }
 }

@@ -15,6 +15,8 @@ mod instance;
 mod limits;
 mod registry;
 mod sandbox;
+mod trial;
+mod usage;
 
 pub use description::{Description, OptionValue, Parameter, ParameterKind, Value};
 pub use encoder::{Batches, Encoded, Encoder};
@@ -23,3 +25,5 @@ pub use generator::{Described, File, Generator, GeneratorDescription, Project, R
 pub use limits::Limits;
 pub use registry::{Plugins, Registry};
 pub use sandbox::{Config, Plugin, Sandbox};
+pub use trial::{Call, Failed, Trial};
+pub use usage::Usage;

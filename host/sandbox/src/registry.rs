@@ -1,7 +1,7 @@
 //! The plugins that are loaded now. A request pins one immutable set when it begins and uses it to
 //! its end, whatever is loaded or removed meanwhile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -19,9 +19,39 @@ const FIRST: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 pub struct Plugins {
     encoders: BTreeMap<(usize, String), Arc<Encoder>>,
     generators: BTreeMap<String, Arc<Generator>>,
+    /// Formats that have releases of which none may serve.
+    unavailable: BTreeSet<(usize, String)>,
 }
 
 impl Plugins {
+    /// A set of these plugins, the last of a name. `unavailable`: formats that clients may name and that
+    /// nothing serves at present.
+    pub fn of<'a>(plugins: impl IntoIterator<Item = &'a Plugin>, unavailable: impl IntoIterator<Item = String>) -> Self {
+        let mut set = Self::default();
+        for plugin in plugins {
+            match plugin {
+                Plugin::Encoder(encoder) => drop(set.encoders.insert(key(&encoder.description().format), Arc::clone(encoder))),
+                Plugin::Generator(generator) => drop(set.generators.insert(generator.description().tool.clone(), Arc::clone(generator))),
+            }
+        }
+        set.unavailable = unavailable.into_iter().map(|format| key(&format)).filter(|key| !set.encoders.contains_key(key)).collect();
+        set
+    }
+
+    /// Every format that clients may name, those included that nothing serves at present; in the order of
+    /// [`Plugins::encoders`].
+    #[must_use]
+    pub fn formats(&self) -> Vec<&str> {
+        let all: BTreeSet<&(usize, String)> = self.encoders.keys().chain(&self.unavailable).collect();
+        all.into_iter().map(|(_, format)| format.as_str()).collect()
+    }
+
+    /// Whether a format is known but has no release that may serve: 503 rather than an unknown format.
+    #[must_use]
+    pub fn is_unavailable(&self, format: &str) -> bool {
+        self.unavailable.contains(&key(format))
+    }
+
     /// The encoder of a format.
     #[must_use]
     pub fn encoder(&self, format: &str) -> Option<&Arc<Encoder>> {
@@ -66,6 +96,11 @@ impl Registry {
     #[must_use]
     pub fn current(&self) -> Arc<Plugins> {
         self.current.load_full()
+    }
+
+    /// Makes `plugins` the current set, in one step. Requests that have begun keep theirs.
+    pub fn replace(&self, plugins: Plugins) {
+        self.current.store(Arc::new(plugins));
     }
 
     /// Adds an encoder.

@@ -1,0 +1,16 @@
+//! What an instance has used, for trials.
+
+use super::Instance;
+use crate::usage::Usage;
+
+impl Instance {
+    /// What it has used so far; bytes returned are for the caller to count, who sees them.
+    pub(crate) fn used(&self) -> Usage {
+        self.store.data().used()
+    }
+
+    /// Bytes that it may still give out, without what any call may return whatever its input.
+    pub(crate) fn allowance(&self) -> usize {
+        self.allowance
+    }
+}

@@ -1,0 +1,168 @@
+//! A response that no client waits for: head, parts and tail apart, everything measured, and a failure
+//! that says in which call. `plugin check` and canaries are made of it. Blocking throughout: call it on a
+//! worker.
+
+use std::fmt;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::Schema;
+
+use crate::description::OptionValue;
+use crate::encoder::{Encoder, Notes};
+use crate::failure::{EncodeError, GenerateError};
+use crate::generator::{Generator, Project, Request};
+use crate::instance::Instance;
+use crate::usage::Usage;
+
+/// What came of a trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Bytes before the first row.
+    pub head: Vec<u8>,
+    /// Bytes of each batch.
+    pub parts: Vec<Vec<u8>>,
+    /// Bytes after the last row.
+    pub tail: Vec<u8>,
+    /// What its instances used.
+    pub usage: Usage,
+    /// What went in, as the amplification limit weighs it.
+    pub weight: usize,
+}
+
+impl Trial {
+    /// The response as a client would see it.
+    #[must_use]
+    pub fn response(&self, separator: Option<&[u8]>) -> Vec<u8> {
+        [self.head.as_slice(), &self.parts.join(separator.unwrap_or_default()), &self.tail].concat()
+    }
+
+    /// Bytes of head, parts and tail.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.head.len() + self.parts.iter().map(Vec::len).sum::<usize>() + self.tail.len()
+    }
+}
+
+/// A call of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// `open`.
+    Open,
+    /// `head`.
+    Head,
+    /// `part`, of which batch, from 1.
+    Part(usize),
+    /// `tail`.
+    Tail,
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open => f.write_str("open"),
+            Self::Head => f.write_str("head"),
+            Self::Part(batch) => write!(f, "part (batch {batch})"),
+            Self::Tail => f.write_str("tail"),
+        }
+    }
+}
+
+/// A trial that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{call}: {error}")]
+pub struct Failed {
+    /// In which call.
+    pub call: Call,
+    /// Why.
+    pub error: EncodeError,
+}
+
+impl Encoder {
+    /// Encodes `batches`, which are all of one schema. `apart`: each part by an instance of its own, as the
+    /// host may do where a separator is promised.
+    ///
+    /// # Errors
+    /// [`Failed`], with the call that failed.
+    pub fn trial(&self, schema: &Schema, chosen: &[OptionValue], batches: &[RecordBatch], apart: bool) -> Result<Trial, Failed> {
+        let options = self.description().complete(chosen);
+        let mut runner = Runner { encoder: self, schema, options, usage: Usage::default(), weight: 0 };
+        let mut ends = runner.open()?;
+        let mut notes = Notes::new(self.sandbox.limits.note_bytes);
+        let mut separator = 0;
+        let head = at(Call::Head, ends.head())?;
+        runner.returned(head.len());
+        notes.skip(head.len());
+        let mut parts = Vec::with_capacity(batches.len());
+        for (position, batch) in batches.iter().enumerate() {
+            let call = Call::Part(position + 1);
+            let mut own = if apart { Some(runner.open()?) } else { None };
+            let instance = own.as_mut().unwrap_or(&mut ends);
+            let before = instance.allowance();
+            let piece = at(call, instance.part(batch))?;
+            runner.weigh(before, instance.allowance(), piece.bytes.len() + piece.note.len());
+            runner.returned(piece.bytes.len());
+            notes.skip(separator);
+            separator = self.description().separator.as_ref().map_or(0, Vec::len);
+            let plugin = || self.description().format.clone();
+            at(call, notes.take(piece.bytes.len(), piece.note).map_err(|trap| EncodeError::Trapped { plugin: plugin(), trap }))?;
+            parts.push(piece.bytes);
+            if let Some(own) = own {
+                runner.done(&own);
+            }
+        }
+        let tail = at(Call::Tail, ends.tail(&notes))?;
+        runner.returned(tail.len());
+        runner.done(&ends);
+        Ok(Trial { head, parts, tail, usage: runner.usage, weight: runner.weight })
+    }
+}
+
+impl Generator {
+    /// Makes the files of one answer, with what the instance used.
+    ///
+    /// # Errors
+    /// [`GenerateError`].
+    pub fn trial(&self, request: &Request) -> Result<(Project, Usage), GenerateError> {
+        let permit = std::sync::Arc::clone(&self.sandbox.instances).try_acquire_owned();
+        let permit = permit.map_err(|_| GenerateError::Host("no instance is free; try again".to_owned()))?;
+        let (outcome, mut usage) = self.call(permit, request);
+        let project = outcome?;
+        usage.output_bytes = project.files.iter().map(|file| file.content.len()).sum();
+        Ok((project, usage))
+    }
+}
+
+/// Opens instances and adds up what they use.
+struct Runner<'a> {
+    encoder: &'a Encoder,
+    schema: &'a Schema,
+    options: Vec<OptionValue>,
+    usage: Usage,
+    weight: usize,
+}
+
+impl Runner<'_> {
+    fn open(&self) -> Result<Instance, Failed> {
+        let permit = std::sync::Arc::clone(&self.encoder.sandbox.instances).try_acquire_owned();
+        let permit = at(Call::Open, permit.map_err(|_| EncodeError::Busy { retry_after: 1 }))?;
+        at(Call::Open, Instance::open(self.encoder, permit, self.schema, &self.options))
+    }
+
+    fn returned(&mut self, bytes: usize) {
+        self.usage.output_bytes = self.usage.output_bytes.max(bytes);
+    }
+
+    /// What a batch weighed, from what it did to the allowance.
+    fn weigh(&mut self, before: usize, after: usize, returned: usize) {
+        let granted = after.saturating_add(returned).saturating_sub(before);
+        self.weight = self.weight.saturating_add(granted / self.encoder.sandbox.limits.amplification.max(1));
+    }
+
+    fn done(&mut self, instance: &Instance) {
+        self.usage = self.usage.and(instance.used());
+    }
+}
+
+fn at<T>(call: Call, outcome: Result<T, EncodeError>) -> Result<T, Failed> {
+    outcome.map_err(|error| Failed { call, error })
+}
