@@ -48,6 +48,20 @@ pub enum Failure {
         /// Where reading it failed.
         why: String,
     },
+    /// A plugin's component is not in the store.
+    #[error("the component {key} is missing from the object store; restore it, or install it again")]
+    ComponentMissing {
+        /// Key of the object.
+        key: String,
+    },
+    /// A plugin's component is there but is not what was installed.
+    #[error("the component {key} is refused: {why}; restore it, or install it again")]
+    ComponentDamaged {
+        /// Key of the object.
+        key: String,
+        /// What differs.
+        why: String,
+    },
     /// The catalogue and a file disagree, or a plan asks for what its snapshot does not have.
     #[error("{what} does not fit its snapshot: {why}; this is a bug in the service")]
     Mismatch {

@@ -1,0 +1,105 @@
+//! Components of plugins in the object store, addressed by the SHA-256 of their content like everything
+//! else there. Bytes that do not have the digest they are named by never leave this file.
+
+use bytes::Bytes;
+use object_store::path::Path as Key;
+use object_store::{ObjectStoreExt, PutPayload};
+use sha2::{Digest, Sha256};
+
+use super::Files;
+use super::digest::blocking;
+use crate::Failure;
+
+impl Files {
+    /// Key of a component in the store.
+    #[must_use]
+    pub fn component_key(digest: &str) -> String {
+        format!("plugins/{digest}.wasm")
+    }
+
+    /// Whether a component is there in its full size.
+    ///
+    /// # Errors
+    /// The store's refusal; absence is not one.
+    pub async fn has_component(&self, digest: &str, bytes: u64) -> Result<bool, Failure> {
+        let key = Self::component_key(digest);
+        match self.store.head(&Key::from(key.as_str())).await {
+            Ok(meta) => Ok(meta.size == bytes),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(source) => Err(Failure::store(&key, source)),
+        }
+    }
+
+    /// Stores a component under its digest, which is returned. It appears whole or not at all; a damaged copy
+    /// is replaced.
+    ///
+    /// # Errors
+    /// The store's refusal.
+    pub async fn put_component(&self, bytes: Bytes) -> Result<String, Failure> {
+        let digest = of(bytes.clone()).await?;
+        let key = Self::component_key(&digest);
+        let put = self.store.put(&Key::from(key.as_str()), PutPayload::from_bytes(bytes)).await;
+        put.map_err(|source| Failure::store(&key, source))?;
+        Ok(digest)
+    }
+
+    /// The component with this digest and size, all of it in memory: call it only with a size that a
+    /// catalogue vouches for.
+    ///
+    /// # Errors
+    /// [`Failure::ComponentMissing`]; [`Failure::ComponentDamaged`] when size or digest differ;
+    /// [`Failure::Store`] on the store's refusal.
+    pub async fn get_component(&self, digest: &str, bytes: u64) -> Result<Bytes, Failure> {
+        let key = Self::component_key(digest);
+        let refused = |source| match source {
+            object_store::Error::NotFound { .. } => Failure::ComponentMissing { key: key.clone() },
+            source => Failure::store(&key, source),
+        };
+        let found = self.store.get(&Key::from(key.as_str())).await.map_err(refused)?;
+        // Judged before it is read: what lies there may have any size.
+        if found.meta.size != bytes {
+            let why = format!("it has {} bytes, not the {bytes} that were installed", found.meta.size);
+            return Err(Failure::ComponentDamaged { key, why });
+        }
+        let content = found.bytes().await.map_err(refused)?;
+        if of(content.clone()).await? == digest {
+            Ok(content)
+        } else {
+            Err(Failure::ComponentDamaged { key, why: "its bytes do not have the digest it is named by".to_owned() })
+        }
+    }
+}
+
+/// Digest of bytes in memory, on a thread that may block.
+async fn of(bytes: Bytes) -> Result<String, Failure> {
+    blocking(move || Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect()).await
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_component_comes_back_as_it_went_in_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::open(&format!("file:{}", folder.path().display())).unwrap();
+        let bytes = Bytes::from_static(b"\0asm and more");
+        let digest = files.put_component(bytes.clone()).await.unwrap();
+        assert_eq!(files.put_component(bytes.clone()).await.unwrap(), digest, "twice is no mistake");
+        let size = bytes.len() as u64;
+        assert_eq!(files.get_component(&digest, size).await.unwrap(), bytes);
+        assert!(files.has_component(&digest, size).await.unwrap());
+
+        let path = folder.path().join(Files::component_key(&digest));
+        std::fs::write(&path, b"\0asm and evil").unwrap();
+        let damaged = files.get_component(&digest, size).await.unwrap_err();
+        assert!(matches!(&damaged, Failure::ComponentDamaged { .. }) && damaged.to_string().contains("install it again"), "{damaged}");
+        std::fs::write(&path, vec![0; 1 << 20]).unwrap();
+        assert!(matches!(files.get_component(&digest, size).await, Err(Failure::ComponentDamaged { .. })));
+        std::fs::remove_file(&path).unwrap();
+        assert!(matches!(files.get_component(&digest, size).await, Err(Failure::ComponentMissing { .. })));
+        assert!(!files.has_component(&digest, size).await.unwrap());
+    }
+}
