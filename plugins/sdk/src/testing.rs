@@ -121,6 +121,23 @@ pub fn batches(table: &Table, dictionaries: bool) -> Result<Vec<Batch>, Error> {
     table.batches().enumerate().map(|(position, rows)| decoder.decode(table.wire_batch(rows, dictionaries, position > 0))).collect()
 }
 
+/// The batches of a table as a host has them before they cross, few-valued text dictionary-encoded: what
+/// tries a built component with the tables that also try its source.
+///
+/// # Errors
+/// When arrow-rs does not know a column's type.
+#[cfg(feature = "arrow")]
+pub fn record_batches(table: &Table) -> Result<(::arrow::datatypes::SchemaRef, Vec<::arrow::array::RecordBatch>), Error> {
+    let (schema, mut decoder) = start(table, true)?;
+    let arrow_schema = crate::arrow::schema(&schema)?;
+    let batch = |(position, rows)| {
+        let batch = decoder.decode(table.wire_batch(rows, true, position > 0))?;
+        batch.into_record_batch(&arrow_schema)
+    };
+    let batches = table.batches().enumerate().map(batch).collect::<Result<_, Error>>()?;
+    Ok((arrow_schema, batches))
+}
+
 /// The options of a response: what is named, and defaults for the rest.
 ///
 /// # Panics
