@@ -1,35 +1,42 @@
-//! Step 10 of a request: batches in, bytes out, through a fresh instance. The first chunk is awaited,
-//! so that what fails before any byte is still an honest status; afterwards the client's reading pace
-//! drives the scan, and a client that goes away ends both.
+//! Step 10 of a request: batches in, bytes out, through fresh instances. The first chunk is awaited, so
+//! that what fails before any byte is still an honest status; afterwards the client's reading pace drives
+//! the scan, and a client that goes away ends both.
 
+mod drive;
+mod hands;
+mod join;
 mod notes;
+mod sink;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use bytes::Bytes;
-use futures::StreamExt;
 use futures::stream::BoxStream;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
 use tracing::Instrument;
 
+use self::drive::Response;
+use self::join::Parts;
+use self::sink::Chunk;
 use crate::bindings::EncoderPluginPre;
 use crate::description::{Description, OptionValue};
-use crate::failure::{BoxError, CutOff, EncodeError};
+use crate::failure::{BoxError, CutOff, EncodeError, Trap};
 use crate::host::HostState;
 use crate::instance::Instance;
 use crate::sandbox::Sandbox;
 
-pub(crate) use notes::Notes;
+pub(crate) use self::join::concat;
+pub(crate) use self::notes::Notes;
 
 /// Rows of a response: batches of one schema.
 pub type Batches = BoxStream<'static, Result<RecordBatch, BoxError>>;
 
 /// A response body.
 pub enum Encoded {
-    /// All of it, where it fitted in one batch.
+    /// All of it, where it fitted in one part.
     Whole(Bytes),
     /// Its chunks as the client takes them. A chunk that is an error is the last one, and the body
     /// has no end.
@@ -43,6 +50,13 @@ pub struct Encoder {
     pub(crate) description: Description,
     pub(crate) digest: String,
     pub(crate) bytes: u64,
+}
+
+/// A place among the sandbox's instances, kept for one response. Dropping it gives the place back.
+pub struct Admission {
+    permit: OwnedSemaphorePermit,
+    /// Where the rest of a response is made that does not fit in one part.
+    runtime: Handle,
 }
 
 impl Encoder {
@@ -70,44 +84,72 @@ impl Encoder {
         self.sandbox.free_instances()
     }
 
-    /// Encodes `batches` of `schema`. `chosen` are the options that the client named; the rest are
-    /// defaults. Returns once the first bytes are made.
+    /// Waits for a place among the instances, a short while at most. Call it on a tokio runtime; what is
+    /// done with the place afterwards may run anywhere.
     ///
     /// # Errors
-    /// [`EncodeError`], before any byte is sent. Dropping the future, or the stream that it returns,
-    /// stops the scan and gives the instance back.
-    pub async fn encode(self: &Arc<Self>, schema: SchemaRef, chosen: &[OptionValue], mut batches: Batches) -> Result<Encoded, EncodeError> {
-        let options = self.description.complete(chosen);
-        let permit = self.permit().await?;
-        // Two batches tell whether the response is done after the first: most are, and then one trip
-        // to a worker makes all of it.
-        let first = batches.next().await.transpose().map_err(EncodeError::Input)?;
-        let second = if first.is_some() { batches.next().await.transpose().map_err(EncodeError::Input)? } else { None };
-        let done = second.is_none();
-        let encoder = Arc::clone(self);
-        let begun = self.on_worker(move || encoder.begin(permit, &schema, &options, first.as_ref(), done)).await??;
-        match begun {
-            Begun::Done(bytes) => Ok(Encoded::Whole(bytes)),
-            Begun::More(response, bytes) => {
-                let (sender, receiver) = mpsc::channel(self.sandbox.limits.buffered_chunks.max(1));
-                let whole = Arc::new(AtomicBool::new(false));
-                let driven = Arc::clone(self).drive(response, bytes, second, batches, Sink { sender, whole: Arc::clone(&whole) });
-                // The request's span goes along, so that a cut is logged with the request's id.
-                tokio::spawn(driven.in_current_span());
-                Ok(Encoded::Stream(chunks(receiver, whole)))
-            }
+    /// [`EncodeError::Busy`] when none comes free.
+    pub async fn admit(&self) -> Result<Admission, EncodeError> {
+        let runtime = Handle::try_current().map_err(|error| EncodeError::Host(error.to_string()))?;
+        let instances = &self.sandbox.instances;
+        if let Ok(permit) = Arc::clone(instances).try_acquire_owned() {
+            return Ok(Admission { permit, runtime });
         }
-    }
-
-    async fn permit(&self) -> Result<OwnedSemaphorePermit, EncodeError> {
-        let instances = Arc::clone(&self.sandbox.instances);
-        match tokio::time::timeout(self.sandbox.limits.queue(), instances.acquire_owned()).await {
-            Ok(Ok(permit)) => Ok(permit),
+        match tokio::time::timeout(self.sandbox.limits.queue(), Arc::clone(instances).acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(Admission { permit, runtime }),
             _ => Err(EncodeError::Busy { retry_after: 1 }),
         }
     }
 
+    /// Waits for a place and encodes: [`Encoder::admit`], then [`Encoder::encode_admitted`].
+    ///
+    /// # Errors
+    /// As for both.
+    pub async fn encode(self: &Arc<Self>, schema: SchemaRef, chosen: &[OptionValue], batches: Batches) -> Result<Encoded, EncodeError> {
+        let admission = self.admit().await?;
+        self.encode_admitted(admission, schema, chosen, batches).await
+    }
+
+    /// Encodes `batches` of `schema`. `chosen` are the options that the client named; the rest are
+    /// defaults. Returns once the first bytes are made. Where it is polled on a worker's own thread, all
+    /// of a response that fits in one part is made there and then, without another thread.
+    ///
+    /// # Errors
+    /// [`EncodeError`], before any byte is sent. Dropping the future, or the stream that it returns,
+    /// stops the scan and gives the instances back.
+    pub async fn encode_admitted(
+        self: &Arc<Self>,
+        admission: Admission,
+        schema: SchemaRef,
+        chosen: &[OptionValue],
+        batches: Batches,
+    ) -> Result<Encoded, EncodeError> {
+        let Admission { permit, runtime } = admission;
+        let options = Arc::<[OptionValue]>::from(self.description.complete(chosen));
+        let mut parts = Parts::new(batches, &self.description);
+        // Whether there is a second part tells whether the response is done after the first: most are, and
+        // then one trip to a worker makes all of it.
+        let first = parts.next().await?;
+        let done = first.is_none() || !parts.more().await?;
+        let (encoder, arguments) = (Arc::clone(self), (Arc::clone(&schema), Arc::clone(&options)));
+        let begun = self.on_worker(move || encoder.begin(permit, &arguments.0, &arguments.1, first, done)).await??;
+        match begun {
+            Begun::Done(bytes) => Ok(Encoded::Whole(bytes)),
+            Begun::More { instance, notes, chunk } => {
+                let (response, chunks) = Response::new(Arc::clone(self), schema, options, instance, notes, parts);
+                // The request's span goes along, so that a cut is logged with the request's id.
+                runtime.spawn(response.drive(chunk).in_current_span());
+                Ok(Encoded::Stream(chunks))
+            }
+        }
+    }
+
     async fn on_worker<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T, EncodeError> {
+        let busy = self.sandbox.busy();
+        let job = move || {
+            let _busy = busy;
+            job()
+        };
         self.sandbox.workers.run(job).await.map_err(|panicked| EncodeError::Host(panicked.to_string()))
     }
 
@@ -115,125 +157,40 @@ impl Encoder {
     fn begin(
         &self,
         permit: OwnedSemaphorePermit,
-        schema: &arrow::datatypes::Schema,
+        schema: &Schema,
         options: &[OptionValue],
-        first: Option<&RecordBatch>,
+        first: Option<join::Part>,
         done: bool,
     ) -> Result<Begun, EncodeError> {
-        let instance = Instance::open(self, permit, schema, options)?;
-        let mut response = Box::new(Response { instance, notes: Notes::new(self.sandbox.limits.note_bytes), begun: false });
-        let mut bytes = response.instance.head()?;
-        response.notes.skip(bytes.len());
-        if let Some(batch) = first {
-            append(&mut bytes, response.part(self, batch)?);
+        let mut instance = Box::new(Instance::open(self, permit, schema, options)?);
+        let mut notes = Notes::new(self.sandbox.limits.note_bytes);
+        let head = instance.head()?;
+        notes.skip(head.len());
+        let piece = first.map(|part| instance.join(&part)).transpose()?;
+        let part = match piece {
+            Some(piece) => {
+                notes.take(piece.bytes.len(), piece.note).map_err(|trap| self.trapped(trap))?;
+                piece.bytes
+            }
+            None => Vec::new(),
+        };
+        if !done {
+            return Ok(Begun::More { instance, notes, chunk: Chunk { lead: head.into(), bytes: part.into() } });
         }
-        if done {
-            append(&mut bytes, response.instance.tail(&response.notes)?);
-            return Ok(Begun::Done(bytes.into()));
-        }
-        Ok(Begun::More(response, bytes.into()))
+        let tail = instance.tail(&notes)?;
+        let pieces = [head, part, tail];
+        let mut whole = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
+        pieces.iter().for_each(|piece| whole.extend_from_slice(piece));
+        Ok(Begun::Done(whole.into()))
     }
 
-    /// Sends the rest of a response. Room for a chunk is reserved before the chunk is made, so an
-    /// instance never works ahead of its client by more than the channel's bound; decoding the next
-    /// batch overlaps encoding the present one.
-    async fn drive(
-        self: Arc<Self>,
-        mut response: Box<Response>,
-        first: Bytes,
-        mut batch: Option<RecordBatch>,
-        mut batches: Batches,
-        sink: Sink,
-    ) {
-        let patience = self.sandbox.limits.stalled_client();
-        let mut chunk = Some(first);
-        loop {
-            // Without room the client is gone, or as good as gone.
-            let Ok(Ok(room)) = tokio::time::timeout(patience, sink.sender.reserve()).await else { return };
-            if let Some(bytes) = chunk.take() {
-                room.send(bytes);
-                continue;
-            }
-            let last = batch.is_none();
-            let encoder = Arc::clone(&self);
-            let work = self.on_worker(move || {
-                let bytes = match &batch {
-                    Some(batch) => response.part(&encoder, batch),
-                    None => response.instance.tail(&response.notes),
-                };
-                bytes.map(|bytes| (response, bytes))
-            });
-            let next = async { if last { None } else { batches.next().await } };
-            let (made, next) = tokio::join!(work, next);
-            let made = made.and_then(|made| made);
-            let next = next.transpose().map_err(EncodeError::Input);
-            match made.and_then(|made| next.map(|next| (made, next))) {
-                Ok(((returned, bytes), next)) => {
-                    (response, batch) = (returned, next);
-                    if !bytes.is_empty() {
-                        room.send(bytes.into());
-                    }
-                    if last {
-                        sink.whole.store(true, Ordering::Release);
-                        return;
-                    }
-                }
-                Err(error) => {
-                    tracing::error!(plugin = self.description.format, digest = self.digest, %error, "a response was cut off after its first byte");
-                    return;
-                }
-            }
-        }
+    fn trapped(&self, trap: Trap) -> EncodeError {
+        EncodeError::Trapped { plugin: self.description.format.clone(), trap }
     }
-}
-
-/// Where a driver puts chunks. `whole` is set once nothing is missing, whatever way the driver ends.
-struct Sink {
-    sender: mpsc::Sender<Bytes>,
-    whole: Arc<AtomicBool>,
-}
-
-/// The client's end. A channel that closes before the response is whole is a cut, never an end: so a
-/// driver that gave up, failed or panicked cannot look like success.
-fn chunks(receiver: mpsc::Receiver<Bytes>, whole: Arc<AtomicBool>) -> BoxStream<'static, Result<Bytes, CutOff>> {
-    futures::stream::unfold(Some((receiver, whole)), |state| async {
-        let (mut receiver, whole) = state?;
-        match receiver.recv().await {
-            Some(bytes) => Some((Ok(bytes), Some((receiver, whole)))),
-            None if whole.load(Ordering::Acquire) => None,
-            None => Some((Err(CutOff), None)),
-        }
-    })
-    .boxed()
 }
 
 /// Whether a response was finished by its first trip to a worker.
 enum Begun {
     Done(Bytes),
-    More(Box<Response>, Bytes),
-}
-
-/// A response whose head is made.
-struct Response {
-    instance: Instance,
-    notes: Notes,
-    /// Whether there is a part already.
-    begun: bool,
-}
-
-impl Response {
-    /// The next part, behind its separator.
-    fn part(&mut self, encoder: &Encoder, batch: &RecordBatch) -> Result<Vec<u8>, EncodeError> {
-        let piece = self.instance.part(batch)?;
-        let separator = encoder.description.separator.as_deref().filter(|_| std::mem::replace(&mut self.begun, true)).unwrap_or_default();
-        self.notes.skip(separator.len());
-        let plugin = || encoder.description.format.clone();
-        self.notes.take(piece.bytes.len(), piece.note).map_err(|trap| EncodeError::Trapped { plugin: plugin(), trap })?;
-        Ok(if separator.is_empty() { piece.bytes } else { [separator, &piece.bytes].concat() })
-    }
-}
-
-/// Appends without copying where there is nothing to append to.
-fn append(bytes: &mut Vec<u8>, more: Vec<u8>) {
-    if bytes.is_empty() { *bytes = more } else { bytes.extend_from_slice(&more) }
+    More { instance: Box<Instance>, notes: Notes, chunk: Chunk },
 }

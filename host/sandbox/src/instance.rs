@@ -12,7 +12,7 @@ use crate::bindings::EncoderPlugin;
 use crate::bindings::exports::yearbook::plugin::encoder as wire;
 use crate::convert::{Converter, WireSchema};
 use crate::description::{OptionValue, Value};
-use crate::encoder::{Encoder, Notes};
+use crate::encoder::{Encoder, Notes, concat};
 use crate::failure::{EncodeError, Trap};
 use crate::host::HostState;
 
@@ -78,6 +78,11 @@ impl Instance {
     pub(crate) fn head(&mut self) -> Result<Vec<u8>, EncodeError> {
         let encoding = self.encoding;
         self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_head(store, encoding))
+    }
+
+    /// What batches become, joined.
+    pub(crate) fn join(&mut self, part: &[RecordBatch]) -> Result<wire::Piece, EncodeError> {
+        self.part(&concat(part).map_err(|error| EncodeError::Host(error.to_string()))?)
     }
 
     /// What a batch becomes.

@@ -19,7 +19,7 @@ mod trial;
 mod usage;
 
 pub use description::{Description, OptionValue, Parameter, ParameterKind, Value};
-pub use encoder::{Batches, Encoded, Encoder};
+pub use encoder::{Admission, Batches, Encoded, Encoder};
 pub use failure::{BoxError, CutOff, EncodeError, Failure, GenerateError, Rejected, Trap};
 pub use generator::{Described, File, Generator, GeneratorDescription, Project, Request};
 pub use limits::Limits;

@@ -38,6 +38,10 @@ pub struct Limits {
     /// How long a response may wait for an instance, milliseconds, before it is answered 503.
     /// Default 2,000: longer than a burst, shorter than a client's patience.
     pub queue_ms: u64,
+    /// Instances that make one response at once, where its format's parts are independent. Default 0: as
+    /// many as there are worker threads. Further instances help only while a worker has nothing else to do
+    /// and half of all instances are free; each may have one more chunk made than `buffered_chunks`.
+    pub parallel_parts: usize,
     /// Chunks of a response that may wait for its client. Default 2: one in the socket's hands and one
     /// ready, so that encoding overlaps sending.
     pub buffered_chunks: usize,
@@ -61,6 +65,7 @@ impl Default for Limits {
             note_bytes: 16 << 20,
             instances: 512,
             queue_ms: 2_000,
+            parallel_parts: 0,
             buffered_chunks: 2,
             stalled_client_ms: 60_000,
             component_bytes: 32 << 20,

@@ -3,9 +3,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sha2::{Digest, Sha256};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use wasmtime::component::{Component, HasSelf, Linker};
 use wasmtime::{Engine, Store};
 use yearbook_workers::Workers;
@@ -97,8 +98,19 @@ pub struct Sandbox {
     pub(crate) limits: Limits,
     pub(crate) workers: Arc<Workers>,
     pub(crate) instances: Arc<Semaphore>,
+    /// Jobs of encoders that run or wait for a worker.
+    jobs: Arc<AtomicUsize>,
     engine: Engine,
     cache: Option<Cache>,
+}
+
+/// A job that runs or waits, counted until it is dropped.
+pub(crate) struct Busy(Arc<AtomicUsize>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Sandbox {
@@ -112,6 +124,7 @@ impl Sandbox {
             limits,
             workers,
             instances: Arc::new(Semaphore::new(limits.instances as usize)),
+            jobs: Arc::default(),
             engine: engine::start(&limits)?,
             cache: config.cache.as_deref().map(Cache::open).transpose()?,
         }))
@@ -127,6 +140,30 @@ impl Sandbox {
     #[must_use]
     pub fn free_instances(&self) -> usize {
         self.instances.available_permits()
+    }
+
+    /// How many instances may make one response at once.
+    pub(crate) fn parallel_parts(&self) -> usize {
+        if self.limits.parallel_parts == 0 { self.workers.threads() } else { self.limits.parallel_parts }
+    }
+
+    /// Counts a job of an encoder.
+    pub(crate) fn busy(&self) -> Busy {
+        self.jobs.fetch_add(1, Ordering::Relaxed);
+        Busy(Arc::clone(&self.jobs))
+    }
+
+    /// Whether encoders leave a worker idle at this moment.
+    pub(crate) fn has_idle_worker(&self) -> bool {
+        self.jobs.load(Ordering::Relaxed) < self.workers.threads()
+    }
+
+    /// A place for an instance that a response could do without: only where plenty are free.
+    pub(crate) fn further_instance(&self) -> Option<OwnedSemaphorePermit> {
+        if self.instances.available_permits() <= self.limits.instances as usize / 2 {
+            return None;
+        }
+        Arc::clone(&self.instances).try_acquire_owned().ok()
     }
 
     /// Makes a plugin of a component; which kind, its exports tell. Compiling keeps a core busy for a

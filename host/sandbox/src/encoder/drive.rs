@@ -1,0 +1,186 @@
+//! The rest of a response after its first part. Where parts are independent several instances make them
+//! at once; they leave in order either way. Room for a chunk is reserved before the chunk is made, so
+//! instances never work ahead of their client by more than the channel's bound; reading the next part
+//! overlaps making the present ones. Which instance makes a part never shows in the bytes.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::{BoxStream, FuturesUnordered};
+use tokio::sync::mpsc::OwnedPermit;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::hands::{Hand, Hands};
+use super::join::{Part, Parts};
+use super::sink::{Chunk, Sink, channel};
+use super::{Encoder, Notes};
+use crate::bindings::exports::yearbook::plugin::encoder::Piece;
+use crate::description::OptionValue;
+use crate::failure::{CutOff, EncodeError};
+use crate::instance::Instance;
+
+/// A response that is being made.
+pub(crate) struct Response {
+    encoder: Arc<Encoder>,
+    schema: SchemaRef,
+    options: Arc<[OptionValue]>,
+    notes: Notes,
+    parts: Parts,
+    sink: Sink,
+    hands: Hands,
+    making: FuturesUnordered<BoxFuture<'static, Result<Made, EncodeError>>>,
+    /// Parts from the first that has not left to the last that was begun.
+    places: VecDeque<Place>,
+    /// Parts that have left.
+    left: usize,
+}
+
+/// Room for a part, and the part when it is made.
+struct Place {
+    room: OwnedPermit<Chunk>,
+    piece: Option<Piece>,
+}
+
+/// A part, and the instance that is free again.
+struct Made {
+    position: usize,
+    piece: Piece,
+    instance: Box<Instance>,
+    first: bool,
+}
+
+impl Response {
+    /// The response, and its body. `instance` has made head and first part, which stand in `notes`.
+    pub(crate) fn new(
+        encoder: Arc<Encoder>,
+        schema: SchemaRef,
+        options: Arc<[OptionValue]>,
+        instance: Box<Instance>,
+        notes: Notes,
+        parts: Parts,
+    ) -> (Self, BoxStream<'static, Result<Bytes, CutOff>>) {
+        let independent = encoder.description.separator.is_some();
+        let width = if independent { encoder.sandbox.parallel_parts() } else { 1 };
+        let (sink, chunks) = channel(encoder.sandbox.limits.buffered_chunks.max(1) + width - 1);
+        let hands = Hands::new(instance, width);
+        let (making, places) = (FuturesUnordered::new(), VecDeque::new());
+        (Self { encoder, schema, options, notes, parts, sink, hands, making, places, left: 0 }, chunks)
+    }
+
+    /// Sends `chunk`, which is the head with the first part, then makes and sends the rest.
+    pub(crate) async fn drive(self, chunk: Chunk) {
+        let encoder = Arc::clone(&self.encoder);
+        if let Err(error) = self.rest(chunk).await {
+            let (plugin, digest) = (&encoder.description.format, &encoder.digest);
+            tracing::error!(plugin, digest, %error, "a response was cut off after its first byte");
+        }
+    }
+
+    /// Returns without an error too when the client is gone, or as good as gone.
+    async fn rest(mut self, chunk: Chunk) -> Result<(), EncodeError> {
+        let patience = self.encoder.sandbox.limits.stalled_client();
+        let Ok(Ok(first)) = timeout(patience, self.sink.sender.clone().reserve_owned()).await else { return Ok(()) };
+        first.send(chunk);
+        // The next part as soon as it is read, and room for its chunk.
+        let (mut ready, mut room): (Option<Part>, Option<OwnedPermit<Chunk>>) = (None, None);
+        let mut read = false;
+        let mut patient_until = Instant::now() + patience;
+        loop {
+            if ready.is_some() && room.is_some() {
+                if let Some(hand) = self.hands.take(&self.encoder)
+                    && let (Some(part), Some(room)) = (ready.take(), room.take())
+                {
+                    self.make(hand, part, room);
+                }
+            } else if read
+                && ready.is_none()
+                && self.making.is_empty()
+                && let Some(room) = room.take()
+            {
+                return self.finish(room).await;
+            }
+            let waiting = room.is_none() && self.making.is_empty();
+            if !waiting {
+                patient_until = Instant::now() + patience;
+            }
+            tokio::select! {
+                () = self.sink.sender.closed() => return Ok(()),
+                reserved = self.sink.sender.clone().reserve_owned(), if room.is_none() => match reserved {
+                    Ok(reserved) => room = Some(reserved),
+                    Err(_) => return Ok(()),
+                },
+                Some(made) = self.making.next() => self.place(made?)?,
+                part = self.parts.next(), if ready.is_none() && !read => {
+                    ready = part?;
+                    read = ready.is_none();
+                }
+                () = sleep_until(patient_until), if waiting => return Ok(()),
+                () = self.hands.idled(), if self.hands.has_spare() => self.hands.rest(),
+            }
+        }
+    }
+
+    /// Begins a part.
+    fn make(&mut self, hand: Hand, part: Part, room: OwnedPermit<Chunk>) {
+        let position = self.left + self.places.len();
+        self.places.push_back(Place { room, piece: None });
+        let (encoder, schema, options) = (Arc::clone(&self.encoder), Arc::clone(&self.schema), Arc::clone(&self.options));
+        let opener = Arc::clone(&encoder);
+        let work = move || {
+            let (mut instance, first) = match hand {
+                Hand::Held { instance, first } => (instance, first),
+                Hand::New(permit) => (Box::new(Instance::open(&opener, permit, &schema, &options)?), false),
+            };
+            let piece = instance.join(&part)?;
+            Ok(Made { position, piece, instance, first })
+        };
+        self.making.push(Box::pin(async move { encoder.on_worker(work).await? }));
+    }
+
+    /// Puts a part in its place, and sends what is whole from the front on.
+    fn place(&mut self, made: Made) -> Result<(), EncodeError> {
+        self.hands.give_back(made.instance, made.first);
+        if let Some(place) = self.places.get_mut(made.position - self.left) {
+            place.piece = Some(made.piece);
+        }
+        let separator = self.encoder.description.separator.as_ref();
+        while let Some(Place { room, piece }) = self.places.pop_front() {
+            let Some(piece) = piece else {
+                self.places.push_front(Place { room, piece });
+                break;
+            };
+            self.left += 1;
+            let lead = separator.cloned().unwrap_or_default();
+            self.notes.skip(lead.len());
+            self.notes.take(piece.bytes.len(), piece.note).map_err(|trap| self.encoder.trapped(trap))?;
+            if !lead.is_empty() || !piece.bytes.is_empty() {
+                room.send(Chunk { lead: lead.into(), bytes: piece.bytes.into() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes and sends the tail.
+    async fn finish(mut self, room: OwnedPermit<Chunk>) -> Result<(), EncodeError> {
+        let Some(mut instance) = self.hands.first() else {
+            return Err(EncodeError::Host("the instance that makes the tail was lost".to_owned()));
+        };
+        let (notes, hands) = (self.notes, self.hands);
+        let work = move || {
+            let tail = instance.tail(&notes);
+            // Clearing the instances' memory is a worker's business too.
+            drop((instance, hands));
+            tail
+        };
+        let tail = self.encoder.on_worker(work).await??;
+        if !tail.is_empty() {
+            room.send(Chunk { lead: Bytes::new(), bytes: tail.into() });
+        }
+        self.sink.finish();
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! The instances that make one response. One begins and ends it; further ones help where parts are
+//! independent, as long as workers would be idle otherwise and instances are plenty: whatever is made,
+//! no other response ever waits for these.
+
+use std::time::Duration;
+
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, sleep_until};
+
+use super::Encoder;
+use crate::instance::Instance;
+
+/// How long a further instance is kept without work: a client that reads slowly needs one only.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// The instances of a response that make nothing at the moment, and a count of all.
+pub(crate) struct Hands {
+    /// The instance that made the head and will make the tail.
+    first: Option<Box<Instance>>,
+    spare: Vec<Box<Instance>>,
+    /// When the last of `spare` came to rest.
+    since: Instant,
+    /// Instances alive, at work or not.
+    held: usize,
+    /// Instances at most.
+    width: usize,
+}
+
+/// Who makes a part.
+pub(crate) enum Hand {
+    /// An instance that has been opened; `first`: the one for the tail.
+    Held { instance: Box<Instance>, first: bool },
+    /// A place for an instance that is still to be opened.
+    New(OwnedSemaphorePermit),
+}
+
+impl Hands {
+    /// `width`: how many instances there may be at once.
+    pub(crate) fn new(first: Box<Instance>, width: usize) -> Self {
+        Self { first: Some(first), spare: Vec::new(), since: Instant::now(), held: 1, width }
+    }
+
+    /// One that can begin a part now.
+    pub(crate) fn take(&mut self, encoder: &Encoder) -> Option<Hand> {
+        if let Some(instance) = self.first.take() {
+            return Some(Hand::Held { instance, first: true });
+        }
+        // The first is at work, so this part can wait: it only goes ahead where nobody else would.
+        if !encoder.sandbox.has_idle_worker() {
+            return None;
+        }
+        if let Some(instance) = self.spare.pop() {
+            return Some(Hand::Held { instance, first: false });
+        }
+        if self.held >= self.width {
+            return None;
+        }
+        let permit = encoder.sandbox.further_instance()?;
+        self.held += 1;
+        Some(Hand::New(permit))
+    }
+
+    /// After its part.
+    pub(crate) fn give_back(&mut self, instance: Box<Instance>, first: bool) {
+        if first {
+            self.first = Some(instance);
+        } else {
+            self.spare.push(instance);
+            self.since = Instant::now();
+        }
+    }
+
+    /// The one for the tail; it is gone from here.
+    pub(crate) fn first(&mut self) -> Option<Box<Instance>> {
+        self.first.take()
+    }
+
+    /// Whether an instance rests that nobody needs for the tail.
+    pub(crate) fn has_spare(&self) -> bool {
+        !self.spare.is_empty()
+    }
+
+    /// Waits until they have rested long enough to be let go.
+    pub(crate) async fn idled(&self) {
+        sleep_until(self.since + IDLE).await;
+    }
+
+    /// Lets those go that rest.
+    pub(crate) fn rest(&mut self) {
+        self.held -= self.spare.len();
+        self.spare.clear();
+    }
+}
