@@ -2,14 +2,16 @@
 //! module that speaks to the object store; knows nothing of Parquet.
 
 mod checked;
+mod components;
 mod digest;
+mod local;
 mod store;
 mod stream;
 mod sums;
 
 use std::fmt;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -21,6 +23,7 @@ use yearbook_domain::StoredFile;
 
 use crate::Failure;
 
+use self::local::Local;
 use self::sums::Sums;
 
 /// Bytes held in memory at a time while a whole file is moved: above the least part size of S3 (5 MiB).
@@ -34,7 +37,7 @@ const SUMS_IN_MEMORY: u64 = 8 << 20;
 pub struct Files {
     store: Arc<dyn ObjectStore>,
     /// Where the store is a local folder, that folder.
-    folder: Option<PathBuf>,
+    local: Option<Arc<Local>>,
     /// Block checksums by digest of the file.
     sums: Cache<String, Arc<Sums>>,
 }
@@ -71,9 +74,9 @@ impl Files {
     /// # Errors
     /// The store's refusal.
     pub async fn ping(&self) -> Result<(), Failure> {
-        if let Some(folder) = &self.folder {
-            let there = tokio::fs::metadata(folder).await;
-            return there.map(drop).map_err(|source| Failure::local("read", folder, source));
+        if let Some(local) = &self.local {
+            let there = tokio::fs::metadata(local.folder()).await;
+            return there.map(drop).map_err(|source| Failure::local("read", local.folder(), source));
         }
         match self.store.head(&Key::from("ping")).await {
             Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
@@ -141,9 +144,25 @@ impl Files {
         self.checked(file, ranges).await
     }
 
-    fn new(store: Arc<dyn ObjectStore>, folder: Option<PathBuf>) -> Self {
+    /// Whether stored files lie in a folder of this machine, so that reading them never waits for a network.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.local.is_some()
+    }
+
+    /// Blocking: [`Files::get_ranges`] on this thread, for stores that are local.
+    ///
+    /// # Errors
+    /// As [`Files::get_ranges`]; [`Failure::Mismatch`] where the store is not local.
+    pub(crate) fn read_here(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
+        let remote = || Failure::Mismatch { what: Self::key(file), why: "its store is not on this machine".to_owned() };
+        self.local.as_ref().ok_or_else(remote)?.read(file, ranges)
+    }
+
+    fn new(store: Arc<dyn ObjectStore>, local: Option<Local>) -> Self {
         let weigh = |digest: &String, sums: &Arc<Sums>| u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX);
-        Self { store, folder, sums: Cache::builder().max_capacity(SUMS_IN_MEMORY).weigher(weigh).build() }
+        let local = local.map(Arc::new);
+        Self { store, local, sums: Cache::builder().max_capacity(SUMS_IN_MEMORY).weigher(weigh).build() }
     }
 
     async fn upload(&self, path: &Path, file: &StoredFile) -> Result<(), Failure> {

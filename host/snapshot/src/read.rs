@@ -3,6 +3,7 @@
 
 mod dates;
 mod decode;
+mod fetch;
 mod footer;
 mod needle;
 mod preview;
@@ -47,8 +48,15 @@ impl Reader {
         Self { files, workers, footers, steps: StepLimits::default() }
     }
 
+    /// Whether stored files lie on this machine. Then what [`Reader::scan`] returns is ready when it is first polled on a
+    /// worker, and so is every batch: all of a small response can be made in one job.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.files.is_local()
+    }
+
     /// Finds the rows of `plan` and starts reading them. When this returns, [`Scan::next`] is known; rows are read
-    /// as the stream is polled. Needs a tokio runtime. Dropping the future or the stream stops the work.
+    /// as the stream is polled. Needs a tokio runtime unless [`Reader::is_local`]. Dropping the future or the stream stops the work.
     ///
     /// # Errors
     /// A [`Failure`] that names the stored file. The stream ends after its first failure.

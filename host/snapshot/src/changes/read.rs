@@ -36,8 +36,8 @@ pub struct ChangesPlan {
 }
 
 impl Reader {
-    /// Starts reading changes: the plan's columns, then `_change_type`, `_snapshot_id` and `_committed_at`. Needs a tokio
-    /// runtime; the rest is as with [`Reader::scan`].
+    /// Starts reading changes: the plan's columns, then `_change_type`, `_snapshot_id` and `_committed_at`. The rest is as with
+    /// [`Reader::scan`].
     ///
     /// # Errors
     /// A [`Failure`] that names the stored file. The stream ends after its first failure.
@@ -54,12 +54,15 @@ impl Reader {
             Some(first) => part(first).await?,
             None => stream::empty().boxed(),
         };
-        // The others when it is their turn, on the runtime, because the stream may be polled outside of it.
-        let runtime = Handle::current();
+        // The others when it is their turn; on the runtime where the store needs one, because the stream may be polled outside of it.
+        let runtime = (!self.is_local()).then(Handle::current);
         let rest: Vec<_> = parts.map(part).collect();
         let rest = stream::iter(rest).then(move |part| {
-            let opening = runtime.spawn(part);
-            async move { opening.await.map_err(|_| Failure::Stopped { what: "a file of changes".to_owned() })? }
+            let runtime = runtime.clone();
+            async move {
+                let Some(runtime) = runtime else { return part.await };
+                runtime.spawn(part).await.map_err(|_| Failure::Stopped { what: "a file of changes".to_owned() })?
+            }
         });
         Ok(Scan { schema, next: None, batches: ended(first.chain(rest.try_flatten()).boxed()) })
     }

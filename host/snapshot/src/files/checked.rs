@@ -19,23 +19,15 @@ const CHECKED_IN_PLACE: usize = 256 << 10;
 impl Files {
     /// [`Files::get_ranges`].
     pub(super) async fn checked(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
-        let key = Self::key(file);
-        // Judged first: an absurd length must not become an allocation.
-        if let Some(range) = ranges.iter().find(|range| range.start > range.end || range.end > file.bytes) {
-            return Err(Failure::damaged(&key, format!("it refers to bytes {range:?} of a file of {} bytes", file.bytes)));
+        if let Some(local) = &self.local {
+            let (local, file, ranges) = (Arc::clone(local), file.clone(), ranges.to_vec());
+            return blocking(move || local.read(&file, &ranges)).await?;
         }
+        let blocks = Blocks::around(file, ranges)?;
         let sums = self.sums(file).await?;
-        let blocks = whole_blocks(ranges, file.bytes);
-        let got = self.unchecked(file, &blocks).await?;
-        let wanted = ranges.to_vec();
+        let got = self.unchecked(file, blocks.ranges()).await?;
         let few = got.iter().map(Bytes::len).sum::<usize>() <= CHECKED_IN_PLACE;
-        let check = move || {
-            for (at, bytes) in blocks.iter().zip(&got) {
-                let bad = |block| Failure::damaged(&key, format!("the block at byte {block} does not have its published checksum"));
-                sums.check(at.start, bytes).map_err(bad)?;
-            }
-            Ok(wanted.iter().map(|range| cut(range, &blocks, &got)).collect())
-        };
+        let check = move || blocks.verified(&sums, &got);
         if few { check() } else { blocking(check).await? }
     }
 
@@ -73,10 +65,9 @@ impl Files {
             if let Some(sums) = self.stored_sums(file).await? {
                 return Ok(Arc::new(sums));
             }
-            let key = Self::key(file);
-            tracing::warn!(key, "the checksums beside a snapshot file are missing or damaged; reading the whole file to make them anew");
+            warn_of_lost_sums(file);
             let (found, sums) = self.digest_stored(file).await?;
-            if found == *file { Ok(Arc::new(sums)) } else { Err(Failure::damaged(&key, "its bytes do not have the digest it is named by")) }
+            made_anew(file, &found, sums)
         };
         self.sums.try_get_with_by_ref(&file.sha256, load).await.map_err(|shared: Arc<Failure>| Failure::clone(&shared))
     }
@@ -105,6 +96,50 @@ impl Files {
             at = end;
         }
         Ok(digest.finish())
+    }
+}
+
+/// Says that a file has to be read whole.
+pub(super) fn warn_of_lost_sums(file: &StoredFile) {
+    let key = Files::key(file);
+    tracing::warn!(key, "the checksums beside a snapshot file are missing or damaged; reading the whole file to make them anew");
+}
+
+/// `sums` of a file that was `found` to have this digest, if it is the right one.
+pub(super) fn made_anew(file: &StoredFile, found: &StoredFile, sums: Sums) -> Result<Arc<Sums>, Failure> {
+    let wrong = || Failure::damaged(&Files::key(file), "its bytes do not have the digest it is named by");
+    (found == file).then(|| Arc::new(sums)).ok_or_else(wrong)
+}
+
+/// What is read of a file so that every byte of some ranges can be checked.
+pub(super) struct Blocks {
+    file: StoredFile,
+    wanted: Vec<Range<u64>>,
+    whole: Vec<Range<u64>>,
+}
+
+impl Blocks {
+    /// The blocks around `wanted`. Ranges are judged first: an absurd length must not become an allocation.
+    pub(super) fn around(file: &StoredFile, wanted: &[Range<u64>]) -> Result<Self, Failure> {
+        if let Some(range) = wanted.iter().find(|range| range.start > range.end || range.end > file.bytes) {
+            let why = format!("it refers to bytes {range:?} of a file of {} bytes", file.bytes);
+            return Err(Failure::damaged(&Files::key(file), why));
+        }
+        Ok(Self { file: file.clone(), wanted: wanted.to_vec(), whole: whole_blocks(wanted, file.bytes) })
+    }
+
+    /// Ranges of whole blocks, ascending and apart from each other.
+    pub(super) fn ranges(&self) -> &[Range<u64>] {
+        &self.whole
+    }
+
+    /// The bytes asked for, cut out of `got`, which are those of [`Blocks::ranges`], once every block has been checked.
+    pub(super) fn verified(&self, sums: &Sums, got: &[Bytes]) -> Result<Vec<Bytes>, Failure> {
+        for (at, bytes) in self.whole.iter().zip(got) {
+            let why = |block| format!("the block at byte {block} does not have its published checksum");
+            sums.check(at.start, bytes).map_err(|block| Failure::damaged(&Files::key(&self.file), why(block)))?;
+        }
+        Ok(self.wanted.iter().map(|range| cut(range, &self.whole, got)).collect())
     }
 }
 

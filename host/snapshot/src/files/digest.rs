@@ -16,19 +16,20 @@ const CHUNK: usize = 256 << 10;
 /// Digest, size and block sums of a local file.
 pub(super) async fn of_local(path: &Path) -> Result<(StoredFile, Sums), Failure> {
     let path = path.to_owned();
-    blocking(move || {
-        let refused = |source| Failure::local("read", &path, source);
-        let mut file = std::fs::File::open(&path).map_err(refused)?;
-        let mut digest = Running::default();
-        let mut chunk = vec![0; CHUNK];
-        loop {
-            match file.read(&mut chunk).map_err(refused)? {
-                0 => return Ok(digest.finish()),
-                read => digest.update(chunk.get(..read).unwrap_or_default()),
-            }
+    blocking(move || of_file(&path).map_err(|source| Failure::local("read", &path, source))).await?
+}
+
+/// Blocking: the same.
+pub(super) fn of_file(path: &Path) -> std::io::Result<(StoredFile, Sums)> {
+    let mut file = std::fs::File::open(path)?;
+    let mut digest = Running::default();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok(digest.finish()),
+            read => digest.update(chunk.get(..read).unwrap_or_default()),
         }
-    })
-    .await?
+    }
 }
 
 /// The digest of bytes that arrive piece by piece.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use object_store::local::LocalFileSystem;
 
 use super::Files;
+use super::local::Local;
 use crate::Failure;
 
 /// Opens the store that `url` names.
@@ -29,5 +30,5 @@ fn folder(path: PathBuf) -> Result<Files, Failure> {
         .map_err(|source| Failure::store(&path.display().to_string(), source))?
         // A published snapshot survives a power cut once `put_snapshot` has returned.
         .with_fsync(true);
-    Ok(Files::new(Arc::new(store), Some(path)))
+    Ok(Files::new(Arc::new(store), Some(Local::new(path))))
 }

@@ -1,5 +1,6 @@
 //! From a piece of a stored file to decoded batches: bytes are fetched on the reactor, decoded on workers.
 
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -54,6 +55,9 @@ impl Source {
             let selection = RowGroupSelection::new(group, selection(piece, rows_of_group));
             advance(builder.with_row_group_selections(vec![selection]).build()?, vec![], vec![])
         };
+        if self.files.is_local() {
+            return self.reader_here(group, start).await;
+        }
         let mut state = self.on_worker(group, start).await?;
         loop {
             match state {
@@ -64,6 +68,29 @@ impl Source {
                 }
             }
         }
+    }
+
+    /// The same where nothing has to be waited for: one job, and no thread but a worker's.
+    async fn reader_here(
+        &self,
+        group: usize,
+        start: impl FnOnce() -> Result<Progress, ParquetError> + Send + 'static,
+    ) -> Result<Option<ParquetRecordBatchReader>, Failure> {
+        let (files, opened) = (self.files.clone(), Arc::clone(&self.opened));
+        let job = move || {
+            let damaged = |error| decoding(&opened, group, error);
+            let mut state = start().map_err(damaged)?;
+            loop {
+                match state {
+                    Progress::Ready(reader) => return Ok(reader),
+                    Progress::Needs(decoder, ranges) => {
+                        let got = files.read_here(&opened.file, &ranges)?;
+                        state = advance(*decoder, ranges, got).map_err(damaged)?;
+                    }
+                }
+            }
+        };
+        self.workers.run(job).await.map_err(|_| panicked(&self.opened, group))?
     }
 
     /// The next batch of a reader, decoded and then treated by `after` on a worker; none at the end.
@@ -86,10 +113,17 @@ impl Source {
         group: usize,
         job: impl FnOnce() -> Result<T, ParquetError> + Send + 'static,
     ) -> Result<T, Failure> {
-        let damaged = |why: String| Failure::damaged(&self.opened.key, format!("row group {group}: {why}"));
-        let done = self.workers.run(job).await.map_err(|_| damaged("decoding panicked".to_owned()))?;
-        done.map_err(|error| damaged(error.to_string()))
+        let done = self.workers.run(job).await.map_err(|_| panicked(&self.opened, group))?;
+        done.map_err(|error| decoding(&self.opened, group, error))
     }
+}
+
+fn decoding(opened: &Opened, group: usize, error: impl Display) -> Failure {
+    Failure::damaged(&opened.key, format!("row group {group}: {error}"))
+}
+
+fn panicked(opened: &Opened, group: usize) -> Failure {
+    decoding(opened, group, "decoding panicked")
 }
 
 enum Progress {

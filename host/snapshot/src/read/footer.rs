@@ -12,6 +12,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy, ParquetMetaD
 use yearbook_domain::{Snapshot, StoredFile};
 use yearbook_workers::Workers;
 
+use super::fetch::fetch;
 use super::shape;
 use crate::{Failure, Files};
 
@@ -81,7 +82,7 @@ pub(super) async fn open(files: &Files, workers: &Workers, snapshot: &Snapshot) 
     let tail = file.bytes.saturating_sub(TAIL)..file.bytes;
     let mut wanted: Vec<_> = std::iter::once(tail).collect();
     let metadata = loop {
-        let got = files.get_ranges(file, &wanted).await?;
+        let got = fetch(files, workers, file, &wanted).await?;
         decoder.push_ranges(std::mem::take(&mut wanted), got).map_err(damaged)?;
         let (rest, result) = workers
             .run(move || {

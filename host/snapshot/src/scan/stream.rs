@@ -1,4 +1,4 @@
-//! The stream of batches: pulled by whoever encodes them, at most one step ahead.
+//! The stream of batches: pulled by whoever encodes them, at most one step ahead, and none where the store is local.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub(super) enum Filter {
     },
 }
 
-/// The wanted rows of `rows`. Must be called in a tokio runtime; may be polled anywhere.
+/// The wanted rows of `rows`. Must be called in a tokio runtime unless the store is local; may be polled anywhere.
 pub(super) fn batches(
     source: Source,
     projection: Projection,
@@ -45,7 +45,8 @@ pub(super) fn batches(
     }
     let steps = Box::new(steps(source.steps, Arc::clone(&source.opened), leaves, rows.clone()));
     let context = Arc::new(Context { source, projection, from: rows.start, filter });
-    let reading = Reading { context, steps, runtime: Handle::current(), ahead: JoinSet::new(), current: None, ready: VecDeque::new() };
+    let ahead = (!context.source.files.is_local()).then(|| Ahead { runtime: Handle::current(), tasks: JoinSet::new() });
+    let reading = Reading { context, steps, ahead, current: None, ready: VecDeque::new() };
     stream::try_unfold(reading, |mut reading| async move { Ok(reading.next().await?.map(|batch| (batch, reading))) }).boxed()
 }
 
@@ -68,12 +69,17 @@ struct Step {
 struct Reading {
     context: Arc<Context>,
     steps: Box<dyn Iterator<Item = Piece> + Send>,
-    runtime: Handle,
-    /// The step that is being fetched, never more than one; stops when this is dropped.
-    ahead: JoinSet<Result<Option<Step>, Failure>>,
+    /// None where fetching waits for nothing: a local read costs less than handing it over.
+    ahead: Option<Ahead>,
     current: Option<Step>,
     /// Slices of the batch decoded last.
     ready: VecDeque<RecordBatch>,
+}
+
+/// The step that is being fetched, never more than one; stops when this is dropped.
+struct Ahead {
+    runtime: Handle,
+    tasks: JoinSet<Result<Option<Step>, Failure>>,
 }
 
 impl Reading {
@@ -85,23 +91,27 @@ impl Reading {
             self.fetch_ahead();
             if let Some(step) = self.current.take() {
                 self.decode(step).await?;
-                continue;
-            }
-            match self.ahead.join_next().await {
-                None => return Ok(None),
-                Some(Ok(step)) => self.current = step?,
-                Some(Err(_)) => return Err(Failure::Stopped { what: self.context.source.opened.key.clone() }),
+            } else if let Some(ahead) = &mut self.ahead {
+                match ahead.tasks.join_next().await {
+                    None => return Ok(None),
+                    Some(Ok(step)) => self.current = step?,
+                    Some(Err(_)) => return Err(Failure::Stopped { what: self.context.source.opened.key.clone() }),
+                }
+            } else {
+                let Some(piece) = self.next_piece() else { return Ok(None) };
+                self.current = self.context.fetch(piece).await?;
             }
         }
     }
 
     /// Has the next step fetched while the current one is decoded and consumed.
     fn fetch_ahead(&mut self) {
-        if self.ahead.is_empty()
+        if self.ahead.as_ref().is_some_and(|ahead| ahead.tasks.is_empty())
             && let Some(piece) = self.next_piece()
+            && let Some(ahead) = &mut self.ahead
         {
             let context = Arc::clone(&self.context);
-            self.ahead.spawn_on(async move { context.fetch(piece).await }, &self.runtime);
+            ahead.tasks.spawn_on(async move { context.fetch(piece).await }, &ahead.runtime);
         }
     }
 

@@ -1,0 +1,95 @@
+//! Reading in a folder of this machine: on the thread that asks, without handing over to another. The caller
+//! answers for being on a thread that may block.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use moka::sync::Cache;
+use yearbook_domain::StoredFile;
+
+use super::checked::Blocks;
+use super::sums::{BLOCK, Sums};
+use super::{Files, SUMS_IN_MEMORY, digest};
+use crate::Failure;
+
+/// A folder that holds snapshots.
+pub(super) struct Local {
+    folder: PathBuf,
+    /// Block checksums by digest of the file.
+    sums: Cache<String, Arc<Sums>>,
+}
+
+impl Local {
+    /// The store in `folder`.
+    pub(super) fn new(folder: PathBuf) -> Self {
+        let weigh = |digest: &String, sums: &Arc<Sums>| u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX);
+        Self { folder, sums: Cache::builder().max_capacity(SUMS_IN_MEMORY).weigher(weigh).build() }
+    }
+
+    /// Where the store is.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Blocking: [`Files::get_ranges`]. The file is opened each time, so that one that was put in its place is seen.
+    pub(super) fn read(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
+        let blocks = Blocks::around(file, ranges)?;
+        let sums = self.sums(file)?;
+        let path = self.folder.join(Files::key(file));
+        let refused = |source: std::io::Error| match source.kind() {
+            ErrorKind::NotFound => Failure::Missing { key: Files::key(file) },
+            _ => Failure::local("read", &path, source),
+        };
+        let mut opened = File::open(&path).map_err(refused)?;
+        let mut got = Vec::with_capacity(blocks.ranges().len());
+        for block in blocks.ranges() {
+            let bytes = range(&mut opened, block).map_err(refused)?;
+            if bytes.len() as u64 != block.end - block.start {
+                let size = opened.metadata().map_err(refused)?.len();
+                let why = format!("{size} bytes are there, {} were published", file.bytes);
+                return Err(Failure::damaged(&Files::key(file), why));
+            }
+            got.push(bytes);
+        }
+        blocks.verified(&sums, &got)
+    }
+
+    /// The file's block sums: [`Files::sums`].
+    fn sums(&self, file: &StoredFile) -> Result<Arc<Sums>, Failure> {
+        let load = || {
+            let beside = self.folder.join(Files::sums_key(file));
+            // Its own checksum finds a shorter or longer object than expected.
+            let size = (file.bytes.div_ceil(BLOCK) + 1) * 4;
+            let stored = File::open(&beside).and_then(|mut opened| range(&mut opened, &(0..size)));
+            let sums = match stored {
+                Ok(bytes) => Sums::parse(&bytes, file.bytes),
+                Err(source) if source.kind() == ErrorKind::NotFound => None,
+                Err(source) => return Err(Failure::local("read", &beside, source)),
+            };
+            if let Some(sums) = sums {
+                return Ok(Arc::new(sums));
+            }
+            super::checked::warn_of_lost_sums(file);
+            let path = self.folder.join(Files::key(file));
+            let (found, sums) = digest::of_file(&path).map_err(|source| match source.kind() {
+                ErrorKind::NotFound => Failure::Missing { key: Files::key(file) },
+                _ => Failure::local("read", &path, source),
+            })?;
+            super::checked::made_anew(file, &found, sums)
+        };
+        self.sums.try_get_with_by_ref(&file.sha256, load).map_err(|shared: Arc<Failure>| Failure::clone(&shared))
+    }
+}
+
+/// The bytes of `range` as far as the file has them. Read to the end of a bounded reader: nothing is zeroed first.
+fn range(file: &mut File, range: &Range<u64>) -> std::io::Result<Bytes> {
+    let length = range.end - range.start;
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+    file.seek(SeekFrom::Start(range.start))?;
+    Read::take(file, length).read_to_end(&mut bytes)?;
+    Ok(bytes.into())
+}

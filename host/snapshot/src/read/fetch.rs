@@ -1,0 +1,20 @@
+//! Where bytes of stored files are read: on a worker where the store is local, so that reading and decoding are
+//! one thread's work; wherever the store likes otherwise.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use yearbook_domain::StoredFile;
+use yearbook_workers::Workers;
+
+use crate::{Failure, Files};
+
+/// [`Files::get_ranges`].
+pub(super) async fn fetch(files: &Files, workers: &Workers, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
+    if !files.is_local() {
+        return files.get_ranges(file, ranges).await;
+    }
+    let (files, stored, ranges) = (files.clone(), file.clone(), ranges.to_vec());
+    let done = workers.run(move || files.read_here(&stored, &ranges)).await;
+    done.map_err(|_| Failure::damaged(&Files::key(file), "reading it panicked"))?
+}
