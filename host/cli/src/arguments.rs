@@ -116,8 +116,78 @@ pub enum Datasets {
 /// `yearbook plugin`.
 #[derive(Debug, Subcommand)]
 pub enum Plugin {
-    /// List the plugins that are registered
-    List,
+    /// Try a plugin as the host would use it; say what is wrong, what to do, and what it uses of its limits
+    ///
+    /// Takes a component, or the core module that `cargo build --target wasm32-unknown-unknown` makes. Nothing is
+    /// installed. Exit code 1 when something is wrong.
+    Check {
+        /// The plugin
+        #[arg(value_name = "FILE.wasm")]
+        file: PathBuf,
+    },
+    /// Check a plugin, store it and make its release known to every running host
+    ///
+    /// Where nothing of its name serves yet, the release serves within 2 seconds. Otherwise it waits as `installed`
+    /// beside the release that serves, until `--now` or `plugin pin` promotes it: releases are not yet compared and
+    /// promoted by themselves.
+    Install {
+        /// The plugin
+        #[arg(value_name = "FILE.wasm")]
+        file: PathBuf,
+        /// Promote it at once: running hosts serve it within 2 seconds
+        #[arg(long)]
+        now: bool,
+        /// Who did it and why
+        #[command(flatten)]
+        who: Who,
+    },
+    /// List the releases that are known, and which of them serve
+    List {
+        /// Everything that happened to releases instead, oldest first
+        #[arg(long)]
+        history: bool,
+    },
+    /// Take the release that serves out of service; the one promoted before it serves again
+    Rollback {
+        /// Format or tool
+        name: String,
+        /// Who did it and why
+        #[command(flatten)]
+        who: Who,
+    },
+    /// Remove every release of a name that somebody installed; what is built in serves again
+    Remove {
+        /// Format or tool
+        name: String,
+        /// Who did it and why
+        #[command(flatten)]
+        who: Who,
+    },
+    /// Make one release of a name serve, whatever is promoted later
+    Pin {
+        /// Format or tool
+        name: String,
+        /// The release's digest, or as much of it as tells it from others
+        #[arg(required_unless_present = "off", conflicts_with = "off")]
+        digest: Option<String>,
+        /// Take the pin away instead
+        #[arg(long)]
+        off: bool,
+        /// Who did it and why
+        #[command(flatten)]
+        who: Who,
+    },
+}
+
+/// Who changes something, for the history.
+#[derive(Args, Clone, Debug)]
+pub struct Who {
+    /// Who does it [default: the system user]
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+    /// Why, for the history
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
 }
 
 fn dataset_name(text: &str) -> Result<DatasetName, String> {

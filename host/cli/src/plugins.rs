@@ -1,32 +1,28 @@
-//! From components to a registry that answers: loads the built-in plugins into a sandbox and makes
-//! them known to the catalogue, so that a mixed fleet agrees on what runs.
+//! From components to a registry that answers: what the binary brings, put into a sandbox; and for a server the
+//! platform's keeper, which follows the catalogue, so that a mixed fleet agrees on what runs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState, Store};
-use yearbook_domain::Millis;
-use yearbook_sandbox::{Config, Plugin, Registry, Sandbox};
+use yearbook_catalog::{Live, Store};
+use yearbook_platform::{Embedded, Keeper};
+use yearbook_sandbox::{Config, Registry, Sandbox};
+use yearbook_snapshot::Files;
 use yearbook_workers::Workers;
 
 use crate::builtin;
 use crate::context::Context;
 
-/// Loads every built-in plugin. `cache`: folder of compiled components; none: compile them now.
+/// Loads every built-in plugin, whatever the catalogue says. `cache`: folder of compiled components; none:
+/// compile them now.
 ///
 /// # Errors
 /// When a component is missing or the sandbox refuses it.
-pub(crate) async fn load(
-    context: &Context,
-    workers: Arc<Workers>,
-    cache: Option<PathBuf>,
-) -> anyhow::Result<(Registry, Vec<PluginRelease>)> {
+pub(crate) async fn load(context: &Context, workers: Arc<Workers>, cache: Option<PathBuf>) -> anyhow::Result<Registry> {
     let components = builtin::components(context.plugins_dir.as_deref())?;
-    let config = Config { limits: context.settings.values.sandbox.limits, cache };
-    let sandbox = Sandbox::new(&config, Arc::clone(&workers)).context("the sandbox for plugins cannot start")?;
+    let sandbox = sandbox(context, Arc::clone(&workers), cache)?;
     let registry = Registry::new();
-    let mut releases = Vec::new();
     for component in components {
         let builtin::Component { name, bytes, by } = component;
         let sandbox = Arc::clone(&sandbox);
@@ -35,33 +31,43 @@ pub(crate) async fn load(
         let plugin =
             loaded.with_context(|| format!("the plugin {name} from {by} is refused; build it again with `cargo xtask plugins`"))?;
         registry.add(&plugin).with_context(|| format!("the plugin {name} from {by} is refused"))?;
-        releases.push(release(&plugin, by));
     }
-    Ok((registry, releases))
+    Ok(registry)
 }
 
-/// Makes `releases` known to every host that shares the catalogue.
+/// What serves, kept as the catalogue says.
+pub(crate) struct Kept {
+    keeper: Arc<Keeper>,
+    /// For the server.
+    pub(crate) registry: Arc<Registry>,
+}
+
+/// Loads what the binary brings and makes it known to every host that shares the catalogue. The registry is
+/// empty until [`Kept::follow`].
 ///
 /// # Errors
-/// When the catalogue cannot be written.
-pub(crate) async fn register(store: &dyn Store, releases: &[PluginRelease]) -> anyhow::Result<()> {
-    for release in releases {
-        store.register_release(release).await.with_context(|| format!("cannot register the plugin {}", release.id.name))?;
-    }
-    Ok(())
+/// When a component is missing or refused, or when catalogue or object store fail.
+pub(crate) async fn keep(context: &Context, store: &dyn Store, files: &Files, workers: Arc<Workers>) -> anyhow::Result<Kept> {
+    let components = builtin::components(context.plugins_dir.as_deref())?;
+    let sandbox = sandbox(context, workers, Some(context.settings.cache_dir()))?;
+    let registry = Arc::new(Registry::new());
+    let embed = |component: builtin::Component| Embedded { name: component.name.to_owned(), bytes: component.bytes, by: component.by };
+    let embedded = components.into_iter().map(embed).collect();
+    let keeper = Keeper::start(sandbox, files.clone(), store, Arc::clone(&registry), embedded).await?;
+    Ok(Kept { keeper, registry })
 }
 
-fn release(plugin: &Plugin, by: String) -> PluginRelease {
-    PluginRelease {
-        id: ReleaseId { kind: plugin.kind().to_owned(), name: plugin.name().to_owned(), digest: plugin.digest().to_owned() },
-        version: plugin.version().to_owned(),
-        bytes: plugin.bytes(),
-        by,
-        installed_at: Millis::now(),
-        built_in: true,
-        state: ReleaseState::Promoted,
-        promotion: 0,
-        pinned: false,
-        reason: None,
+impl Kept {
+    /// Loads what is to serve now, and from now on whatever the catalogue says, as long as this value lives.
+    pub(crate) async fn follow(&self, live: &Live) {
+        let releases = live.releases();
+        let now = Arc::clone(&releases.borrow());
+        self.keeper.apply(&now).await;
+        self.keeper.follow(releases);
     }
+}
+
+fn sandbox(context: &Context, workers: Arc<Workers>, cache: Option<PathBuf>) -> anyhow::Result<Arc<Sandbox>> {
+    let config = Config { limits: context.settings.values.sandbox.limits, cache };
+    Sandbox::new(&config, workers).context("the sandbox for plugins cannot start")
 }

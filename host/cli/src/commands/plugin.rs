@@ -1,56 +1,68 @@
-//! `yearbook plugin`: which plugins are registered.
+//! `yearbook plugin`: the path of a plugin from a file to what running hosts serve, and back (contract 6). One
+//! file a command; what the commands mean is the platform's.
+
+mod check;
+mod install;
+mod list;
+mod operate;
+
+use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context as _;
-use serde_json::{Value, json};
-use yearbook_catalog::PluginRelease;
+use yearbook_platform::{Component, Report};
+use yearbook_sandbox::{Config, Sandbox};
 
-use crate::arguments::Plugin;
+use crate::arguments::{Plugin, Who};
 use crate::context::Context;
-use crate::output::Table;
 
 /// Characters of a digest that people compare.
 const SHORT_DIGEST: usize = 12;
 
 pub(super) async fn run(context: &Context, command: Plugin) -> anyhow::Result<()> {
     match command {
-        Plugin::List => list(context).await,
+        Plugin::Check { file } => check::run(context, &file).await,
+        Plugin::Install { file, now, who } => install::run(context, &file, now, &who).await,
+        Plugin::List { history: false } => list::run(context).await,
+        Plugin::List { history: true } => list::history(context).await,
+        Plugin::Rollback { name, who } => operate::rollback(context, &name, who).await,
+        Plugin::Remove { name, who } => operate::remove(context, &name, who).await,
+        Plugin::Pin { name, digest, off: _, who } => operate::pin(context, &name, digest.as_deref(), &who).await,
     }
 }
 
-async fn list(context: &Context) -> anyhow::Result<()> {
-    let releases = context.catalogue().await?.releases().await.context("cannot list plugins")?;
-    let values: Vec<Value> = releases.iter().map(describe).collect();
-    context.output.result(&values, || {
-        let mut table = Table::new(&["name", "kind", "version", "state", "digest", "#bytes", "installed", "by"]);
-        for release in &releases {
-            table.row([
-                release.id.name.clone(),
-                release.id.kind.clone(),
-                release.version.clone(),
-                release.state.as_str().to_owned(),
-                release.id.digest.chars().take(SHORT_DIGEST).collect(),
-                release.bytes.to_string(),
-                release.installed_at.rfc3339(),
-                release.by.clone(),
-            ]);
-        }
-        if table.is_empty() {
-            "No plugins are registered yet; `yearbook serve` registers the built-in ones.".to_owned()
-        } else {
-            table.render()
-        }
-    })
+/// Reads a plugin's file, whichever of the two kinds it is.
+fn component(context: &Context, file: &Path) -> anyhow::Result<Component> {
+    let bytes = std::fs::read(file).with_context(|| format!("cannot read {}; build the plugin first", file.display()))?;
+    let limit = context.settings.values.sandbox.limits.component_bytes;
+    Component::read(bytes, limit).with_context(|| format!("{} is no plugin", file.display()))
 }
 
-fn describe(release: &PluginRelease) -> Value {
-    json!({
-        "name": release.id.name,
-        "kind": release.id.kind,
-        "version": release.version,
-        "state": release.state,
-        "digest": release.id.digest,
-        "bytes": release.bytes,
-        "installed_at": release.installed_at.rfc3339(),
-        "installed_by": release.by,
-    })
+/// A sandbox to check in, whose compiled components lie in `cache`.
+fn sandbox(context: &Context, cache: &Path) -> anyhow::Result<Arc<Sandbox>> {
+    let limits = Report::limits(context.settings.values.sandbox.limits);
+    Sandbox::new(&Config { limits, cache: Some(cache.to_owned()) }, context.workers()).context("the sandbox for plugins cannot start")
+}
+
+impl Who {
+    /// The name that was given, or the system user's.
+    fn name(&self) -> String {
+        self.by.clone().unwrap_or_else(system_user)
+    }
+}
+
+/// The name of this process's user, or its number where it has none.
+fn system_user() -> String {
+    let number = rustix::process::geteuid().as_raw().to_string();
+    let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = accounts.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == number).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| format!("user {number}"))
+}
+
+fn short(digest: &str) -> &str {
+    digest.get(..SHORT_DIGEST).unwrap_or(digest)
 }

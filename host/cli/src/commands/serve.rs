@@ -27,9 +27,9 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let files = context.files()?;
     let workers = context.workers();
-    let (registry, releases) = plugins::load(context, Arc::clone(&workers), Some(context.settings.cache_dir())).await?;
-    plugins::register(&*store, &releases).await?;
+    let kept = plugins::keep(context, &*store, &files, Arc::clone(&workers)).await?;
     let live = Live::start(Arc::clone(&store), Live::PERIOD).await.context("the catalogue cannot be read")?;
+    kept.follow(&live).await;
     let meter = Meter::new(Arc::clone(&store));
     let state = AppState::new(Parts {
         keys: KeyRing::new(Arc::clone(&store), Arc::clone(&live)),
@@ -38,7 +38,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
         meter: Arc::clone(&meter),
         reader: Reader::new(files.clone(), Arc::clone(&workers)),
         files,
-        registry: Arc::new(registry),
+        registry: Arc::clone(&kept.registry),
         workers,
         settings: context.settings.values.http(),
     })
@@ -49,6 +49,8 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     yearbook_server::serve(listener, yearbook_server::app(state), &context.settings.values.server, stop)
         .await
         .context("the server stopped")?;
+    // What serves is followed until nobody is served any more.
+    drop(kept);
     meter.shutdown().await.context("the requests of the last second could not be counted")?;
     store.close().await;
     tracing::info!("stopped");

@@ -1,0 +1,80 @@
+//! `yearbook plugin check`: what is wrong with a plugin, where, what to do, and what it uses of its limits.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use yearbook_platform::{Budget, Report, check};
+
+use super::{component, sandbox};
+use crate::context::Context;
+use crate::output::Table;
+
+pub(super) async fn run(context: &Context, file: &Path) -> anyhow::Result<()> {
+    let component = component(context, file)?;
+    // A folder of its own: compile times are to be true, and nothing that was not installed should stay.
+    let cache = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let sandbox = sandbox(context, cache.path())?;
+    let report = tokio::task::spawn_blocking(move || check(&sandbox, &component).report).await?;
+    context.output.result(&report, || told(&report))?;
+    match report.findings.len() + report.more_findings {
+        0 => Ok(()),
+        1 => bail!("1 thing is wrong with {}", file.display()),
+        wrong => bail!("{wrong} things are wrong with {}", file.display()),
+    }
+}
+
+/// The report for people.
+pub(super) fn told(report: &Report) -> String {
+    let mut text = String::new();
+    if let (Some(name), Some(version), Some(kind)) = (&report.name, &report.version, report.kind) {
+        let _ = writeln!(text, "{name} {version} ({kind})");
+    }
+    let _ = writeln!(text, "digest   {}", report.digest);
+    if report.wrapped {
+        let _ = writeln!(text, "         of the component made of the core module");
+    }
+    let imports = match &report.imports {
+        Some(imports) if imports.is_empty() => "nothing".to_owned(),
+        Some(imports) => imports.join(", "),
+        None => "cannot be read".to_owned(),
+    };
+    let _ = writeln!(text, "imports  {imports}");
+    let _ = writeln!(text, "tried    {} responses", report.tries);
+    if !report.skipped.is_empty() {
+        let _ = writeln!(text, "left out {} tables of column types that this host hands to no plugin", report.skipped.len());
+    }
+    let mut table = Table::new(&["limit", "#used", "#of", "unit", "#share", "setting"]);
+    for budget in &report.budget {
+        table.row([
+            budget.what.to_owned(),
+            round(budget.used),
+            round(budget.limit),
+            budget.unit.to_owned(),
+            share(budget),
+            budget.setting.unwrap_or("-").to_owned(),
+        ]);
+    }
+    let _ = write!(text, "\n{}", table.render());
+    if report.passed() {
+        text.push_str("\n\nNothing is wrong.");
+    } else {
+        text.push_str("\n\nWRONG");
+        for (number, finding) in report.findings.iter().enumerate() {
+            let _ = write!(text, "\n{:>3}. {}\n     {}\n     -> {}", number + 1, finding.place, finding.wrong, finding.advice);
+        }
+        if report.more_findings > 0 {
+            let _ = write!(text, "\n     … and {} more", report.more_findings);
+        }
+    }
+    text
+}
+
+fn round(number: f64) -> String {
+    let text = format!("{number:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn share(budget: &Budget) -> String {
+    format!("{:.1} %", 100.0 * budget.used / budget.limit.max(f64::MIN_POSITIVE))
+}

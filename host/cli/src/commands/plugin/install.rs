@@ -1,0 +1,69 @@
+//! `yearbook plugin install`: check, store, record.
+
+use std::path::Path;
+
+use serde_json::json;
+use yearbook_catalog::ReleaseState;
+use yearbook_platform::{Installed, Problem};
+
+use super::check::told;
+use super::{component, sandbox, short};
+use crate::arguments::Who;
+use crate::context::Context;
+use crate::output::Detailed;
+
+pub(super) async fn run(context: &Context, file: &Path, now: bool, who: &Who) -> anyhow::Result<()> {
+    let component = component(context, file)?;
+    let store = context.catalogue().await?;
+    let files = context.files()?;
+    // A server on the same data directory finds the compiled component there.
+    let sandbox = sandbox(context, &context.settings.cache_dir())?;
+    let installed = yearbook_platform::install(&*store, &files, &sandbox, component, now, &who.name()).await;
+    store.close().await;
+    let installed = installed.map_err(explain)?;
+    let value = json!({
+        "name": installed.id.name,
+        "kind": installed.id.kind,
+        "version": installed.version,
+        "digest": installed.id.digest,
+        "state": installed.state,
+        "unchanged": installed.unchanged,
+        "before": installed.before.as_ref().map(|id| &id.digest),
+        "budget": installed.report.budget,
+    });
+    context.output.result(&value, || sentence(&installed, file))
+}
+
+fn sentence(installed: &Installed, file: &Path) -> String {
+    let Installed { id, version, state, unchanged, before, .. } = installed;
+    let what = format!("{} {version} ({}, {})", id.name, id.kind, short(&id.digest));
+    match state {
+        ReleaseState::Promoted if *unchanged => format!("{what} was promoted already; nothing has changed."),
+        ReleaseState::Promoted => {
+            let instead = before.as_ref().filter(|before| *before != id).map(|before| format!(" instead of {}", short(&before.digest)));
+            format!(
+                "{what} is installed and promoted; running hosts serve it within 2 seconds{}, and `yearbook plugin rollback {}` takes it back.",
+                instead.unwrap_or_default(),
+                id.name
+            )
+        }
+        _ => format!(
+            "{what} is installed and waits: {} serves. Promote it: yearbook plugin install {} --now",
+            before.as_ref().map_or("nothing", |before| short(&before.digest)),
+            file.display()
+        ),
+    }
+}
+
+/// A check that failed is shown whole.
+fn explain(problem: Problem) -> anyhow::Error {
+    let message = problem.to_string();
+    match problem {
+        Problem::Unfit(report) => {
+            let mut members = serde_json::Map::new();
+            members.insert("report".to_owned(), serde_json::to_value(&report).unwrap_or_default());
+            Detailed { message, text: format!("\n\n{}", told(&report)), members }.into()
+        }
+        problem => problem.into(),
+    }
+}

@@ -1,0 +1,121 @@
+//! `yearbook plugin check`: everything that the host asks of a plugin, tried before anybody is served by it.
+//! Finds all that is wrong, says where and what to do, and measures what the plugin uses of its limits.
+//! Blocking; takes seconds of a core.
+
+mod encoder;
+mod generator;
+mod report;
+mod requests;
+
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use yearbook_sandbox::{Limits, Plugin, Rejected, Sandbox};
+
+use crate::Component;
+
+pub use report::{Budget, Finding, Report};
+
+use report::Tally;
+
+/// Time that compiling a component may take. Our largest plugin (3 MB) takes under 3 s of two cores; a
+/// component made to take hours is stopped by ending the process that checks it.
+const COMPILING: Duration = Duration::from_secs(60);
+
+/// A component that has been tried.
+pub struct Checked {
+    /// What was found.
+    pub report: Report,
+    /// The plugin, where it could be loaded at all.
+    pub plugin: Option<Plugin>,
+}
+
+/// Tries `component` in `sandbox`, whose limits it is measured against.
+#[must_use]
+pub fn check(sandbox: &Arc<Sandbox>, component: &Component) -> Checked {
+    let mut tally = Tally::new(component, sandbox.limits());
+    let plugin = load(sandbox, component, &mut tally);
+    if let Some(plugin) = &plugin {
+        tally.identify(plugin);
+        describe_again(sandbox, component, plugin, &mut tally);
+        match plugin {
+            Plugin::Encoder(encoder) => encoder::check(encoder, &mut tally),
+            Plugin::Generator(generator) => generator::check(generator, &mut tally),
+        }
+    }
+    Checked { report: tally.done(), plugin }
+}
+
+/// Compiles under a time limit, and asks for the description.
+fn load(sandbox: &Arc<Sandbox>, component: &Component, tally: &mut Tally) -> Option<Plugin> {
+    let (sender, receiver) = mpsc::channel();
+    let begun = Instant::now();
+    let (sandbox, bytes) = (Arc::clone(sandbox), component.bytes.clone());
+    // A thread of its own: a compiler cannot be interrupted, only left behind.
+    let started = std::thread::Builder::new().name("compile".to_owned()).spawn(move || sender.send(sandbox.load(&bytes)));
+    let loaded = started.ok().and_then(|_| receiver.recv_timeout(COMPILING).ok());
+    tally.compiled(begun.elapsed(), COMPILING);
+    match loaded {
+        Some(Ok(plugin)) => Some(plugin),
+        Some(Err(rejected)) => {
+            tally.find(place_of(&rejected), rejected.to_string(), advice_on(&rejected));
+            None
+        }
+        None => {
+            let wrong = format!("it is not compiled within {} s", COMPILING.as_secs());
+            tally.find("compiling", wrong, "make the component smaller; functions of many thousand lines compile slowly");
+            None
+        }
+    }
+}
+
+/// The description must be the same every time: the host asks once a load.
+fn describe_again(sandbox: &Arc<Sandbox>, component: &Component, plugin: &Plugin, tally: &mut Tally) {
+    let begun = Instant::now();
+    let again = sandbox.load(&component.bytes);
+    tally.loaded_again(begun.elapsed());
+    let same = match (plugin, &again) {
+        (Plugin::Encoder(one), Ok(Plugin::Encoder(other))) => one.description() == other.description(),
+        (Plugin::Generator(one), Ok(Plugin::Generator(other))) => one.description() == other.description(),
+        _ => false,
+    };
+    if !same {
+        tally.find("describe", "it says something else the second time", "return the same description at every call");
+    }
+}
+
+fn place_of(rejected: &Rejected) -> &'static str {
+    match rejected {
+        Rejected::TooLarge { .. } => "size",
+        Rejected::Malformed(_) => "compiling",
+        Rejected::Imports(_) => "imports",
+        Rejected::Interface(_) => "exports",
+        Rejected::Trapped(_) | Rejected::Description(_) => "describe",
+        Rejected::Taken(_) | Rejected::Busy => "loading",
+    }
+}
+
+fn advice_on(rejected: &Rejected) -> String {
+    match rejected {
+        Rejected::TooLarge { .. } => "strip it (`strip = true` in the profile) and leave out dependencies, or raise the limit",
+        Rejected::Malformed(_) => "build it again; a component must be valid WebAssembly without 64-bit memories, threads or garbage collection",
+        Rejected::Imports(_) => {
+            "build for wasm32-unknown-unknown and leave out what asks for files, clocks, randomness or the network; a plugin sees only its input"
+        }
+        Rejected::Interface(_) => "export one of the worlds of wit/0.1.0/package.wit with `export_encoder!` or `export_generator!`",
+        Rejected::Trapped(_) => "describe must return at once, without looking at anything",
+        Rejected::Description(_) => "change the field that is named; the rules stand in wit/0.1.0/package.wit",
+        Rejected::Taken(_) => "choose another name",
+        Rejected::Busy => "try again",
+    }
+    .to_owned()
+}
+
+/// Limits for checking: those that hosts serve with, but few instances, so that little address space is taken.
+impl Report {
+    /// The limits to check with, from those that hosts serve with.
+    #[must_use]
+    pub fn limits(serving: Limits) -> Limits {
+        Limits { instances: 4, ..serving }
+    }
+}

@@ -1,0 +1,199 @@
+//! The trial of an encoder: the SDK's conformance tables through the sandbox, each twice and, where parts are
+//! promised to be independent, by an instance a part; every allowed value of every parameter; and batches as
+//! large as the host sends.
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use yearbook_sandbox::{EncodeError, Encoder, Failed, OptionValue, ParameterKind, Trap, Trial, Value};
+use yearbook_sdk::testing::{Table, conformance, record_batches};
+
+use super::report::Tally;
+
+/// Rows of the batches that the budget is measured with: some 2 MB each, as the host sends.
+const LARGE_ROWS: i32 = 20_000;
+
+/// Differs from any length: rows that no reader of ours can count.
+type Rows = Option<usize>;
+
+pub(super) fn check(encoder: &Encoder, tally: &mut Tally) {
+    for case in conformance::cases() {
+        table(encoder, tally, &case);
+    }
+    options(encoder, tally);
+    large(encoder, tally);
+}
+
+fn table(encoder: &Encoder, tally: &mut Tally, case: &conformance::Case) {
+    let name = format!("table `{}`", case.name);
+    let rows = case.table.rows();
+    let cut = case.table.clone().batches_of(rows.div_ceil(3).max(1));
+    let Some((schema, batches)) = made(&cut, &name, tally) else { return };
+    let one = match encoder.trial(&schema, &[], &batches, false) {
+        Ok(one) => one,
+        Err(failed) => return declined(&name, case.optional, failed, tally),
+    };
+    tally.used(one.usage);
+    counted(encoder, &name, &one, rows, tally);
+    match encoder.trial(&schema, &[], &batches, false) {
+        Ok(again) => {
+            tally.used(again.usage);
+            if let Some(difference) = difference(&one, &again) {
+                let wrong = format!("the same input gives other bytes the second time: {difference}");
+                tally.find(&name, wrong, "leave out whatever depends on memory addresses, hash order or what came before");
+            }
+        }
+        Err(failed) => report(&name, &failed, tally),
+    }
+    if encoder.description().separator.is_some() && batches.len() > 1 {
+        match encoder.trial(&schema, &[], &batches, true) {
+            Ok(apart) => {
+                tally.used(apart.usage);
+                if let Some(difference) = difference(&one, &apart) {
+                    let wrong =
+                        format!("a separator is promised, but an instance that sees one batch alone writes something else: {difference}");
+                    tally.find(&name, wrong, "keep nothing from one part to the next (notes are for the tail), or say `separator: None`");
+                }
+            }
+            Err(failed) => report(&format!("{name}, each part by an instance of its own"), &failed, tally),
+        }
+    }
+}
+
+/// Every value that a parameter says it allows must work on a plain table.
+fn options(encoder: &Encoder, tally: &mut Tally) {
+    let plain = Table::new().text("region", &[Some("north"), None]).numbers("value", &[Some(1.5), None]).integers("n", &[Some(1), Some(2)]);
+    let Some((schema, batches)) = made(&plain, "options", tally) else { return };
+    for parameter in &encoder.description().parameters {
+        let texts = match parameter.kind {
+            ParameterKind::Boolean if parameter.allowed.is_empty() => vec!["true".to_owned(), "false".to_owned()],
+            _ => parameter.allowed.clone(),
+        };
+        for text in texts {
+            let value = parameter.parse(&text).unwrap_or(Value::Text(text.clone()));
+            let chosen = [OptionValue { name: parameter.name.clone(), value }];
+            match encoder.trial(&schema, &chosen, &batches, false) {
+                Ok(trial) => tally.used(trial.usage),
+                Err(failed) => report(&format!("option {}.{}={text}", encoder.description().format, parameter.name), &failed, tally),
+            }
+        }
+    }
+}
+
+/// Four large batches, for the budget.
+fn large(encoder: &Encoder, tally: &mut Tally) {
+    let rows = 4 * LARGE_ROWS;
+    let count = usize::try_from(LARGE_ROWS).unwrap_or_default();
+    let texts: Vec<_> = (0..rows).map(|row| (row % 11 > 0).then(|| format!("series {row}, \"quoted\""))).collect();
+    let few: Vec<_> = (0..rows).map(|row| Some(["north", "south", "east"][usize::try_from(row % 3).unwrap_or_default()])).collect();
+    let dates: Vec<_> =
+        (0..rows).map(|row| Some(format!("{:04}-{:02}-{:02}", 1900 + row / 700, row / 28 % 12 + 1, row % 28 + 1))).collect();
+    let numbers: Vec<_> = (0..rows).map(|row| (row % 7 > 0).then_some(f64::from(row) * 0.37)).collect();
+    let integers: Vec<_> = (0..rows).map(|row| Some(i64::from(row) * 7919)).collect();
+    let booleans: Vec<_> = (0..rows).map(|row| Some(row % 2 == 0)).collect();
+    let table = Table::new()
+        .text("date", &dates)
+        .text("label", &texts)
+        .dictionary("region", &few)
+        .numbers("value", &numbers)
+        .integers("count", &integers)
+        .booleans("final", &booleans)
+        .batches_of(count);
+    let Some((schema, batches)) = made(&table, "large batches", tally) else { return };
+    match encoder.trial(&schema, &[], &batches, false) {
+        Ok(trial) => {
+            tally.used(trial.usage);
+            tally.amplified(&trial);
+            counted(encoder, "large batches", &trial, table.rows(), tally);
+        }
+        Err(failed) => report("large batches", &failed, tally),
+    }
+}
+
+fn made(table: &Table, name: &str, tally: &mut Tally) -> Option<(SchemaRef, Vec<RecordBatch>)> {
+    match record_batches(table) {
+        Ok(made) => Some(made),
+        Err(_) => {
+            tally.skip(name);
+            None
+        }
+    }
+}
+
+/// A type that datasets do not have may be declined, if the column is named.
+fn declined(name: &str, optional: bool, failed: Failed, tally: &mut Tally) {
+    match &failed.error {
+        // This host hands no such column over; another one might.
+        EncodeError::Host(_) if optional => tally.skip(name),
+        EncodeError::UnsupportedSchema(sentence) if optional => {
+            if !sentence.contains("subject") {
+                tally.find(
+                    name,
+                    format!("it declines without naming the column: {sentence}"),
+                    "name the column (here `subject`): clients read the sentence",
+                );
+            }
+        }
+        _ => report(name, &failed, tally),
+    }
+}
+
+fn report(place: &str, failed: &Failed, tally: &mut Tally) {
+    tally.find(format!("{place}, {}", failed.call), failed.error.to_string(), advice(&failed.error));
+}
+
+pub(super) fn advice(error: &EncodeError) -> &'static str {
+    match error {
+        EncodeError::Trapped { trap, .. } => advice_on(trap),
+        EncodeError::UnsupportedSchema(_) => "take every type that datasets have: text, integers, floats, booleans, all of them nullable",
+        EncodeError::InvalidOption(_) => "take every value that the description allows, or do not declare it",
+        EncodeError::Internal { .. } => "an internal error is a 500 for clients; the sentence is the plugin's own",
+        EncodeError::Busy { .. } | EncodeError::Input(_) | EncodeError::Host(_) => "try again; if it stays so, the fault is the host's",
+    }
+}
+
+pub(super) fn advice_on(trap: &Trap) -> &'static str {
+    match trap {
+        Trap::Cpu(_) | Trap::Wall(_) => "do less in one call; a batch of 4 MB should take milliseconds",
+        Trap::Memory(_) => "free what a part needed before the next one, and hold no whole response",
+        Trap::Stack(_) => "do not recurse over rows or text",
+        Trap::Output(_) | Trap::Amplification { .. } => "write what the rows need and no more",
+        Trap::Notes(_) => "leave for the tail what an index needs and no more",
+        Trap::Wasm(_) => "a panic, or an access out of bounds; a Rust plugin's panic message stands in the log on standard error",
+    }
+}
+
+/// Where two responses differ, in words; none: nowhere.
+fn difference(one: &Trial, other: &Trial) -> Option<String> {
+    let differ = |place: String, one: &[u8], other: &[u8]| {
+        let at = one.iter().zip(other).position(|(a, b)| a != b).unwrap_or(one.len().min(other.len()));
+        (one != other).then(|| format!("{place} has {} and {} bytes and differs from byte {at} on", one.len(), other.len()))
+    };
+    let parts = one.parts.iter().zip(&other.parts).enumerate();
+    differ("the head".to_owned(), &one.head, &other.head)
+        .or_else(|| parts.into_iter().find_map(|(at, (one, other))| differ(format!("part {}", at + 1), one, other)))
+        .or_else(|| differ("the tail".to_owned(), &one.tail, &other.tail))
+}
+
+/// Reads the response back where this crate can, and counts its rows.
+fn counted(encoder: &Encoder, name: &str, trial: &Trial, rows: usize, tally: &mut Tally) {
+    let description = encoder.description();
+    let body = trial.response(description.separator.as_deref());
+    let found: Result<Rows, String> = match description.media_type.split(';').next().unwrap_or_default().trim() {
+        "application/json" => {
+            serde_json::from_slice::<Vec<serde_json::Value>>(&body).map(|rows| Some(rows.len())).map_err(|e| e.to_string())
+        }
+        "application/vnd.apache.arrow.stream" => arrow_rows(&body).map(Some).map_err(|error| error.to_string()),
+        _ => Ok(None),
+    };
+    let wrong = match found {
+        Ok(Some(found)) if found != rows => format!("{rows} rows become {found}"),
+        Err(error) => format!("what it writes cannot be read as {}: {error}", description.media_type),
+        Ok(_) => return,
+    };
+    tally.find(name, wrong, "read the plugin's output back with a library of that format");
+}
+
+fn arrow_rows(body: &[u8]) -> Result<usize, arrow::error::ArrowError> {
+    let reader = arrow::ipc::reader::StreamReader::try_new(body, None)?;
+    reader.map(|batch| batch.map(|batch| batch.num_rows())).sum()
+}

@@ -1,0 +1,80 @@
+//! The trial of a generator: canned requests of every shape, each twice, and every allowed value of every
+//! parameter. The sandbox judges what the files may be called and hold.
+
+use yearbook_domain::Plan;
+use yearbook_sandbox::{GenerateError, Generator, OptionValue, ParameterKind, Request, Value};
+
+use super::encoder::advice_on;
+use super::report::Tally;
+use super::requests;
+
+/// Datasets of the largest request: what a curious client may name in one address.
+const MANY: usize = 200;
+
+pub(super) fn check(generator: &Generator, tally: &mut Tally) {
+    let all = requests::request(Plan::Free, &["harvest_long", "prices_wide", "places", "codes"]);
+    request(generator, "a request for a dataset of every shape", &all, tally);
+    for dataset in &all.datasets {
+        let alone = Request { datasets: vec![dataset.clone()], ..all.clone() };
+        request(generator, &format!("a request for `{}` alone", dataset.dataset.name), &alone, tally);
+    }
+    request(generator, "a request on a plan without limits", &requests::request(Plan::Enterprise, &["places"]), tally);
+    request(generator, &format!("a request for {MANY} datasets"), &requests::many(MANY), tally);
+    options(generator, &all, tally);
+}
+
+fn request(generator: &Generator, place: &str, request: &Request, tally: &mut Tally) {
+    let made = match generator.trial(request) {
+        Ok((project, usage)) => {
+            tally.used(usage);
+            project
+        }
+        Err(error) => return report(place, &error, tally),
+    };
+    match generator.trial(request) {
+        Ok((again, usage)) => {
+            tally.used(usage);
+            if again != made {
+                let differs = made.files.iter().zip(&again.files).find(|(one, other)| one != other).map(|(one, _)| one.path.clone());
+                let wrong =
+                    format!("the same request gives other files the second time: {}", differs.unwrap_or("another number".to_owned()));
+                tally.find(place, wrong, "leave out whatever depends on memory addresses, hash order or what came before");
+            }
+        }
+        Err(error) => report(place, &error, tally),
+    }
+    if made.files.iter().any(|file| file.content.is_empty()) {
+        tally.find(place, "a file is empty", "leave a file out that has nothing to say");
+    }
+}
+
+fn options(generator: &Generator, all: &Request, tally: &mut Tally) {
+    for parameter in &generator.description().parameters {
+        let texts = match parameter.kind {
+            ParameterKind::Boolean if parameter.allowed.is_empty() => vec!["true".to_owned(), "false".to_owned()],
+            _ => parameter.allowed.clone(),
+        };
+        for text in texts {
+            let value = parameter.parse(&text).unwrap_or(Value::Text(text.clone()));
+            let asked = Request { options: vec![OptionValue { name: parameter.name.clone(), value }], ..all.clone() };
+            match generator.trial(&asked) {
+                Ok((_, usage)) => tally.used(usage),
+                Err(error) => report(&format!("option {}.{}={text}", generator.description().tool, parameter.name), &error, tally),
+            }
+        }
+    }
+}
+
+fn report(place: &str, error: &GenerateError, tally: &mut Tally) {
+    let advice = match error {
+        GenerateError::Trapped { trap, .. } => advice_on(trap),
+        GenerateError::UnsupportedDataset(_) => {
+            "make something of every dataset, or warn that it is left out; declining is a 422 for clients"
+        }
+        GenerateError::InvalidOption(_) => "take every value that the description allows, or do not declare it",
+        GenerateError::Internal { .. } => "an internal error is a 500 for clients; the sentence is the plugin's own",
+        GenerateError::Output { .. } => "return at least one file of UTF-8 text, each at a relative path of its own",
+        GenerateError::Host(_) => "try again; if it stays so, the fault is the host's",
+    };
+    tally.find(format!("{place}, generate"), error.to_string(), advice);
+}

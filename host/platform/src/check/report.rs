@@ -1,0 +1,182 @@
+//! What a check found, for people and for machines.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use yearbook_sandbox::{Limits, Plugin, Trial, Usage};
+
+use crate::Component;
+
+/// Findings that are listed; a plugin that fails everything fails it for few reasons.
+const LISTED: usize = 50;
+
+/// Everything that a check has to say.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// `encoder` or `generator`; none when it could not be loaded.
+    pub kind: Option<&'static str>,
+    /// Format or tool.
+    pub name: Option<String>,
+    /// The plugin's own version.
+    pub version: Option<String>,
+    /// Lower-case hexadecimal SHA-256 of the component.
+    pub digest: String,
+    /// Size of the component in bytes.
+    pub bytes: usize,
+    /// Whether a core module was made a component.
+    pub wrapped: bool,
+    /// Names of what it imports; none when they cannot be read.
+    pub imports: Option<Vec<String>>,
+    /// Responses made.
+    pub tries: usize,
+    /// Tables that were left out, because this host hands no such column to plugins.
+    pub skipped: Vec<String>,
+    /// What is wrong, at most 50 findings.
+    pub findings: Vec<Finding>,
+    /// Findings beyond those listed.
+    pub more_findings: usize,
+    /// What was used of each limit.
+    pub budget: Vec<Budget>,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+/// Something that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Where: a call, a table, a field.
+    pub place: String,
+    /// What.
+    pub wrong: String,
+    /// What to do.
+    pub advice: String,
+}
+
+/// What was used of one limit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Budget {
+    /// For people.
+    pub what: &'static str,
+    /// The most that was used.
+    pub used: f64,
+    /// What may be used.
+    pub limit: f64,
+    /// Of both.
+    pub unit: &'static str,
+    /// The setting that moves the limit; none where it is fixed.
+    pub setting: Option<&'static str>,
+}
+
+/// A report in the making.
+pub(super) struct Tally {
+    report: Report,
+    limits: Limits,
+    usage: Usage,
+    amplification: f64,
+    compiled: (Duration, Duration),
+    loaded_again: Duration,
+}
+
+impl Tally {
+    pub(super) fn new(component: &Component, limits: &Limits) -> Self {
+        let report = Report {
+            kind: None,
+            name: None,
+            version: None,
+            digest: component.digest.clone(),
+            bytes: component.bytes.len(),
+            wrapped: component.wrapped,
+            imports: component.imports.clone(),
+            tries: 0,
+            skipped: Vec::new(),
+            findings: Vec::new(),
+            more_findings: 0,
+            budget: Vec::new(),
+        };
+        let zero = Duration::ZERO;
+        Self { report, limits: *limits, usage: Usage::default(), amplification: 0.0, compiled: (zero, zero), loaded_again: zero }
+    }
+
+    pub(super) fn identify(&mut self, plugin: &Plugin) {
+        self.report.kind = Some(plugin.kind());
+        self.report.name = Some(plugin.name().to_owned());
+        self.report.version = Some(plugin.version().to_owned());
+    }
+
+    pub(super) fn find(&mut self, place: impl Into<String>, wrong: impl Into<String>, advice: impl Into<String>) {
+        if self.report.findings.len() < LISTED {
+            self.report.findings.push(Finding { place: place.into(), wrong: wrong.into(), advice: advice.into() });
+        } else {
+            self.report.more_findings += 1;
+        }
+    }
+
+    pub(super) fn skip(&mut self, what: &str) {
+        self.report.skipped.push(what.to_owned());
+    }
+
+    pub(super) fn compiled(&mut self, took: Duration, limit: Duration) {
+        self.compiled = (took, limit);
+    }
+
+    pub(super) fn loaded_again(&mut self, took: Duration) {
+        self.loaded_again = took;
+    }
+
+    /// Counts a response.
+    pub(super) fn used(&mut self, usage: Usage) {
+        self.report.tries += 1;
+        self.usage = self.usage.and(usage);
+    }
+
+    /// Takes the ratio of a large response; small ones may exceed the limit, since any call may return some
+    /// bytes whatever its input.
+    pub(super) fn amplified(&mut self, trial: &Trial) {
+        #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
+        let ratio = trial.bytes() as f64 / trial.weight.max(1) as f64;
+        self.amplification = self.amplification.max(ratio);
+    }
+
+    pub(super) fn done(mut self) -> Report {
+        let Limits { memory_bytes, table_elements, cpu_ms_per_call, output_bytes_per_call, amplification, component_bytes, .. } =
+            self.limits;
+        let mb = |bytes: usize| count(bytes) / 1e6;
+        let ms = |time: Duration| (time.as_secs_f64() * 1e5).round() / 1e2;
+        let line = |what, used, limit, unit, setting| Budget { what, used, limit, unit, setting };
+        let mut budget = vec![
+            line("component", mb(self.report.bytes), mb(component_bytes), "MB", Some("sandbox.component_bytes")),
+            line("compiling", ms(self.compiled.0), ms(self.compiled.1), "ms", None),
+        ];
+        if self.report.tries > 0 {
+            budget.extend([
+                line("memory", mb(self.usage.memory_bytes), mb(memory_bytes), "MB", Some("sandbox.memory_bytes")),
+                line("table", count(self.usage.table_elements), count(table_elements), "elements", Some("sandbox.table_elements")),
+                line("longest call", ms(self.usage.cpu), ms(Duration::from_millis(cpu_ms_per_call)), "ms", Some("sandbox.cpu_ms_per_call")),
+                line(
+                    "bytes of a call",
+                    mb(self.usage.output_bytes),
+                    mb(output_bytes_per_call),
+                    "MB",
+                    Some("sandbox.output_bytes_per_call"),
+                ),
+            ]);
+        }
+        if self.amplification > 0.0 {
+            let rounded = (self.amplification * 1e2).round() / 1e2;
+            budget.push(line("bytes out per byte in", rounded, count(amplification), "", Some("sandbox.amplification")));
+        }
+        self.report.budget = budget;
+        self.report
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers for people, far below 2^53")]
+fn count(number: usize) -> f64 {
+    number as f64
+}

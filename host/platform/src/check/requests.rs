@@ -1,0 +1,116 @@
+//! Canned requests for generators: the SDK's test datasets as the host describes real ones.
+
+use std::sync::Arc;
+
+use yearbook_domain::{
+    Column, ColumnType, Credit, Dataset, DatasetName, Layout, Millis, Namespace, Plan, PlanTable, Role, Snapshot, StoredFile,
+};
+use yearbook_sandbox::{Described, Request};
+use yearbook_sdk::generator as sdk;
+use yearbook_sdk::testing::project;
+
+/// A request for those of the SDK's datasets that are named.
+pub(super) fn request(plan: Plan, names: &[&str]) -> Request {
+    let canned = project::request();
+    let datasets = canned.datasets.iter().filter(|dataset| names.contains(&dataset.name.as_str()));
+    Request {
+        base_url: canned.base_url.clone(),
+        plan,
+        limits: PlanTable::default().of(plan),
+        datasets: datasets.filter_map(described).collect(),
+        options: Vec::new(),
+    }
+}
+
+/// A request for `count` datasets, each a copy with a name of its own, on a plan that allows it.
+pub(super) fn many(count: usize) -> Request {
+    let shapes = project::request().datasets;
+    let copy =
+        |(index, shape): (usize, &sdk::Dataset)| described(&sdk::Dataset { name: format!("{}_{index}", shape.name), ..shape.clone() });
+    let datasets = shapes.iter().cycle().take(count).enumerate().filter_map(copy).collect();
+    Request { datasets, ..request(Plan::Enterprise, &[]) }
+}
+
+/// None for a name that no dataset can have.
+fn described(dataset: &sdk::Dataset) -> Option<Described> {
+    Some(Described {
+        dataset: Arc::new(Dataset {
+            name: DatasetName::parse(&dataset.name)?,
+            namespace: Namespace::parse(&dataset.namespace)?,
+            checked_at: Millis(0),
+            current: Arc::new(snapshot(dataset)),
+            snapshots: Vec::new(),
+        }),
+        data_url: dataset.data_url.clone(),
+        changes_url: dataset.changes_url.clone(),
+        bulk_url: dataset.bulk_url.clone(),
+    })
+}
+
+fn snapshot(dataset: &sdk::Dataset) -> Snapshot {
+    Snapshot {
+        id: dataset.snapshot_id.clone(),
+        created_at: Millis(0),
+        rows: dataset.rows,
+        file: StoredFile { sha256: String::new(), bytes: 0 },
+        title: dataset.title.clone(),
+        description: dataset.description.clone(),
+        credit: Credit {
+            source: dataset.source.clone(),
+            attribution: dataset.attribution.clone(),
+            licence: dataset.licence.clone(),
+            source_url: dataset.source_url.clone(),
+            source_url_precision: None,
+        },
+        refresh_cadence: dataset.refresh_cadence.clone(),
+        bulk_redistribution: dataset.bulk_url.is_some(),
+        columns: dataset.columns.iter().map(column).collect(),
+        primary_key: dataset.primary_key.clone(),
+        dimensions: dataset.columns.iter().filter(|column| column.role == sdk::Role::Dimension).map(|column| column.name.clone()).collect(),
+        date_column: dataset.date_column.clone(),
+        date_range: dataset.date_range.clone(),
+        layout: match dataset.layout {
+            sdk::Layout::Long => Layout::Long,
+            sdk::Layout::Wide => Layout::Wide,
+        },
+        bbox: None,
+    }
+}
+
+fn column(column: &sdk::Column) -> Column {
+    Column {
+        name: column.name.clone(),
+        column_type: match column.column_type {
+            sdk::ColumnType::Text => ColumnType::String,
+            sdk::ColumnType::Integer => ColumnType::Integer,
+            sdk::ColumnType::Number => ColumnType::Number,
+            sdk::ColumnType::Boolean => ColumnType::Boolean,
+            sdk::ColumnType::Date => ColumnType::Date,
+        },
+        nullable: column.nullable,
+        role: match column.role {
+            sdk::Role::Date => Role::Date,
+            sdk::Role::Period => Role::Period,
+            sdk::Role::Dimension => Role::Dimension,
+            sdk::Role::Value => Role::Value,
+            sdk::Role::Geometry => Role::Geometry,
+            sdk::Role::Key => Role::Key,
+            sdk::Role::Attribute => Role::Attribute,
+        },
+        unit: column.unit.clone(),
+        description: column.description.clone(),
+        few_values: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_canned_dataset_is_one_that_the_service_could_have() {
+        assert_eq!(many(8).datasets.len(), 8);
+        let shapes = request(Plan::Free, &["harvest_long", "prices_wide", "places", "codes"]);
+        assert_eq!(shapes.datasets.len(), project::request().datasets.len());
+    }
+}

@@ -1,0 +1,224 @@
+//! Keeps a host's registry as the catalogue wants it: loads the release that serves each name, from what the
+//! binary carries or from the object store, and swaps the whole set in one step. A release that this host
+//! cannot load is passed over for the next one of its name. Requests that have begun keep what they began with.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use tokio::sync::{Mutex, watch};
+use yearbook_catalog::{Line, PluginRelease, ReleaseId, ReleaseState, Store, lines};
+use yearbook_domain::Millis;
+use yearbook_sandbox::{Plugin, Plugins, Registry, Rejected, Sandbox};
+use yearbook_snapshot::Files;
+
+use crate::lifecycle::Problem;
+
+/// How long to wait before asking an object store again that did not answer.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// A component that came with the binary.
+#[derive(Clone, Debug)]
+pub struct Embedded {
+    /// Its name, for messages.
+    pub name: String,
+    /// The component.
+    pub bytes: Cow<'static, [u8]>,
+    /// Who brought it: `embedded`, or a folder.
+    pub by: String,
+}
+
+/// What keeps a registry.
+pub struct Keeper {
+    sandbox: Arc<Sandbox>,
+    files: Files,
+    registry: Arc<Registry>,
+    /// Components that came with the binary, by digest: never fetched.
+    embedded: HashMap<String, Bytes>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Plugins of the present set, and those loaded at start that are not in it yet.
+    loaded: HashMap<String, Plugin>,
+    /// Digests that the sandbox refused here: they stay refused.
+    refused: HashSet<String>,
+    /// The present set: digests, and formats that nothing may serve.
+    serving: (Vec<String>, Vec<String>),
+}
+
+/// Why a candidate does not serve here.
+#[derive(Debug, thiserror::Error)]
+enum Unfit {
+    #[error(transparent)]
+    Storage(#[from] yearbook_snapshot::Failure),
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
+    #[error("it calls itself {found}, not what it was installed as")]
+    Misnamed { found: String },
+    #[error("a thread panicked while it was loaded")]
+    Panicked,
+}
+
+impl Keeper {
+    /// Loads what came with the binary, stores it for hosts that do not have it, and registers it. The
+    /// registry stays empty until [`Keeper::apply`].
+    ///
+    /// # Errors
+    /// [`Problem`] when a component of the binary is refused, or store or catalogue fail.
+    pub async fn start(
+        sandbox: Arc<Sandbox>,
+        files: Files,
+        store: &dyn Store,
+        registry: Arc<Registry>,
+        embedded: Vec<Embedded>,
+    ) -> Result<Arc<Self>, Problem> {
+        let mut keeper = Self { sandbox, files, registry, embedded: HashMap::new(), state: Mutex::default() };
+        for Embedded { name, bytes, by } in embedded {
+            let bytes: Bytes = match bytes {
+                Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+                Cow::Owned(bytes) => Bytes::from(bytes),
+            };
+            let loaded = load(&keeper.sandbox, bytes.clone()).await;
+            let plugin = loaded.map_err(|unfit| Problem::Embedded { name, by: by.clone(), reason: unfit.to_string() })?;
+            let release = release(&plugin, by, true, ReleaseState::Promoted);
+            if !keeper.files.has_component(plugin.digest(), plugin.bytes()).await? {
+                keeper.files.put_component(bytes.clone()).await?;
+            }
+            store.register_release(&release).await?;
+            keeper.embedded.insert(release.id.digest.clone(), bytes);
+            keeper.state.get_mut().loaded.insert(release.id.digest, plugin);
+        }
+        Ok(Arc::new(keeper))
+    }
+
+    /// Brings the registry in line with `releases`. False when the object store has to be asked again.
+    pub async fn apply(&self, releases: &[PluginRelease]) -> bool {
+        let mut state = self.state.lock().await;
+        let mut complete = true;
+        let mut serving: Vec<Plugin> = Vec::new();
+        let mut unavailable: Vec<String> = Vec::new();
+        for line in lines(releases) {
+            match self.choose(&mut state, &line, &mut complete).await {
+                Some(plugin) => serving.push(plugin),
+                None if line.kind == "encoder" => unavailable.push(line.name),
+                None => {}
+            }
+        }
+        let digests: Vec<String> = serving.iter().map(|plugin| plugin.digest().to_owned()).collect();
+        state.loaded = digests.iter().cloned().zip(serving.iter().cloned()).collect();
+        let next = (digests, unavailable);
+        if next != state.serving {
+            self.registry.replace(Plugins::of(&serving, next.1.iter().cloned()));
+            tell(&state.serving, &serving, &next.1);
+            state.serving = next;
+        }
+        complete
+    }
+
+    /// Applies every change of `releases` until the keeper is dropped or nobody sends any more.
+    pub fn follow(self: &Arc<Self>, mut releases: watch::Receiver<Arc<[PluginRelease]>>) {
+        let keeper: Weak<Self> = Arc::downgrade(self);
+        tokio::spawn(async move {
+            loop {
+                let wanted = Arc::clone(&releases.borrow_and_update());
+                let Some(keeper) = keeper.upgrade() else { return };
+                let complete = keeper.apply(&wanted).await;
+                drop(keeper);
+                let patience = if complete { Duration::MAX } else { RETRY };
+                if let Ok(Err(_)) = tokio::time::timeout(patience, releases.changed()).await {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// The first candidate that loads here.
+    async fn choose(&self, state: &mut State, line: &Line, complete: &mut bool) -> Option<Plugin> {
+        for release in &line.candidates {
+            let digest = &release.id.digest;
+            if state.refused.contains(digest) {
+                continue;
+            }
+            if let Some(plugin) = state.loaded.get(digest) {
+                return Some(plugin.clone());
+            }
+            let begun = Instant::now();
+            match self.load(release).await {
+                Ok(plugin) => {
+                    let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+                    tracing::info!(plugin = release.id.name, digest, version = release.version, took_ms, "loaded a plugin's release");
+                    return Some(plugin);
+                }
+                Err(unfit) => {
+                    tracing::error!(plugin = release.id.name, digest, %unfit, "a plugin's release cannot serve here");
+                    match unfit {
+                        Unfit::Storage(_) | Unfit::Rejected(Rejected::Busy) => *complete = false,
+                        Unfit::Rejected(_) | Unfit::Misnamed { .. } | Unfit::Panicked => drop(state.refused.insert(digest.clone())),
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    async fn load(&self, release: &PluginRelease) -> Result<Plugin, Unfit> {
+        let bytes = match self.embedded.get(&release.id.digest) {
+            Some(bytes) => bytes.clone(),
+            None => self.files.get_component(&release.id.digest, release.bytes).await?,
+        };
+        let plugin = load(&self.sandbox, bytes).await?;
+        let found = id(&plugin);
+        if found == release.id { Ok(plugin) } else { Err(Unfit::Misnamed { found: format!("{} {}", found.kind, found.name) }) }
+    }
+}
+
+/// On a thread that may block, and not one of the workers: those are for requests.
+async fn load(sandbox: &Arc<Sandbox>, bytes: Bytes) -> Result<Plugin, Unfit> {
+    let sandbox = Arc::clone(sandbox);
+    let loaded = tokio::task::spawn_blocking(move || sandbox.load(&bytes)).await;
+    Ok(loaded.map_err(|_| Unfit::Panicked)??)
+}
+
+/// What names a plugin's release.
+pub(crate) fn id(plugin: &Plugin) -> ReleaseId {
+    ReleaseId { kind: plugin.kind().to_owned(), name: plugin.name().to_owned(), digest: plugin.digest().to_owned() }
+}
+
+/// A new release of a plugin that has been loaded.
+pub(crate) fn release(plugin: &Plugin, by: String, built_in: bool, state: ReleaseState) -> PluginRelease {
+    PluginRelease {
+        id: id(plugin),
+        version: plugin.version().to_owned(),
+        bytes: plugin.bytes(),
+        by,
+        installed_at: Millis::now(),
+        built_in,
+        state,
+        promotion: 0,
+        pinned: false,
+        reason: None,
+    }
+}
+
+/// Logs what is new.
+fn tell(before: &(Vec<String>, Vec<String>), serving: &[Plugin], unavailable: &[String]) {
+    for plugin in serving.iter().filter(|plugin| !before.0.iter().any(|digest| digest == plugin.digest())) {
+        tracing::info!(
+            plugin = plugin.name(),
+            kind = plugin.kind(),
+            version = plugin.version(),
+            digest = plugin.digest(),
+            "serving a release"
+        );
+    }
+    for format in unavailable.iter().filter(|format| !before.1.contains(format)) {
+        tracing::error!(
+            format,
+            "no release of this format may serve: requests for it are answered 503; install one, or pin one that works"
+        );
+    }
+}

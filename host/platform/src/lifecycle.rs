@@ -1,0 +1,64 @@
+//! What an operator does with releases: install, roll back, remove, pin. Each leaves an event with who and
+//! why in the catalogue, which running hosts follow; nothing here touches a running host.
+
+mod install;
+mod operate;
+
+use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState};
+
+use crate::Report;
+
+pub use install::{Installed, install};
+pub use operate::{Outcome, pin, remove, rollback};
+
+/// Why something was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// The component does not pass its check.
+    #[error("{} was not installed: its check found {} thing(s) wrong", .0.name.as_deref().unwrap_or("the plugin"), .0.findings.len() + .0.more_findings)]
+    Unfit(Box<Report>),
+    /// A component that came with the binary does not load.
+    #[error("the plugin {name} from {by} is refused: {reason}; build it again with `cargo xtask plugins`")]
+    Embedded {
+        /// Its file's name.
+        name: String,
+        /// The folder, or `embedded`.
+        by: String,
+        /// The sandbox's sentence.
+        reason: String,
+    },
+    /// No release has this name.
+    #[error("there is no plugin {0:?}; `yearbook plugin list` shows those that there are")]
+    NoSuchPlugin(String),
+    /// No release of the name has a digest that begins so, or several have.
+    #[error("{found} releases of {name} have a digest that begins with {digest:?}; `yearbook plugin list` shows them, give more of it")]
+    Digest {
+        /// Format or tool.
+        name: String,
+        /// As given.
+        digest: String,
+        /// How many fit.
+        found: usize,
+    },
+    /// The name has nothing that could be done this to.
+    #[error("{0}")]
+    Nothing(String),
+    /// Somebody else was quicker.
+    #[error("{} is {} by now; look at `yearbook plugin list` and try again", .0.name, .1.as_str())]
+    Moved(ReleaseId, ReleaseState),
+    /// The catalogue failed.
+    #[error(transparent)]
+    Catalogue(#[from] yearbook_catalog::Failure),
+    /// The object store failed.
+    #[error(transparent)]
+    Storage(#[from] yearbook_snapshot::Failure),
+    /// The check was cut short.
+    #[error("the check was cut short by a panic, which is a fault of this program")]
+    Panicked,
+}
+
+/// Releases whose name is `name`, of either kind.
+fn named(releases: Vec<PluginRelease>, name: &str) -> Result<Vec<PluginRelease>, Problem> {
+    let found: Vec<PluginRelease> = releases.into_iter().filter(|release| release.id.name == name).collect();
+    if found.is_empty() { Err(Problem::NoSuchPlugin(name.to_owned())) } else { Ok(found) }
+}

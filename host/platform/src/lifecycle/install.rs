@@ -1,0 +1,82 @@
+//! Installing: check, store the bytes, record the release. The order matters: what a release names is there
+//! before anybody can hear of the release.
+
+use std::sync::Arc;
+
+use yearbook_catalog::{Changed, ReleaseChange, ReleaseId, ReleaseState, Store, lines};
+use yearbook_domain::Millis;
+use yearbook_sandbox::Sandbox;
+use yearbook_snapshot::Files;
+
+use super::Problem;
+use crate::keeper::{id, release};
+use crate::{Component, Report, check};
+
+/// A release that has been recorded.
+#[derive(Clone, Debug)]
+pub struct Installed {
+    /// Which.
+    pub id: ReleaseId,
+    /// The plugin's own version.
+    pub version: String,
+    /// Where it stands now.
+    pub state: ReleaseState,
+    /// Whether it stood there before, so that nothing was done.
+    pub unchanged: bool,
+    /// The release that served before, if there was one.
+    pub before: Option<ReleaseId>,
+    /// What its check found.
+    pub report: Report,
+}
+
+/// Checks `component` in `sandbox` and records it. With `now` it is promoted, and so it is where nothing of its
+/// name serves yet; otherwise it waits as `installed` beside the release that serves.
+///
+/// # Errors
+/// [`Problem::Unfit`] when it does not pass, or what store and catalogue fail with.
+pub async fn install(
+    store: &dyn Store,
+    files: &Files,
+    sandbox: &Arc<Sandbox>,
+    component: Component,
+    now: bool,
+    by: &str,
+) -> Result<Installed, Problem> {
+    let (sandbox, tried) = (Arc::clone(sandbox), component.clone());
+    let checked = tokio::task::spawn_blocking(move || check(&sandbox, &tried)).await.map_err(|_| Problem::Panicked)?;
+    let plugin = match checked.plugin {
+        Some(plugin) if checked.report.passed() => plugin,
+        _ => return Err(Problem::Unfit(Box::new(checked.report))),
+    };
+    let known = store.releases().await?;
+    let id = id(&plugin);
+    let serves = lines(&known).into_iter().find(|line| line.kind == id.kind && line.name == id.name);
+    let before = serves.and_then(|line| line.candidates.into_iter().next()).map(|release| release.id);
+    // Nothing serves: there is nobody to protect from it.
+    let state = if now || before.is_none() { ReleaseState::Promoted } else { ReleaseState::Installed };
+    files.put_component(component.bytes.into()).await?;
+    let done = |state, unchanged| Installed {
+        id: id.clone(),
+        version: plugin.version().to_owned(),
+        state,
+        unchanged,
+        before: before.clone(),
+        report: checked.report.clone(),
+    };
+    if store.register_release(&release(&plugin, by.to_owned(), false, state)).await? {
+        return Ok(done(state, false));
+    }
+    let stands = known.iter().find(|release| release.id == id).map(|release| release.state);
+    if before.as_ref() == Some(&id) || (stands == Some(ReleaseState::Promoted) && !now) {
+        return Ok(done(ReleaseState::Promoted, true));
+    }
+    if stands == Some(state) && !now {
+        return Ok(done(state, true));
+    }
+    let reason = Some("installed again".to_owned());
+    match store.change_release(&ReleaseChange { id: id.clone(), to: state, by: by.to_owned(), at: Millis::now(), reason }).await? {
+        Changed::Done => Ok(done(state, false)),
+        Changed::NoSuchRelease => Err(Problem::NoSuchPlugin(id.name)),
+        Changed::Not(state) => Err(Problem::Moved(id, state)),
+    }
+}
