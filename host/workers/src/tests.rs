@@ -1,0 +1,207 @@
+//! What holds of the pool as a whole.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::time::Duration;
+
+use super::*;
+
+#[tokio::test]
+async fn a_panicking_job_is_an_error_and_the_pool_goes_on() {
+    let workers = Workers::new(1);
+    assert!(workers.run(|| panic!("expected by this test")).await.is_err());
+    assert!(workers.drive(async { panic!("expected by this test") }).await.is_err());
+    let inner = Arc::clone(&workers);
+    assert!(workers.drive(async move { inner.run(|| panic!("expected by this test")).await.is_err() }).await.unwrap());
+    assert_eq!(workers.run(|| 7).await.unwrap(), 7);
+}
+
+#[tokio::test]
+async fn an_abandoned_job_that_has_not_begun_is_skipped() {
+    let workers = Workers::new(1);
+    let release = occupied(&workers).await;
+    let ran = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&ran);
+    abandoned(workers.run(move || flag.store(true, Ordering::SeqCst))).await;
+    let flag = Arc::clone(&ran);
+    abandoned(workers.drive(async move { flag.store(true, Ordering::SeqCst) })).await;
+    release.send(()).unwrap();
+    workers.run(|| ()).await.unwrap();
+    assert!(!ran.load(Ordering::SeqCst));
+}
+
+#[tokio::test]
+async fn a_driven_future_stays_on_one_thread_from_wait_to_wait() {
+    let workers = Workers::new(4);
+    let inner = Arc::clone(&workers);
+    let threads = workers.drive(async move {
+        let here = std::thread::current().id();
+        let there = [inner.run(|| std::thread::current().id()).await.unwrap(), inner.run(|| std::thread::current().id()).await.unwrap()];
+        (here, there)
+    });
+    let (here, there) = threads.await.unwrap();
+    assert_eq!(there, [here, here]);
+    assert_ne!(here, std::thread::current().id());
+}
+
+#[tokio::test]
+async fn a_driven_future_that_waits_holds_no_thread() {
+    let workers = Workers::new(1);
+    let (sender, receiver) = oneshot::channel::<u8>();
+    let waiting = tokio::spawn({
+        let workers = Arc::clone(&workers);
+        async move {
+            workers.drive(async move { (receiver.await.unwrap(), tokio::time::sleep(Duration::from_millis(1)).await) }).await.unwrap().0
+        }
+    });
+    // The only thread serves others meanwhile.
+    for _ in 0..3 {
+        workers.run(|| ()).await.unwrap();
+    }
+    sender.send(9).unwrap();
+    assert_eq!(waiting.await.unwrap(), 9);
+}
+
+#[tokio::test]
+async fn dropping_a_driven_future_drops_what_it_owns() {
+    struct Guard(Option<oneshot::Sender<()>>);
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            let _ = self.0.take().unwrap().send(());
+        }
+    }
+    let workers = Workers::new(1);
+    let (sender, dropped) = oneshot::channel();
+    let guard = Guard(Some(sender));
+    let begun = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&begun);
+    let mut driven = Box::pin(workers.drive(async move {
+        let _guard = guard;
+        flag.store(true, Ordering::SeqCst);
+        std::future::pending::<()>().await;
+    }));
+    assert!(poll_once(&mut driven).await.is_none());
+    while !begun.load(Ordering::SeqCst) {
+        tokio::task::yield_now().await;
+    }
+    drop(driven);
+    dropped.await.unwrap();
+}
+
+#[tokio::test]
+async fn what_has_just_begun_goes_before_steps_of_long_work() {
+    let workers = Workers::new(1);
+    let release = occupied(&workers).await;
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let note = |what: &'static str| {
+        let order = Arc::clone(&order);
+        move || order.lock().unwrap().push(what)
+    };
+    let mut step = Box::pin(workers.run(note("step")));
+    assert!(poll_once(&mut step).await.is_none());
+    let first = note("fresh");
+    let mut fresh = Box::pin(workers.drive(async move { first() }));
+    assert!(poll_once(&mut fresh).await.is_none());
+    release.send(()).unwrap();
+    step.await.unwrap();
+    fresh.await.unwrap();
+    assert_eq!(*order.lock().unwrap(), ["fresh", "step"]);
+}
+
+#[tokio::test]
+async fn steps_are_served_however_much_begins() {
+    let workers = Workers::new(1);
+    let begun = Arc::new(AtomicUsize::new(0));
+    let stop = Arc::new(AtomicBool::new(false));
+    // Each begins its successor: the line of what has just begun is never empty.
+    let crowd: Vec<_> = (0..4)
+        .map(|_| {
+            let (workers, begun, stop) = (Arc::clone(&workers), Arc::clone(&begun), Arc::clone(&stop));
+            tokio::spawn(async move {
+                while !stop.load(Ordering::SeqCst) {
+                    let begun = Arc::clone(&begun);
+                    workers.drive(async move { begun.fetch_add(1, Ordering::SeqCst) }).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for _ in 0..10 {
+        workers.run(|| ()).await.unwrap();
+    }
+    stop.store(true, Ordering::SeqCst);
+    for one in crowd {
+        one.await.unwrap();
+    }
+    assert!(begun.load(Ordering::SeqCst) > 0);
+}
+
+#[tokio::test]
+async fn long_work_takes_turns_with_what_has_just_begun() {
+    let workers = Workers::new(1);
+    let inner = Arc::clone(&workers);
+    let others = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&others);
+    let mut long = Box::pin(workers.drive(async move {
+        let mut most = 0;
+        for _ in 0..20 {
+            let seen = Arc::clone(&seen);
+            let one = move || {
+                std::thread::sleep(Duration::from_millis(2));
+                seen.load(Ordering::SeqCst)
+            };
+            most = most.max(inner.run(one).await.unwrap());
+        }
+        most
+    }));
+    assert!(poll_once(&mut long).await.is_none());
+    for _ in 0..3 {
+        let others = Arc::clone(&others);
+        workers.drive(async move { others.fetch_add(1, Ordering::SeqCst) }).await.unwrap();
+    }
+    assert_eq!(long.await.unwrap(), 3, "all three were served while the long one ran");
+}
+
+#[tokio::test]
+async fn stopped_workers_answer_with_an_error() {
+    let workers = Workers::new(1);
+    let release = occupied(&workers).await;
+    let other = Workers::new(1);
+    let (first, second) = (workers.run(|| ()), workers.drive(async {}));
+    // Neither has been asked for yet, so both come after the stop.
+    workers.queue.stop();
+    assert!(first.await.is_err() && second.await.is_err());
+    release.send(()).unwrap();
+    other.run(|| ()).await.unwrap();
+}
+
+/// Keeps a worker busy until what is returned is used.
+async fn occupied(workers: &Arc<Workers>) -> mpsc::Sender<()> {
+    let (release, gate) = mpsc::channel::<()>();
+    let (begun, busy) = oneshot::channel();
+    let workers = Arc::clone(workers);
+    tokio::spawn(async move {
+        workers
+            .run(move || {
+                begun.send(()).unwrap();
+                gate.recv().unwrap();
+            })
+            .await
+    });
+    busy.await.unwrap();
+    release
+}
+
+async fn abandoned<F: Future>(future: F) {
+    let mut future = Box::pin(future);
+    assert!(poll_once(&mut future).await.is_none());
+}
+
+async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+    std::future::poll_fn(|context| match std::pin::Pin::new(&mut *future).poll(context) {
+        Poll::Ready(value) => Poll::Ready(Some(value)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
+}

@@ -1,0 +1,60 @@
+//! The threads themselves, and what a driven future has with it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::runtime::Handle;
+
+use crate::queue::{Job, Queue};
+use crate::turn;
+
+/// What is known of a driven future.
+pub(crate) struct Driven {
+    /// Whose timers and tasks it uses.
+    runtime: Option<Handle>,
+    long: AtomicBool,
+}
+
+impl Driven {
+    /// A future that has just begun.
+    pub(crate) fn new(runtime: Option<Handle>) -> Self {
+        Self { runtime, long: AtomicBool::new(false) }
+    }
+
+    /// From now on it goes behind those that have just begun.
+    pub(crate) fn has_had_its_turn(&self) {
+        self.long.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it goes behind those that have just begun.
+    pub(crate) fn is_long(&self) -> bool {
+        self.long.load(Ordering::Relaxed)
+    }
+}
+
+/// Starts `count` threads that serve `queue` until it stops.
+#[expect(clippy::expect_used, reason = "without worker threads there is no service to run")]
+pub(crate) fn start(queue: &Arc<Queue>, count: usize) {
+    for index in 0..count {
+        let queue = Arc::clone(queue);
+        let thread = std::thread::Builder::new().name(format!("worker-{index}"));
+        thread.spawn(move || serve(&queue)).expect("the operating system gives worker threads at start-up");
+    }
+}
+
+fn serve(queue: &Queue) {
+    turn::belong_to(queue);
+    while let Some(job) = queue.next() {
+        turn::begin();
+        // A future catches its own panics; a function's drops the sender of its result.
+        let _ = catch_unwind(AssertUnwindSafe(|| match job {
+            Job::Call(call) => call(),
+            Job::Poll(ready) => {
+                let runtime = ready.metadata().runtime.clone();
+                let _entered = runtime.as_ref().map(Handle::enter);
+                ready.run();
+            }
+        }));
+    }
+}

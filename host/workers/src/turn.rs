@@ -1,0 +1,60 @@
+//! Turns: how long a future may keep a worker while others wait.
+
+use std::cell::Cell;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use crate::queue::Queue;
+
+/// How long a future may go on calling `run` before others are served. As long as one step of a large
+/// response, so that neither waits for the other much longer than it works itself.
+const TURN: Duration = Duration::from_millis(4);
+
+thread_local! {
+    /// Address of the queue that this thread serves; 0: it is no worker.
+    static SERVES: Cell<usize> = const { Cell::new(0) };
+    static BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
+    static OVER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Makes this thread a worker of `queue`.
+pub(crate) fn belong_to(queue: &Queue) {
+    SERVES.set(address(queue));
+}
+
+/// Whether this thread is a worker of `queue`.
+pub(crate) fn is_on(queue: &Queue) -> bool {
+    SERVES.get() == address(queue)
+}
+
+/// A job begins on this thread.
+pub(crate) fn begin() {
+    OVER.set(false);
+    BEGAN.set(Some(Instant::now()));
+}
+
+/// Whether the future that is being polled on this thread gave way to others.
+pub(crate) fn is_over() -> bool {
+    OVER.replace(false)
+}
+
+/// Lets others be served when this future's turn is over. The queue sees to it that it comes back.
+pub(crate) async fn give_way() {
+    if BEGAN.get().is_none_or(|began| began.elapsed() < TURN) {
+        return;
+    }
+    let mut given = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut given, true) {
+            return Poll::Ready(());
+        }
+        OVER.set(true);
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+fn address(queue: &Queue) -> usize {
+    std::ptr::from_ref(queue).addr()
+}
