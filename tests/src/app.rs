@@ -36,10 +36,13 @@ pub struct TestApp {
     pub live: Arc<Live>,
     /// Where stored files lie.
     pub folder: TempDir,
-    files: Files,
+    /// The object store.
+    pub files: Files,
     workers: Arc<Workers>,
-    registry: Arc<Registry>,
-    sandbox: Arc<Sandbox>,
+    /// Loaded plugins.
+    pub registry: Arc<Registry>,
+    /// Where they run.
+    pub sandbox: Arc<Sandbox>,
 }
 
 impl TestApp {

@@ -37,6 +37,13 @@ pub(crate) enum Error {
         /// Whole seconds to wait.
         retry_after: u64,
     },
+    /// 503: the format has releases, and none of them may serve.
+    FormatUnavailable {
+        /// As asked for.
+        format: String,
+        /// Formats that are served.
+        available: Vec<String>,
+    },
     /// 503: the response did not begin in time.
     TimedOut,
     /// 503: the catalogue does not answer.
@@ -49,6 +56,12 @@ impl Error {
     /// 422 with one problem.
     pub(crate) fn invalid(problem: Problem) -> Self {
         Self::Refused(Refusal::Invalid(vec![problem]))
+    }
+
+    /// 503 for a format of `plugins` that nothing may serve.
+    pub(crate) fn format_unavailable(format: &str, plugins: &yearbook_sandbox::Plugins) -> Self {
+        let available = plugins.encoders().map(|encoder| encoder.description().format.clone()).collect();
+        Self::FormatUnavailable { format: format.to_owned(), available }
     }
 
     /// Logs what `doing` failed with, once; the client learns only the request's id.
@@ -71,6 +84,8 @@ impl Error {
             }
             Self::Refused(Refusal::TooFast { retry_after }) | Self::Busy { retry_after } => Some(*retry_after),
             Self::TimedOut | Self::Unavailable => Some(5),
+            // Somebody has to install or promote a release first.
+            Self::FormatUnavailable { .. } => Some(60),
             _ => None,
         }
     }

@@ -41,6 +41,7 @@ impl Error {
             Self::RangeNotSatisfiable { .. } => (StatusCode::RANGE_NOT_SATISFIABLE, "range_not_satisfiable"),
             Self::HeadersTooLarge { .. } => (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "headers_too_large"),
             Self::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
+            Self::FormatUnavailable { .. } => (StatusCode::SERVICE_UNAVAILABLE, "format_unavailable"),
             Self::TimedOut => (StatusCode::SERVICE_UNAVAILABLE, "timed_out"),
             Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             Self::Broken => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),

@@ -17,6 +17,11 @@ pub(super) fn of(error: &Error, request_id: &str) -> String {
         }
         Error::HeadersTooLarge { limit } => format!("The request's headers are larger than {limit} bytes together; send fewer."),
         Error::Busy { retry_after } => format!("The service is at capacity; try again in {retry_after} s."),
+        Error::FormatUnavailable { format, available } => {
+            let others =
+                if available.is_empty() { String::new() } else { format!(" ask for another format ({}) or", available.join(", ")) };
+            format!("The format '{format}' is out of service at the moment;{others} try again in a minute.")
+        }
         Error::TimedOut => format!("The answer took too long to begin; ask for less, or try again. Request id: {request_id}."),
         Error::Unavailable => format!("The service cannot answer at the moment; try again in a few seconds. Request id: {request_id}."),
         Error::Broken => format!("Something went wrong on our side; if trying again does not help, report request id {request_id}."),

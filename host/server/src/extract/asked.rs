@@ -27,7 +27,7 @@ impl Asked {
     /// Judges path, query and `Accept`.
     ///
     /// # Errors
-    /// 422 with every problem at once, the path's first; then 406.
+    /// 422 with every problem at once, the path's first; then 406, or 503 for a format that nothing may serve.
     pub(crate) fn parse(parts: &Parts, plugins: Arc<Plugins>) -> Result<Self, Error> {
         Self::parse_by(parts, plugins, DataQuery::parse)
     }
@@ -41,7 +41,7 @@ impl Asked {
         plugins: Arc<Plugins>,
         query: impl FnOnce(&[(String, String)], &[&str]) -> Result<DataQuery, Vec<Problem>>,
     ) -> Result<Self, Error> {
-        let formats: Vec<&str> = plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
+        let formats = plugins.formats();
         let pairs = pairs(parts.uri.query().unwrap_or_default());
         let (name, query) = match (dataset_name(&parts.uri), query(&pairs, &formats)) {
             (Ok(name), Ok(query)) => (name, query),
@@ -51,6 +51,7 @@ impl Asked {
             }
         };
         let encoder = match &query.format {
+            Some(format) if plugins.is_unavailable(format) => return Err(Error::format_unavailable(format, &plugins)),
             Some(format) => plugins.encoder(format).cloned(),
             None => {
                 let offers: Vec<&str> = plugins.encoders().map(|encoder| encoder.description().media_type.as_str()).collect();

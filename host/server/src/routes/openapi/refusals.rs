@@ -50,6 +50,7 @@ fn knows(kind: Kind, error: &Error) -> bool {
         Error::NoSuchRoute | Error::MethodNotAllowed => false,
         Error::RangeNotSatisfiable { .. } => kind == Kind::Bulk,
         Error::Busy { .. } => matches!(kind, Kind::Data | Kind::Changes | Kind::Integration),
+        Error::FormatUnavailable { .. } => matches!(kind, Kind::Data | Kind::Changes),
         Error::Unavailable => kind.keyed(),
         Error::AddressTooLong { .. } | Error::HeadersTooLarge { .. } | Error::TimedOut | Error::Broken => true,
     }
@@ -86,6 +87,7 @@ fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
         Error::RangeNotSatisfiable { bytes: 123_456 },
         Error::HeadersTooLarge { limit: settings.server.header_bytes },
         Error::Busy { retry_after: 1 },
+        Error::FormatUnavailable { format: "parquet".to_owned(), available: vec!["json".to_owned(), "csv".to_owned()] },
         Error::TimedOut,
         Error::Unavailable,
         Error::Broken,

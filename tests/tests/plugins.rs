@@ -1,0 +1,6 @@
+//! The plugin platform: what a check finds, and what running hosts serve when releases come and go.
+
+mod check;
+mod hosts;
+mod lifecycle;
+mod swaps;
