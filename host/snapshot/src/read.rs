@@ -1,10 +1,13 @@
 //! Reading rows of a snapshot (architecture, step 9; spec 4.1). Turns a [`ReadPlan`] into a [`Scan`]: what is not
 //! asked for is not read. Knows nothing of formats, plans or HTTP.
 
+mod columns;
 mod dates;
 mod decode;
+mod dictionary;
 mod fetch;
 mod footer;
+mod kept;
 mod needle;
 mod preview;
 mod shape;
@@ -21,21 +24,26 @@ use yearbook_workers::Workers;
 use crate::scan::{self, Scan, StepLimits};
 use crate::{Failure, Files};
 
+use self::kept::Kept;
+
 pub(crate) use decode::{Piece, Source};
+pub(crate) use dictionary::Dictionary;
 pub(crate) use footer::{Opened, dictionary_only};
-pub(crate) use needle::{Needle, Search};
+pub(crate) use kept::Effort;
+pub(crate) use needle::{Folded, Needle};
 pub(crate) use shape::{Projection, credits};
 
 /// Bytes of footers and page indexes kept in memory. A file of a million rows and ten columns needs about 100 kB.
 const FOOTERS_IN_MEMORY: u64 = 64 << 20;
 
-/// Reads snapshots. Cheap to clone; clones share one cache of footers.
+/// Reads snapshots. Cheap to clone; clones share what is kept in memory.
 #[derive(Clone)]
 pub struct Reader {
     files: Files,
     workers: Arc<Workers>,
     /// By digest of the file and id of the snapshot, which decides how columns are read.
     footers: Cache<(String, String), Arc<Opened>>,
+    kept: Arc<Kept>,
     steps: StepLimits,
 }
 
@@ -45,7 +53,7 @@ impl Reader {
     pub fn new(files: Files, workers: Arc<Workers>) -> Self {
         let weigh = |_: &(String, String), opened: &Arc<Opened>| u32::try_from(opened.memory()).unwrap_or(u32::MAX);
         let footers = Cache::builder().max_capacity(FOOTERS_IN_MEMORY).weigher(weigh).build();
-        Self { files, workers, footers, steps: StepLimits::default() }
+        Self { files, workers, footers, kept: Arc::new(Kept::new()), steps: StepLimits::default() }
     }
 
     /// Whether stored files lie on this machine. Then what [`Reader::scan`] returns is ready when it is first polled on a
@@ -99,7 +107,13 @@ impl Reader {
         let key = (snapshot.file.sha256.clone(), snapshot.id.clone());
         let load = async { footer::open(&self.files, &self.workers, snapshot).await.map(Arc::new) };
         let opened = self.footers.try_get_with(key, load).await.map_err(|shared: Arc<Failure>| Failure::clone(&shared))?;
-        Ok(Source { files: self.files.clone(), workers: Arc::clone(&self.workers), opened, steps: self.steps })
+        Ok(Source {
+            files: self.files.clone(),
+            workers: Arc::clone(&self.workers),
+            opened,
+            kept: Arc::clone(&self.kept),
+            steps: self.steps,
+        })
     }
 
     /// The rows that dates and cursor leave, as one range of the file: rows are sorted by date.

@@ -1,6 +1,7 @@
 //! Rows on their way out: what a [`crate::Reader`] hands over, and how a file is cut into steps and batches.
 
 mod matches;
+mod search;
 mod slicing;
 mod steps;
 mod stream;
@@ -50,7 +51,7 @@ pub(crate) async fn filtered(
         return Ok(scan(source, projection, None, 0..0, stream::Filter::All));
     }
     let Some(max_rows) = max_rows else {
-        return Ok(scan(source, projection, None, window, stream::Filter::Needle(needle)));
+        return Ok(scan(source, projection, None, window, stream::Filter::Needle(Arc::new(search::Search::new(needle)))));
     };
     let found = matches::find(&source, window, needle, max_rows).await?;
     let rows = found.from..found.from + found.rows.len() as u64;

@@ -1,20 +1,14 @@
 //! Where a date begins in a file whose rows are sorted by date: statistics tell, and at most the pages on the
-//! boundary are decoded.
+//! boundary are decoded, unless an earlier search left them in memory.
 
 use std::ops::Range;
 
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::compute::cast;
-use arrow::datatypes::DataType;
-use parquet::arrow::ProjectionMask;
-use parquet::errors::ParquetError;
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::Int32Type;
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 
-use super::{Opened, Piece, Source};
+use super::{Opened, Source};
 use crate::Failure;
-
-/// Rows decoded at a time while a boundary is looked for.
-const BATCH_ROWS: usize = 8192;
 
 /// The first row whose date is not `before` the bound; the number of rows when there is none. `before` must hold
 /// for a prefix of the sorted dates. It sees statistics too, which may be shortened: a least value that is too
@@ -29,6 +23,9 @@ pub(super) async fn first_row(source: &Source, column: &str, before: impl Fn(&[u
         }
         for page in pages(opened, group, leaf) {
             let at = |row: usize| opened.start(group) + row as u64;
+            if page.rows.is_empty() {
+                continue;
+            }
             if page.greatest.is_some_and(&before) {
                 continue;
             }
@@ -70,21 +67,21 @@ fn pages(opened: &Opened, group: usize, leaf: usize) -> impl Iterator<Item = Pag
 
 /// How many of `rows` are before the bound.
 async fn count(source: &Source, group: usize, leaf: usize, rows: Range<usize>, before: impl Fn(&[u8]) -> bool) -> Result<usize, Failure> {
-    let mask = ProjectionMask::leaves(source.opened.metadata.file_metadata().schema_descr(), [leaf]);
-    let piece = Piece { group, rows, wanted: None };
-    let mut reader = source.reader(&source.opened.output, mask, piece, BATCH_ROWS).await?;
-    let mut count = 0;
-    while let Some(rest) = reader.take() {
-        let Some((rest, dates)) = source.batch(group, rest, plain_text).await? else { break };
-        let dates = dates.as_string::<i32>();
-        let earlier = (0..dates.len()).take_while(|&row| before(dates.value(row).as_bytes())).count();
-        count += earlier;
-        reader = (earlier == dates.len()).then_some(rest);
+    let damaged = |why: &str| Failure::damaged(&source.opened.key, format!("row group {group}: {why}"));
+    let mut columns = source.columns(group, &[leaf], rows).await?;
+    let dates = columns.pop().ok_or_else(|| damaged("no date column was decoded"))?;
+    let texts = dates.as_any_dictionary_opt().map_or(&dates, |keyed| keyed.values());
+    let texts = texts.as_string_opt::<i32>().ok_or_else(|| damaged("its dates are not text"))?;
+    let keys = dates.as_dictionary_opt::<Int32Type>().map(|keyed| keyed.keys().values());
+    let date = |row: usize| match keys {
+        Some(keys) => keys.get(row).and_then(|key| usize::try_from(*key).ok()).filter(|key| *key < texts.len()),
+        None => Some(row),
+    };
+    // Halving is enough, since dates are sorted.
+    let (mut low, mut high) = (0, dates.len());
+    while low < high {
+        let middle = low.midpoint(high);
+        if date(middle).is_some_and(|at| before(texts.value(at).as_bytes())) { low = middle + 1 } else { high = middle }
     }
-    Ok(count)
-}
-
-fn plain_text(batch: RecordBatch) -> Result<arrow::array::ArrayRef, ParquetError> {
-    let column = batch.columns().first().ok_or_else(|| ParquetError::General("no date column was decoded".to_owned()))?;
-    Ok(cast(column, &DataType::Utf8)?)
+    Ok(low)
 }

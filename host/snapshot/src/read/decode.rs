@@ -15,6 +15,7 @@ use parquet::errors::ParquetError;
 use yearbook_workers::Workers;
 
 use super::Opened;
+use super::kept::Kept;
 use crate::scan::StepLimits;
 use crate::{Failure, Files};
 
@@ -24,6 +25,7 @@ pub(crate) struct Source {
     pub(crate) files: Files,
     pub(crate) workers: Arc<Workers>,
     pub(crate) opened: Arc<Opened>,
+    pub(crate) kept: Arc<Kept>,
     pub(crate) steps: StepLimits,
 }
 

@@ -1,6 +1,7 @@
 //! A stored file's footer and page indexes, decoded once and checked against the catalogue.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow::datatypes::{DataType, Field, Schema};
 use parquet::DecodeResult;
@@ -13,14 +14,20 @@ use yearbook_domain::{Snapshot, StoredFile};
 use yearbook_workers::Workers;
 
 use super::fetch::fetch;
+use super::kept::Chunk;
 use super::shape;
 use crate::{Failure, Files};
 
 /// Bytes read from the end of a file at first: footer and page indexes of most files in one go.
 const TAIL: u64 = 64 << 10;
 
+/// Files opened so far.
+static OPENED: AtomicU64 = AtomicU64::new(0);
+
 /// A file that is ready to be read.
 pub(crate) struct Opened {
+    /// Unlike that of every other opened file: what names it in caches.
+    pub(crate) number: u64,
     /// Which file.
     pub(crate) file: StoredFile,
     /// Its key, for messages.
@@ -53,6 +60,11 @@ impl Opened {
     /// Number of rows of row group `index`.
     pub(crate) fn rows_of(&self, index: usize) -> usize {
         usize::try_from(self.start(index + 1) - self.start(index)).unwrap_or(usize::MAX)
+    }
+
+    /// The chunk of column `leaf` of the file in row group `group`.
+    pub(crate) fn chunk(&self, group: usize, leaf: usize) -> Chunk {
+        Chunk { file: self.number, group, leaf }
     }
 
     /// The column of the file that holds column `position` of the snapshot.
@@ -134,7 +146,8 @@ fn checked(snapshot: &Snapshot, key: String, metadata: Arc<ParquetMetaData>) -> 
         let throughout = metadata.row_groups().iter().all(|group| dictionary_only(group.column(leaf)));
         if stored == &DataType::Utf8 && throughout { shape::dictionary() } else { stored.clone() }
     })?;
-    Ok(Opened { file: snapshot.file.clone(), key, metadata, output, filter, dimensions, starts, leaves })
+    let number = OPENED.fetch_add(1, Ordering::Relaxed);
+    Ok(Opened { number, file: snapshot.file.clone(), key, metadata, output, filter, dimensions, starts, leaves })
 }
 
 /// Whether every value of a column chunk stands in its dictionary page.

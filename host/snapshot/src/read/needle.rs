@@ -1,14 +1,13 @@
 //! What `dimensions` looks for (spec 4.1, contract 3): a literal substring, case folded by simple Unicode case
-//! folding, nothing normalised.
+//! folding, nothing normalised. Text is folded and searched in bulk, not value by value.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
-use arrow::buffer::BooleanBuffer;
-use arrow::datatypes::Int32Type;
+use arrow::array::{Array, StringArray};
+use arrow::buffer::{BooleanBuffer, MutableBuffer, NullBuffer};
+use arrow::util::bit_util;
 use icu_casemap::CaseMapper;
 use memchr::memmem::Finder;
-use parquet::errors::ParquetError;
 
 /// A substring that is looked for in text. Every character stands for itself and for those that fold to the same.
 /// Folding and searching take time in proportion to the text, however long the needle: a pattern compiled from the
@@ -25,17 +24,92 @@ impl Needle {
         Self(Arc::new(Finder::new(&folded).into_owned()))
     }
 
-    /// Whether `text` contains it; `folded` is room to work in.
-    pub(crate) fn is_in(&self, text: &str, folded: &mut Vec<u8>) -> bool {
-        fold(text, folded);
-        // UTF-8 never has one character begin inside another, so bytes may be searched.
-        self.0.find(folded).is_some()
+    /// Which of `texts` contain it; those that are null never do.
+    pub(crate) fn hits(&self, texts: &Folded, nulls: Option<&NullBuffer>) -> BooleanBuffer {
+        let mut hits = MutableBuffer::from_len_zeroed(texts.len().div_ceil(8));
+        self.each(texts, |index| bit_util::set_bit(&mut hits, index));
+        let hits = BooleanBuffer::new(hits.into(), 0, texts.len());
+        nulls.map_or_else(|| hits.clone(), |nulls| &hits & nulls.inner())
+    }
+
+    /// Calls `hit` with the index of every text that contains it. One search runs over all texts. What it finds across the end
+    /// of one is no match, and neither is anything that begins later in the same text; texts that are too short are
+    /// passed over, so that such finds cost no more than the texts are long.
+    fn each(&self, texts: &Folded, mut hit: impl FnMut(usize)) {
+        let length = self.0.needle().len();
+        if length == 0 {
+            return (0..texts.len()).for_each(hit);
+        }
+        let mut index = 0;
+        loop {
+            while index < texts.len() && texts.start(index + 1) - texts.start(index) < length {
+                index += 1;
+            }
+            if index == texts.len() {
+                return;
+            }
+            let from = texts.start(index);
+            // UTF-8 never has one character begin inside another, so bytes may be searched.
+            let Some(found) = texts.text.get(from..).and_then(|rest| self.0.find(rest)) else { return };
+            index = texts.holding(from + found, index);
+            if from + found + length <= texts.start(index + 1) {
+                hit(index);
+            }
+            index += 1;
+        }
     }
 }
 
-/// Replaces `folded` with the folding of `text`.
+/// Texts folded, one behind the other.
+pub(crate) struct Folded {
+    text: Vec<u8>,
+    /// Where each begins, and where the last one ends.
+    starts: Vec<usize>,
+}
+
+impl Folded {
+    /// The folding of `texts`.
+    pub(crate) fn of(texts: &StringArray) -> Self {
+        let offsets = texts.value_offsets();
+        let at = |offset: i32| usize::try_from(offset).unwrap_or(0);
+        let (first, last) = (offsets.first().copied().map_or(0, at), offsets.last().copied().map_or(0, at));
+        let all = texts.value_data().get(first..last).unwrap_or_default();
+        if all.is_ascii() {
+            return Self { text: all.to_ascii_lowercase(), starts: offsets.iter().map(|&offset| at(offset) - first).collect() };
+        }
+        let mut folded = Self { text: Vec::with_capacity(all.len()), starts: Vec::with_capacity(offsets.len()) };
+        folded.starts.push(0);
+        for row in 0..texts.len() {
+            fold(texts.value(row), &mut folded.text);
+            folded.starts.push(folded.text.len());
+        }
+        folded
+    }
+
+    /// How many texts there are.
+    fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Where text `index` begins; the end of all text past the last one.
+    fn start(&self, index: usize) -> usize {
+        self.starts.get(index).copied().unwrap_or(self.text.len())
+    }
+
+    /// The text that holds the byte at `offset`, at or behind text `index`. Steps double, so near ones are found at once.
+    fn holding(&self, offset: usize, index: usize) -> usize {
+        let mut step = 1;
+        while self.start(index + step) <= offset {
+            step *= 2;
+        }
+        let ends = self.starts.get(index + 1..).unwrap_or_default();
+        let ends = ends.get(..step).unwrap_or(ends);
+        index + ends.partition_point(|&end| end <= offset)
+    }
+}
+
+/// Appends the folding of `text` to `folded`.
 fn fold(text: &str, folded: &mut Vec<u8>) {
-    folded.clear();
     if text.is_ascii() {
         folded.extend(text.bytes().map(|byte| byte.to_ascii_lowercase()));
         return;
@@ -45,69 +119,6 @@ fn fold(text: &str, folded: &mut Vec<u8>) {
     for letter in text.chars() {
         folded.extend_from_slice(mapper.simple_fold(letter).encode_utf8(&mut utf8).as_bytes());
     }
-}
-
-/// Looks for a needle in batch after batch and remembers what it found in the dictionary of each column.
-pub(crate) struct Search {
-    needle: Needle,
-    seen: Vec<Option<Seen>>,
-}
-
-/// A dictionary and which of its values match.
-struct Seen {
-    values: StringArray,
-    hits: BooleanBuffer,
-}
-
-impl Search {
-    /// A search in batches of `columns` columns.
-    pub(crate) fn new(needle: Needle, columns: usize) -> Self {
-        Self { needle, seen: (0..columns).map(|_| None).collect() }
-    }
-
-    /// The rows of `batch` in which any column contains the needle.
-    pub(crate) fn rows(&mut self, batch: &RecordBatch) -> Result<BooleanBuffer, ParquetError> {
-        let mut found = BooleanBuffer::new_unset(batch.num_rows());
-        for (column, seen) in batch.columns().iter().zip(&mut self.seen) {
-            found = &found | &column_rows(&self.needle, column, seen)?;
-        }
-        Ok(found)
-    }
-
-    /// Whether the batches so far brought dictionaries alone, and none with a match.
-    pub(crate) fn no_dictionary_matches(&self) -> bool {
-        self.seen.iter().all(|seen| seen.as_ref().is_some_and(|seen| !seen.hits.has_true()))
-    }
-}
-
-fn column_rows(needle: &Needle, column: &ArrayRef, seen: &mut Option<Seen>) -> Result<BooleanBuffer, ParquetError> {
-    if let Some(texts) = column.as_string_opt::<i32>() {
-        *seen = None;
-        return Ok(hits(needle, texts));
-    }
-    let typed = column.as_dictionary_opt::<Int32Type>().and_then(|keyed| Some((keyed, keyed.values().as_string_opt::<i32>()?)));
-    let Some((keyed, values)) = typed else {
-        return Err(ParquetError::General(format!("a dimension column is {}, not text", column.data_type())));
-    };
-    // Batches of one row group share their dictionary; it is searched once.
-    let known = seen.take().filter(|seen| same(&seen.values, values));
-    let seen = seen.insert(known.unwrap_or_else(|| Seen { values: values.clone(), hits: hits(needle, values) }));
-    if !seen.hits.has_true() {
-        return Ok(BooleanBuffer::new_unset(column.len()));
-    }
-    let keys = keyed.keys();
-    let hit = |row: usize| usize::try_from(keys.value(row)).is_ok_and(|key| key < seen.hits.len() && seen.hits.value(key));
-    Ok(BooleanBuffer::collect_bool(keys.len(), |row| keys.is_valid(row) && hit(row)))
-}
-
-fn hits(needle: &Needle, texts: &StringArray) -> BooleanBuffer {
-    let mut folded = Vec::new();
-    BooleanBuffer::collect_bool(texts.len(), |row| texts.is_valid(row) && needle.is_in(texts.value(row), &mut folded))
-}
-
-/// Whether two arrays are views of the same memory.
-fn same(a: &StringArray, b: &StringArray) -> bool {
-    a.len() == b.len() && a.offsets().ptr_eq(b.offsets()) && a.values().ptr_eq(b.values())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use parquet::arrow::ProjectionMask;
@@ -80,8 +80,13 @@ impl Projection {
 
     /// A decoded batch in output order and schema. Fails where the file holds a null that the catalogue denies.
     pub(crate) fn arrange(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
-        let columns = self.order.iter().map(|&index| Arc::clone(batch.column(index))).collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        self.arranged(batch.columns(), batch.num_rows())
+    }
+
+    /// The same of columns in the order of [`Projection::leaves`].
+    pub(crate) fn arranged(&self, columns: &[ArrayRef], rows: usize) -> Result<RecordBatch, ArrowError> {
+        let columns = self.order.iter().filter_map(|&index| columns.get(index).cloned()).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
     }
 }

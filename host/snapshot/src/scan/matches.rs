@@ -7,9 +7,10 @@ use arrow::array::BooleanBufferBuilder;
 use arrow::buffer::BooleanBuffer;
 use parquet::arrow::ProjectionMask;
 
+use super::search::Search;
 use super::steps::steps;
 use crate::Failure;
-use crate::read::{Needle, Opened, Piece, Search, Source, dictionary_only};
+use crate::read::{Effort, Needle, Piece, Source};
 
 /// Rows decoded at a time while a needle is looked for.
 const BATCH_ROWS: usize = 8192;
@@ -30,6 +31,8 @@ pub(super) struct Found {
 /// The first `max_rows` matches in `window`, and where the next one is.
 pub(super) async fn find(source: &Source, window: Range<u64>, needle: Needle, max_rows: u64) -> Result<Found, Failure> {
     let opened = &source.opened;
+    let search = Arc::new(Search::new(needle));
+    let mut from = window.start;
     let mut rows = BooleanBufferBuilder::new(0);
     let mut left = usize::try_from(max_rows).unwrap_or(usize::MAX);
     let first = window.end.min(window.start.saturating_add(FIRST_ROWS));
@@ -37,55 +40,49 @@ pub(super) async fn find(source: &Source, window: Range<u64>, needle: Needle, ma
     let pieces = parts.into_iter().flat_map(|part| steps(source.steps, Arc::clone(opened), opened.dimensions.clone(), part));
     for piece in pieces {
         let at = opened.start(piece.group) + piece.rows.start as u64;
-        let mask = in_piece(source, piece, needle.clone(), left).await?;
-        match mask.set_indices().nth(left) {
-            None => left -= mask.count_set_bits(),
-            Some(index) => {
+        let found = in_piece(source, piece.clone(), &search, left).await?;
+        match found.as_ref().and_then(|mask| mask.set_indices().nth(left).map(|index| (mask, index))) {
+            None => left -= found.as_ref().map_or(0, BooleanBuffer::count_set_bits),
+            Some((mask, index)) => {
                 rows.append_buffer(&mask.slice(0, index));
-                return Ok(Found { from: window.start, rows: rows.finish(), next: Some(at + index as u64) });
+                return Ok(Found { from, rows: rows.finish(), next: Some(at + index as u64) });
             }
         }
-        rows.append_buffer(&mask);
+        match found {
+            Some(mask) => rows.append_buffer(&mask),
+            // Rows before the first match need not be remembered.
+            None if rows.is_empty() => from = at + piece.rows.len() as u64,
+            None => rows.append_n(piece.rows.len(), false),
+        }
     }
-    Ok(Found { from: window.start, rows: rows.finish(), next: None })
+    Ok(Found { from, rows: rows.finish(), next: None })
 }
 
-/// Which rows of `piece` match. Every row of it must be wanted. Once more than `enough` have been found, rows further
-/// on are left unset.
-pub(super) async fn in_piece(source: &Source, piece: Piece, needle: Needle, enough: usize) -> Result<BooleanBuffer, Failure> {
-    let opened = &source.opened;
+/// Which rows of `piece` match; none: no row does. Every row of it must be wanted. Once more than `enough` have been
+/// found, rows further on are left unset.
+pub(super) async fn in_piece(source: &Source, piece: Piece, search: &Arc<Search>, enough: usize) -> Result<Option<BooleanBuffer>, Failure> {
     let (group, length) = (piece.group, piece.rows.len());
-    let columns = ProjectionMask::leaves(opened.metadata.file_metadata().schema_descr(), opened.dimensions.iter().copied());
-    let Some(mut reader) = source.reader(&opened.filter, columns, piece, BATCH_ROWS).await? else {
-        return Ok(BooleanBuffer::new_unset(length));
+    let looks = search.looks(source, group).await?;
+    if looks.is_empty() {
+        return Ok(None);
+    }
+    let schema = source.opened.metadata.file_metadata().schema_descr();
+    let columns = ProjectionMask::leaves(schema, looks.iter().map(|look| look.leaf));
+    let Some(mut reader) = source.reader(&source.opened.filter, columns, piece, BATCH_ROWS).await? else {
+        return Ok(None);
     };
-    let mut search = Search::new(needle, opened.dimensions.len());
-    let complete = dictionaries_are_complete(opened, group);
     let mut found = BooleanBufferBuilder::new(length);
     let mut matches = 0;
     // One job a batch, so that long searches take turns with other responses.
-    loop {
-        let job = move || match reader.next().transpose()? {
-            None => Ok(None),
-            Some(batch) => {
-                let rows = search.rows(&batch)?;
-                Ok(Some((reader, search, rows)))
-            }
-        };
-        let Some((rest, searched, rows)) = source.on_worker(group, job).await? else { break };
+    while found.len() < length && matches <= enough {
+        let (search, looks) = (Arc::clone(search), Arc::clone(&looks));
+        let rows = source.batch(group, reader, move |batch| search.rows(&batch, &looks)).await?;
+        let Some((rest, rows)) = rows else { break };
+        Effort::add(&source.kept.effort.rows, rows.len());
         found.append_buffer(&rows);
         matches += rows.count_set_bits();
-        (reader, search) = (rest, searched);
-        if matches > enough || (complete && search.no_dictionary_matches()) {
-            break;
-        }
+        reader = rest;
     }
     found.append_n(length.saturating_sub(found.len()), false);
-    Ok(found.finish())
-}
-
-/// Whether the first batch of a row group brings every value of its dimensions in dictionaries.
-fn dictionaries_are_complete(opened: &Opened, group: usize) -> bool {
-    let chunks = opened.metadata.row_group(group);
-    opened.dimensions.iter().all(|&leaf| dictionary_only(chunks.column(leaf)))
+    Ok((matches > 0).then(|| found.finish()))
 }

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{BooleanArray, RecordBatch};
 use arrow::buffer::BooleanBuffer;
+use arrow::compute::filter;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
@@ -14,17 +15,22 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 use super::matches::in_piece;
+use super::search::Search;
 use super::slicing::{batch_rows, slices};
 use super::steps::steps;
 use crate::Failure;
-use crate::read::{Needle, Piece, Projection, Source};
+use crate::read::{Piece, Projection, Source};
+
+/// Rows of a scan that is small: it takes decoded pages from memory and leaves what it decodes there. Larger ones would
+/// only drive out what others come back for.
+const SMALL: usize = 16 << 10;
 
 /// Which rows of the range are wanted.
 pub(super) enum Filter {
     /// All of them.
     All,
     /// Those that contain this, to be found step by step.
-    Needle(Needle),
+    Needle(Arc<Search>),
     /// Those whose bit is set; the first bit stands for the first row of the range.
     Known {
         /// One bit a row.
@@ -44,7 +50,12 @@ pub(super) fn batches(
         leaves.extend(source.opened.dimensions.iter().filter(|leaf| !projection.leaves.contains(leaf)));
     }
     let steps = Box::new(steps(source.steps, Arc::clone(&source.opened), leaves, rows.clone()));
-    let context = Arc::new(Context { source, projection, from: rows.start, filter });
+    let wanted = match &filter {
+        Filter::All => usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX),
+        Filter::Known { rows } => rows.count_set_bits(),
+        Filter::Needle(_) => usize::MAX,
+    };
+    let context = Arc::new(Context { source, projection, from: rows.start, filter, small: wanted <= SMALL });
     let ahead = (!context.source.files.is_local()).then(|| Ahead { runtime: Handle::current(), tasks: JoinSet::new() });
     let reading = Reading { context, steps, ahead, current: None, ready: VecDeque::new() };
     stream::try_unfold(reading, |mut reading| async move { Ok(reading.next().await?.map(|batch| (batch, reading))) }).boxed()
@@ -56,14 +67,21 @@ struct Context {
     projection: Projection,
     from: u64,
     filter: Filter,
+    /// See [`SMALL`].
+    small: bool,
 }
 
 /// A step whose bytes are here.
-struct Step {
-    group: usize,
-    reader: ParquetRecordBatchReader,
-    /// Rows that the reader still has: its end is known without another trip to a worker.
-    left: usize,
+enum Step {
+    /// To be decoded.
+    Fetched {
+        group: usize,
+        reader: ParquetRecordBatchReader,
+        /// Rows that the reader still has: its end is known without another trip to a worker.
+        left: usize,
+    },
+    /// Decoded already, in slices.
+    Decoded(Vec<RecordBatch>),
 }
 
 struct Reading {
@@ -121,13 +139,19 @@ impl Reading {
     }
 
     async fn decode(&mut self, step: Step) -> Result<(), Failure> {
-        let Step { group, reader, left } = step;
+        let (group, reader, left) = match step {
+            Step::Fetched { group, reader, left } => (group, reader, left),
+            Step::Decoded(slices) => {
+                self.ready.extend(slices);
+                return Ok(());
+            }
+        };
         let context = Arc::clone(&self.context);
         let arrange = move |batch: RecordBatch| Ok::<_, ParquetError>(slices(context.projection.arrange(&batch)?));
         if let Some((reader, slices)) = self.context.source.batch(group, reader, arrange).await? {
             let left = left.saturating_sub(slices.iter().map(RecordBatch::num_rows).sum());
             self.ready.extend(slices.into_iter().filter(|slice| slice.num_rows() > 0));
-            self.current = (left > 0).then_some(Step { group, reader, left });
+            self.current = (left > 0).then_some(Step::Fetched { group, reader, left });
         }
         Ok(())
     }
@@ -137,18 +161,39 @@ impl Context {
     /// Fetches a step; none when nothing in it matches.
     async fn fetch(&self, mut piece: Piece) -> Result<Option<Step>, Failure> {
         let opened = &self.source.opened;
-        if let Filter::Needle(needle) = &self.filter {
-            let wanted = in_piece(&self.source, piece.clone(), needle.clone(), usize::MAX).await?;
-            if !wanted.has_true() {
-                return Ok(None);
-            }
+        if let Filter::Needle(search) = &self.filter {
+            let wanted = in_piece(&self.source, piece.clone(), search, usize::MAX).await?;
+            let Some(wanted) = wanted else { return Ok(None) };
             piece.wanted = Some(wanted);
         }
         let group = piece.group;
-        let left = piece.wanted.as_ref().map_or(piece.rows.len(), BooleanBuffer::count_set_bits);
         let rows = batch_rows(opened, &self.projection, group);
+        if self.small && piece.rows.len() <= rows {
+            return self.decoded(piece).await.map(Some);
+        }
+        let left = piece.wanted.as_ref().map_or(piece.rows.len(), BooleanBuffer::count_set_bits);
         let reader = self.source.reader(&opened.output, self.projection.mask(opened), piece, rows).await?;
-        Ok(reader.map(|reader| Step { group, reader, left }))
+        Ok(reader.map(|reader| Step::Fetched { group, reader, left }))
+    }
+
+    /// A step of one batch, made of pages that are kept.
+    async fn decoded(&self, piece: Piece) -> Result<Step, Failure> {
+        let Piece { group, rows, wanted } = piece;
+        let length = rows.len();
+        let mut columns = self.source.columns(group, &self.projection.leaves, rows).await?;
+        let mut count = length;
+        let arrange = || {
+            if let Some(wanted) = wanted {
+                let wanted = BooleanArray::new(wanted, None);
+                count = wanted.true_count();
+                for column in &mut columns {
+                    *column = filter(column, &wanted)?;
+                }
+            }
+            self.projection.arranged(&columns, count)
+        };
+        let batch = arrange().map_err(|error| Failure::damaged(&self.source.opened.key, format!("row group {group}: {error}")))?;
+        Ok(Step::Decoded(slices(batch)))
     }
 
     /// `piece` with the matches that are known; none when there are none in it.
@@ -156,10 +201,9 @@ impl Context {
         if let Filter::Known { rows } = &self.filter {
             let first = self.source.opened.start(piece.group) + piece.rows.start as u64 - self.from;
             let wanted = rows.slice(usize::try_from(first).ok()?, piece.rows.len());
-            if !wanted.has_true() {
-                return None;
-            }
-            piece.wanted = Some(wanted);
+            let (first, last) = (wanted.set_indices().next()?, wanted.set_indices().last()?);
+            piece.rows = piece.rows.start + first..piece.rows.start + last + 1;
+            piece.wanted = Some(wanted.slice(first, last + 1 - first));
         }
         Some(piece)
     }

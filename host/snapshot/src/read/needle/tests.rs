@@ -2,12 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use arrow::array::{DictionaryArray, Int32Array};
+use proptest::prelude::*;
 
 use super::*;
 
+fn hits(needle: &str, texts: &[Option<&str>]) -> Vec<bool> {
+    let texts = StringArray::from(texts.to_vec());
+    Needle::new(needle).hits(&Folded::of(&texts), texts.nulls()).iter().collect()
+}
+
 fn is_in(needle: &str, text: &str) -> bool {
-    Needle::new(needle).is_in(text, &mut vec![b'x'; 3])
+    hits(needle, &[Some(text)])[0]
 }
 
 #[test]
@@ -55,37 +60,46 @@ fn the_longest_needle_that_an_address_can_carry_is_looked_for_at_once() {
     for letter in ["k", "ς", "漢"] {
         let text = letter.repeat(65_536 / letter.len());
         let begun = std::time::Instant::now();
-        let needle = Needle::new(&text);
-        assert!(needle.is_in(&text.to_uppercase(), &mut vec![]) && !needle.is_in(letter, &mut vec![]));
+        assert!(is_in(&text, &text.to_uppercase()) && !is_in(&text, letter));
+        // Across the ends of texts it is found again and again, and never counts.
+        let short = vec![Some(letter); 200_000];
+        assert!(!hits(&text, &short).contains(&true));
+        let half = letter.repeat(40_000 / letter.len());
+        assert!(!hits(&text, &vec![Some(half.as_str()); 20]).contains(&true));
         assert!(begun.elapsed() < std::time::Duration::from_secs(1));
     }
 }
 
 #[test]
-fn a_dictionary_is_searched_once_and_nulls_never_match() {
-    let values: ArrayRef = Arc::new(StringArray::from(vec![Some("Wellington"), Some("Otago"), None]));
-    let keyed = |keys: Vec<Option<i32>>| {
-        let keyed = DictionaryArray::<Int32Type>::try_new(Int32Array::from(keys), Arc::clone(&values)).unwrap();
-        RecordBatch::try_from_iter([("d", Arc::new(keyed) as ArrayRef)]).unwrap()
-    };
-    let mut search = Search::new(Needle::new("TAG"), 1);
-    assert!(!search.no_dictionary_matches(), "nothing is known yet");
-    let rows = search.rows(&keyed(vec![Some(0), Some(1), None, Some(2), Some(1)])).unwrap();
-    assert_eq!(rows, BooleanBuffer::from(vec![false, true, false, false, true]));
-    let before = search.seen[0].as_ref().unwrap().hits.inner().as_ptr();
-    search.rows(&keyed(vec![Some(1)])).unwrap();
-    assert_eq!(search.seen[0].as_ref().unwrap().hits.inner().as_ptr(), before, "the same dictionary is not searched again");
-    let mut search = Search::new(Needle::new("Nelson"), 1);
-    assert!(!search.rows(&keyed(vec![Some(1), None])).unwrap().has_true());
-    assert!(search.no_dictionary_matches());
+fn nulls_never_match_and_nothing_is_in_everything_else() {
+    assert_eq!(hits("TAG", &[Some("Wellington"), Some("Otago"), None]), [false, true, false]);
+    assert_eq!(hits("", &[Some("a"), Some(""), None, Some("ā")]), [true, true, false, true]);
+    assert_eq!(hits("", &[]), [false; 0]);
+    assert_eq!(hits("x", &[None, None]), [false, false]);
+    let sliced = StringArray::from(vec![Some("ab"), Some("b"), None, Some("bā")]).slice(1, 3);
+    let found: Vec<bool> = Needle::new("B").hits(&Folded::of(&sliced), sliced.nulls()).iter().collect();
+    assert_eq!(found, [true, false, true]);
 }
 
 #[test]
-fn any_column_may_contain_it_plain_text_too() {
-    let plain: ArrayRef = Arc::new(StringArray::from(vec![Some("ab"), None, Some("x")]));
-    let other: ArrayRef = Arc::new(StringArray::from(vec![None, Some("cAb"), Some("y")]));
-    let batch = RecordBatch::try_from_iter([("p", plain), ("o", other)]).unwrap();
-    let mut search = Search::new(Needle::new("AB"), 2);
-    assert_eq!(search.rows(&batch).unwrap(), BooleanBuffer::from(vec![true, true, false]));
-    assert!(!search.no_dictionary_matches(), "plain text says nothing about later batches");
+fn what_two_texts_make_together_is_no_match() {
+    assert_eq!(hits("ab", &[Some("a"), Some("b"), Some("ab"), Some("xa"), Some("b")]), [false, false, true, false, false]);
+    assert_eq!(hits("aa", &[Some("aaa"), Some("a"), Some("a"), Some("baa"), Some("")]), [true, false, false, true, false]);
+}
+
+proptest! {
+    #[test]
+    fn searching_in_bulk_finds_what_searching_one_by_one_finds(
+        texts in prop::collection::vec(prop::option::weighted(0.9, "[aAbKſ\u{212a}σ]{0,4}"), 0..60),
+        needle in "[abkSς]{0,3}",
+    ) {
+        let texts: Vec<Option<&str>> = texts.iter().map(Option::as_deref).collect();
+        let one_by_one = |text: &Option<&str>| text.is_some_and(|text| {
+            let (mut folded, mut wanted) = (Vec::new(), Vec::new());
+            fold(text, &mut folded);
+            fold(&needle, &mut wanted);
+            wanted.is_empty() || folded.windows(wanted.len()).any(|window| window == wanted)
+        });
+        prop_assert_eq!(hits(&needle, &texts), texts.iter().map(one_by_one).collect::<Vec<_>>());
+    }
 }

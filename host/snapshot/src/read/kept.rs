@@ -1,0 +1,105 @@
+//! What small reads and searches leave in memory for the next ones: decoded pages and dictionaries. All of it was checked
+//! when it was read, and none of it can become wrong, since a stored file is never changed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use moka::sync::Cache;
+
+use super::dictionary::Dictionary;
+
+/// Bytes of decoded pages. A hundred rows of ten columns touch ten pages of some 30 kB, so these are the pages of some 200
+/// requests that have nothing in common; the dashboards that everybody looks at are far fewer.
+const PAGES_IN_MEMORY: u64 = 64 << 20;
+
+/// Bytes of a page that is kept at most; what is larger is mostly geometry, read once and then not soon again.
+const PAGE_AT_MOST: usize = 1 << 20;
+
+/// Bytes of dictionaries, with their folded copies.
+const DICTIONARIES_IN_MEMORY: u64 = 64 << 20;
+
+/// A column chunk: number of the opened file, row group, column of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Chunk {
+    /// [`super::Opened::number`].
+    pub(crate) file: u64,
+    /// Row group.
+    pub(crate) group: usize,
+    /// Column of the file.
+    pub(crate) leaf: usize,
+}
+
+/// Pages and dictionaries of all files, each within its bound.
+pub(crate) struct Kept {
+    pages: Cache<(Chunk, usize), ArrayRef>,
+    dictionaries: Cache<Chunk, Arc<Dictionary>>,
+    /// What reading has cost since the start.
+    pub(crate) effort: Effort,
+}
+
+/// Work that was done, so that tests can say what was not.
+#[derive(Debug, Default)]
+pub(crate) struct Effort {
+    /// Pages decoded for small reads.
+    pub(crate) pages: AtomicU64,
+    /// Dictionary values in which a needle was looked for.
+    pub(crate) values: AtomicU64,
+    /// Rows decoded, of any number of columns, to look for a needle in them.
+    pub(crate) rows: AtomicU64,
+}
+
+impl Effort {
+    /// Adds to a count.
+    pub(crate) fn add(count: &AtomicU64, more: usize) {
+        count.fetch_add(more as u64, Ordering::Relaxed);
+    }
+}
+
+impl Kept {
+    /// Nothing yet.
+    pub(crate) fn new() -> Self {
+        let page = |_: &(Chunk, usize), page: &ArrayRef| weight(own_bytes(page));
+        let dictionary = |_: &Chunk, dictionary: &Arc<Dictionary>| weight(dictionary.bytes());
+        Self {
+            pages: Cache::builder().max_capacity(PAGES_IN_MEMORY).weigher(page).build(),
+            dictionaries: Cache::builder().max_capacity(DICTIONARIES_IN_MEMORY).weigher(dictionary).build(),
+            effort: Effort::default(),
+        }
+    }
+
+    /// A page decoded for clients, if it is here.
+    pub(crate) fn page(&self, chunk: Chunk, page: usize) -> Option<ArrayRef> {
+        self.pages.get(&(chunk, page))
+    }
+
+    /// Keeps a page, unless it is large.
+    pub(crate) fn keep_page(&self, chunk: Chunk, page: usize, array: ArrayRef) {
+        if own_bytes(&array) <= PAGE_AT_MOST {
+            self.pages.insert((chunk, page), array);
+        }
+    }
+
+    /// A dictionary, if it is here.
+    pub(crate) fn dictionary(&self, chunk: Chunk) -> Option<Arc<Dictionary>> {
+        self.dictionaries.get(&chunk)
+    }
+
+    /// Keeps a dictionary; returns the one that was here already, if any, so that all share one.
+    pub(crate) fn keep_dictionary(&self, chunk: Chunk, dictionary: Dictionary) -> Arc<Dictionary> {
+        self.dictionaries.get_with(chunk, || Arc::new(dictionary))
+    }
+}
+
+/// Bytes of an array without the dictionary that it shares with others.
+fn own_bytes(array: &ArrayRef) -> usize {
+    match array.as_any_dictionary_opt() {
+        Some(keyed) => keyed.keys().get_buffer_memory_size(),
+        None => array.get_buffer_memory_size(),
+    }
+}
+
+/// With what an entry costs beside its bytes.
+fn weight(bytes: usize) -> u32 {
+    u32::try_from(bytes.saturating_add(256)).unwrap_or(u32::MAX)
+}
