@@ -1,6 +1,6 @@
 //! CSV's fields: RFC 4180, section 2, rules 5 to 7; numbers that are not finite as in Table Schema.
 
-use yearbook_sdk::text::{Dialect, any_byte};
+use yearbook_sdk::text::{Dialect, any_byte, first_byte};
 
 /// How CSV writes values.
 #[derive(Debug, Clone, Copy)]
@@ -25,16 +25,14 @@ impl Dialect for Quoting {
 
     fn escape(&self, text: &[u8], out: &mut Vec<u8>) {
         out.push(b'"');
-        if any_byte(text, |byte| byte == b'"') {
-            for piece in text.split_inclusive(|&byte| byte == b'"') {
-                out.extend_from_slice(piece);
-                if piece.ends_with(b"\"") {
-                    out.push(b'"');
-                }
-            }
-        } else {
-            out.extend_from_slice(text);
+        let mut rest = text;
+        while let Some(position) = first_byte(rest, |byte| byte == b'"') {
+            let (plain, from) = rest.split_at(position + 1);
+            out.extend_from_slice(plain);
+            out.push(b'"');
+            rest = from;
         }
+        out.extend_from_slice(rest);
         out.push(b'"');
     }
 }

@@ -1,6 +1,6 @@
 //! JSON's strings (RFC 8259, section 7): UTF-8 as it is, and only what must be escaped escaped.
 
-use yearbook_sdk::text::{Dialect, any_byte};
+use yearbook_sdk::text::{Dialect, any_byte, first_byte};
 
 /// How JSON writes values.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ impl Dialect for Escaping {
     fn escape(&self, text: &[u8], out: &mut Vec<u8>) {
         out.push(b'"');
         let mut rest = text;
-        while let Some(position) = rest.iter().position(|&byte| needs_escape(byte)) {
+        while let Some(position) = first_byte(rest, needs_escape) {
             let (plain, from) = rest.split_at(position);
             out.extend_from_slice(plain);
             escape_byte(from[0], out);

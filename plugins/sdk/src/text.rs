@@ -10,10 +10,11 @@ mod cell;
 mod lane;
 mod number;
 mod rows;
+mod sheet;
 mod time;
 
 pub use rows::Rows;
-pub use scan::any_byte;
+pub use scan::{any_byte, first_byte};
 
 mod scan;
 

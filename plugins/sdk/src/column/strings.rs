@@ -52,6 +52,12 @@ impl<'a, O: Offset> Strings<'a, O> {
         &self.bytes[start..start + length]
     }
 
+    /// Where each value begins in [`Strings::buffer`], and where the last one ends.
+    #[must_use]
+    pub fn offsets(&self) -> &[O] {
+        &self.offsets
+    }
+
     /// All values, one after the other, without a mark between them.
     #[must_use]
     pub fn buffer(&self) -> &'a [u8] {
@@ -77,6 +83,12 @@ impl<'a> Bits<'a> {
     #[inline]
     pub fn get(&self, row: usize) -> bool {
         self.bytes[row / 8] >> (row % 8) & 1 == 1
+    }
+
+    /// The bytes, of which the last may be filled up with bits of any value.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
     }
 
     /// How many bits there are.

@@ -87,34 +87,15 @@ fn unsigned(number: u64, out: &mut Vec<u8>) {
 }
 
 fn float<D: Dialect>(number: f64, out: &mut Vec<u8>) {
-    if number.is_finite() {
-        let mut slot = [0; ROOM];
-        let length = number::float(number, &mut slot);
-        out.extend_from_slice(&slot[..length]);
-    } else {
-        out.extend_from_slice(not_finite::<D>(number));
-    }
+    let mut slot = [0; ROOM];
+    let length = number::float::<D>(number, &mut slot);
+    out.extend_from_slice(&slot[..length]);
 }
 
 fn float32<D: Dialect>(number: f32, out: &mut Vec<u8>) {
-    if number.is_finite() {
-        let mut slot = [0; ROOM];
-        let length = number::float32(number, &mut slot);
-        out.extend_from_slice(&slot[..length]);
-    } else {
-        out.extend_from_slice(not_finite::<D>(number.into()));
-    }
-}
-
-/// How the dialect writes a number that is not finite.
-pub(super) fn not_finite<D: Dialect>(number: f64) -> &'static [u8] {
-    if number.is_nan() {
-        D::NAN
-    } else if number > 0.0 {
-        D::INFINITY
-    } else {
-        D::NEGATIVE_INFINITY
-    }
+    let mut slot = [0; ROOM];
+    let length = number::float32::<D>(number, &mut slot);
+    out.extend_from_slice(&slot[..length]);
 }
 
 /// Text that needs no escaping in any dialect.

@@ -1,22 +1,20 @@
 //! Rows of text: for each row every cell with what stands before it, then the row's end.
 
 use super::lane::{Lane, Prepared};
+use super::sheet::{Piece, Sheet};
 use super::{Dialect, cell};
-use crate::raw::put;
 use crate::{Batch, Error, Field};
 
-/// Writes rows of a dialect. Keeps what can be kept between batches: rendered dictionaries and room
-/// for numbers.
+/// Writes rows of a dialect. Keeps what can be kept between batches: rendered dictionaries.
 #[derive(Debug)]
 pub struct Rows<D> {
     dialect: D,
     lanes: Vec<Lane>,
     end: Piece,
-    block: usize,
 }
 
-/// Bytes of rendered numbers that a block of rows may take over all columns: half of a usual L1 cache.
-const BLOCK_BYTES: usize = 16 * 1024;
+/// Rows after which the length of the rest is estimated.
+const SAMPLE: usize = 64;
 
 impl<D: Dialect> Rows<D> {
     /// `leads` are what stands before the cells of each column (`,"name":`); `end` ends a row.
@@ -34,58 +32,28 @@ impl<D: Dialect> Rows<D> {
                 field.dictionary.as_ref().map_or(&field.format, |values| &values.format)
             )));
         }
-        let lanes: Vec<_> = leads.into_iter().map(Lane::new).collect();
-        let bytes_a_row: usize = lanes.iter().map(Lane::stride).sum();
-        let block = (BLOCK_BYTES / bytes_a_row.max(1)).clamp(8, 128);
-        Ok(Self { dialect, lanes, end: Piece::new(&[end]), block })
+        let lanes = leads.into_iter().map(Lane::new::<D>).collect();
+        Ok(Self { dialect, lanes, end: Piece::new(&[end]) })
     }
 
     /// Appends all rows of a batch.
     pub fn write(&mut self, batch: &Batch, out: &mut Vec<u8>) {
-        let Self { dialect, lanes, end, block } = self;
-        let mut prepared: Vec<Prepared<'_>> =
-            lanes.iter_mut().zip(batch.columns()).map(|(lane, column)| lane.prepare(dialect, column, *block)).collect();
-        let rows = batch.rows();
-        let before = out.len();
-        let mut start = 0;
-        while start < rows {
-            let stop = rows.min(start + *block);
-            for lane in &mut prepared {
-                lane.render(dialect, start, stop);
+        let Self { dialect, lanes, end } = self;
+        let prepared: Vec<Prepared<'_>> =
+            lanes.iter_mut().zip(batch.columns()).map(|(lane, column)| lane.prepare(dialect, column)).collect();
+        let mut sheet = Sheet::after(std::mem::take(out));
+        let before = sheet.len();
+        for row in 0..batch.rows() {
+            for lane in &prepared {
+                lane.put(dialect, row, &mut sheet);
             }
-            for row in start..stop {
-                for lane in &prepared {
-                    lane.put(dialect, row, row - start, out);
-                }
-                end.put(out);
+            end.put(&mut sheet);
+            if row + 1 == SAMPLE {
+                // Give or take a sixteenth.
+                let rest = (sheet.len() - before).div_ceil(SAMPLE) * (batch.rows() - SAMPLE);
+                sheet.reserve(rest + rest / 16);
             }
-            if start == 0 && stop < rows {
-                // The first block says how much room the rest will need, give or take a sixteenth.
-                let a_block = out.len() - before;
-                out.reserve((rows - stop).div_ceil(*block) * (a_block + a_block / 16));
-            }
-            start = stop;
         }
-    }
-}
-
-/// Bytes that are put as they are, with room to read 16 at a time.
-#[derive(Debug)]
-pub(super) struct Piece {
-    padded: Vec<u8>,
-    length: usize,
-}
-
-impl Piece {
-    pub(super) fn new(parts: &[&[u8]]) -> Self {
-        let mut padded = parts.concat();
-        let length = padded.len();
-        padded.resize(length.next_multiple_of(16), 0);
-        Self { padded, length }
-    }
-
-    #[inline(always)]
-    pub(super) fn put(&self, out: &mut Vec<u8>) {
-        put(out, &self.padded, 0, self.length);
+        *out = sheet.into_bytes();
     }
 }

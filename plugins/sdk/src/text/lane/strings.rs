@@ -1,9 +1,8 @@
 //! Plain text columns.
 
 use super::super::Dialect;
-use super::super::rows::Piece;
+use super::super::sheet::{Piece, Sheet};
 use crate::column::{Bits, Offset, Strings};
-use crate::raw::put;
 
 /// Text of a batch, and whether any of it needs escaping.
 #[derive(Debug)]
@@ -14,7 +13,6 @@ pub(in super::super) struct Text<'a, O: Offset> {
     plain: bool,
     lead: &'a [u8],
     opening: Piece,
-    closing: Piece,
     null: Piece,
     empty: Piece,
 }
@@ -22,35 +20,43 @@ pub(in super::super) struct Text<'a, O: Offset> {
 impl<'a, O: Offset> Text<'a, O> {
     pub(super) fn new<D: Dialect>(dialect: &D, strings: Strings<'a, O>, validity: Option<Bits<'a>>, lead: &'a [u8]) -> Self {
         Self {
-            plain: dialect.is_plain(strings.buffer()),
+            plain: is_short(&strings) && dialect.is_plain(strings.buffer()),
             strings,
             validity,
             lead,
             opening: Piece::new(&[lead, D::QUOTE]),
-            closing: Piece::new(&[D::QUOTE]),
             null: Piece::new(&[lead, D::NULL]),
             empty: Piece::new(&[lead, D::EMPTY_TEXT]),
         }
     }
 
     #[inline(always)]
-    pub(super) fn put<D: Dialect>(&self, dialect: &D, row: usize, out: &mut Vec<u8>) {
+    pub(super) fn put<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut Sheet) {
         if self.validity.is_some_and(|bits| !bits.get(row)) {
-            return self.null.put(out);
+            return self.null.put(sheet);
         }
         let buffer = self.strings.buffer();
         let (start, length) = self.strings.range(row);
         if length == 0 {
-            self.empty.put(out);
+            self.empty.put(sheet);
         } else if self.plain || dialect.is_plain(&buffer[start..start + length]) {
-            self.opening.put(out);
-            put(out, buffer, start, length);
-            if !D::QUOTE.is_empty() {
-                self.closing.put(out);
+            self.opening.put(sheet);
+            sheet.copy(buffer, start, length);
+            if let &[quote] = D::QUOTE {
+                *sheet.room() = [quote];
+                sheet.keep(1);
             }
         } else {
-            out.extend_from_slice(self.lead);
-            dialect.escape(&buffer[start..start + length], out);
+            sheet.write(|out| {
+                out.extend_from_slice(self.lead);
+                dialect.escape(&buffer[start..start + length], out);
+            });
         }
     }
+}
+
+/// Whether a look at the whole buffer is worth it. Long texts are looked at one by one: just before they are copied
+/// they have to come into the cache anyway.
+fn is_short<O: Offset>(strings: &Strings<'_, O>) -> bool {
+    strings.buffer().len() / 512 < strings.offsets().len()
 }

@@ -1,0 +1,129 @@
+//! Cells of which there are few different ones: rendered once, copied from then on. A cell is a code; every code has
+//! its text after the column's lead.
+
+use std::borrow::Cow;
+
+use super::super::sheet::Sheet;
+use crate::column::Bits;
+
+/// Rendered cells, each after its lead. The last is null.
+#[derive(Debug, Default)]
+pub(in super::super) struct Entries {
+    version: u64,
+    /// One after the other.
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<usize>,
+    blocks: Blocks,
+}
+
+/// The same cells in blocks of one size where they fit, the last byte of each their length: a copy of a fixed length
+/// costs less than one of a length that must be looked at.
+#[derive(Debug, Default)]
+enum Blocks {
+    Of16(Vec<[u8; 16]>),
+    Of32(Vec<[u8; 32]>),
+    Of64(Vec<[u8; 64]>),
+    #[default]
+    None,
+}
+
+impl Entries {
+    /// Renders `values` cells and null, unless what is there is of the same version.
+    pub(super) fn fill(&mut self, lead: &[u8], version: u64, values: usize, null: &[u8], render: impl Fn(usize, &mut Vec<u8>)) {
+        if self.version == version {
+            return;
+        }
+        self.version = version;
+        self.bytes.clear();
+        self.ends.clear();
+        for value in 0..values {
+            self.bytes.extend_from_slice(lead);
+            render(value, &mut self.bytes);
+            self.ends.push(self.bytes.len());
+        }
+        self.bytes.extend_from_slice(lead);
+        self.bytes.extend_from_slice(null);
+        self.ends.push(self.bytes.len());
+        self.blocks = match self.cells().map(<[u8]>::len).max().unwrap_or(0) {
+            0..16 => Blocks::Of16(self.cells().map(block).collect()),
+            16..32 => Blocks::Of32(self.cells().map(block).collect()),
+            32..64 => Blocks::Of64(self.cells().map(block).collect()),
+            _ => Blocks::None,
+        };
+    }
+
+    fn cells(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end])
+    }
+
+    fn cell(&self, code: usize) -> &[u8] {
+        let start = if code == 0 { 0 } else { self.ends[code - 1] };
+        &self.bytes[start..self.ends[code]]
+    }
+}
+
+/// A cell shorter than `N`, and its length.
+#[expect(clippy::cast_possible_truncation, reason = "N is at most 64")]
+fn block<const N: usize>(cell: &[u8]) -> [u8; N] {
+    let mut block = [0; N];
+    block[..cell.len()].copy_from_slice(cell);
+    block[N - 1] = cell.len() as u8;
+    block
+}
+
+/// Codes of a batch and what they stand for.
+#[derive(Debug)]
+pub(in super::super) enum Coded<'a> {
+    Of16(Codes<'a>, &'a [[u8; 16]]),
+    Of32(Codes<'a>, &'a [[u8; 32]]),
+    Of64(Codes<'a>, &'a [[u8; 64]]),
+    Other(Codes<'a>, &'a Entries),
+}
+
+type Codes<'a> = Cow<'a, [i32]>;
+
+impl<'a> Coded<'a> {
+    /// Keys of a dictionary. What is null gets the last code, so that no cell looks at the bitmap.
+    pub(super) fn dictionary(mut keys: Codes<'a>, validity: Option<Bits<'_>>, entries: &'a Entries) -> Self {
+        if let Some(bits) = validity {
+            let null = i32::try_from(entries.ends.len() - 1).unwrap_or(i32::MAX);
+            let coded = keys.iter().enumerate().map(|(row, &key)| if bits.get(row) { key } else { null });
+            keys = coded.collect();
+        }
+        Self::new(keys, entries)
+    }
+
+    /// Booleans as the codes 0 and 1, 2 for null.
+    pub(super) fn boolean(bits: Bits<'_>, validity: Option<Bits<'_>>, entries: &'a Entries) -> Self {
+        let code = |row| if validity.is_none_or(|validity| validity.get(row)) { i32::from(bits.get(row)) } else { 2 };
+        Self::new((0..bits.len()).map(code).collect(), entries)
+    }
+
+    fn new(codes: Codes<'a>, entries: &'a Entries) -> Self {
+        match &entries.blocks {
+            Blocks::Of16(blocks) => Self::Of16(codes, blocks),
+            Blocks::Of32(blocks) => Self::Of32(codes, blocks),
+            Blocks::Of64(blocks) => Self::Of64(codes, blocks),
+            Blocks::None => Self::Other(codes, entries),
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn put_block<const N: usize>(codes: &[i32], blocks: &[[u8; N]], row: usize, sheet: &mut Sheet) {
+    let block = &blocks[code(codes, row)];
+    *sheet.room() = *block;
+    sheet.keep(usize::from(block[N - 1]));
+}
+
+#[inline(always)]
+pub(super) fn put_cell(codes: &[i32], entries: &Entries, row: usize, sheet: &mut Sheet) {
+    sheet.append(entries.cell(code(codes, row)));
+}
+
+#[inline(always)]
+fn code(codes: &[i32], row: usize) -> usize {
+    usize::try_from(codes[row]).unwrap_or(usize::MAX)
+}
