@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import blocks
+from tally import Tally
 
 # An example that takes longer hangs.
 SECONDS = 120
@@ -23,7 +24,7 @@ COMMANDS = {
 
 
 def run_example(example):
-    """None when it prints what the page promises, else what is wrong."""
+    """Fails unless it prints what the page promises."""
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder, f"example.{example.language}")
         program.write_text(example.code, encoding="utf-8")
@@ -31,40 +32,29 @@ def run_example(example):
         run = subprocess.run(
             COMMANDS[example.language] + [str(program)], cwd=folder, capture_output=True, encoding="utf-8", errors="replace", timeout=SECONDS,
         )
-    if run.returncode != 0:
-        return f"ended with {run.returncode}\n{run.stdout}{run.stderr}"
-    if example.expected is not None and not blocks.matches(example.expected, run.stdout):
-        return f"printed\n{run.stdout}\nand not\n{example.expected}"
-    return None
+    assert run.returncode == 0, f"ended with {run.returncode}\n{run.stdout}{run.stderr}"
+    if example.expected is not None:
+        assert blocks.matches(example.expected, run.stdout), f"printed\n{run.stdout}\nand not\n{example.expected}"
 
 
-def check_examples_of_the_guide(page, languages):
-    """How many examples passed and how many failed."""
+def check_examples_of_the_guide(tally, page, languages):
+    """Runs each example in a language that is here."""
     examples, _ = blocks.parse(page.read_text(encoding="utf-8"))
-    passed = failed = skipped = 0
-    for example in examples:
-        name = f"{page.name}:{example.line} {example.language}"
-        if example.language not in languages:
-            skipped += 1
-            continue
-        try:
-            problem = run_example(example)
-        except subprocess.TimeoutExpired:
-            problem = f"took more than {SECONDS} s"
-        if problem is None:
-            passed += 1
-            print(f"ok     {name}", flush=True)
-        else:
-            failed += 1
-            print(f"FAILED {name}: {problem}", flush=True)
-    if skipped:
-        print(f"NOT RUN: {skipped} examples in languages that are not here", flush=True)
     for language in languages:
         # A page that lost its examples proves nothing.
-        if not any(example.language == language for example in examples):
-            failed += 1
-            print(f"FAILED {page.name} has no example in {language}", flush=True)
-    return passed, failed
+        tally.check(f"{page.name} has examples in {language}", lambda: has(examples, language))
+    skipped = 0
+    for example in examples:
+        if example.language in languages:
+            tally.check(f"{page.name}:{example.line} {example.language}", lambda: run_example(example))
+        else:
+            skipped += 1
+    if skipped:
+        print(f"NOT RUN: {skipped} examples in languages that are not here", flush=True)
+
+
+def has(examples, language):
+    assert any(example.language == language for example in examples), "there is none"
 
 
 def main():
@@ -73,9 +63,9 @@ def main():
     arguments.add_argument("page", type=pathlib.Path)
     given = arguments.parse_args()
     languages = [language for language in blocks.LANGUAGES if language not in given.without]
-    passed, failed = check_examples_of_the_guide(given.page, languages)
-    print(f"guide: {passed} passed, {failed} failed", flush=True)
-    return 1 if failed else 0
+    tally = Tally("guide")
+    check_examples_of_the_guide(tally, given.page, languages)
+    return tally.end()
 
 
 if __name__ == "__main__":

@@ -10,34 +10,13 @@ import argparse
 import os
 import pathlib
 import sys
-import traceback
 
 import factory
 import fivetran
 import meltano
 import quoting
 import service
-
-
-class Tally:
-    """Checks that passed and failed."""
-
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def check(self, name, run):
-        """Runs one check; an exception is its failure. Returns what it returned."""
-        try:
-            found = run()
-        except Exception as error:  # every kind of failure counts, and the next check still runs
-            self.failed += 1
-            print(f"FAILED {name}: {error}", flush=True)
-            if not isinstance(error, AssertionError):
-                traceback.print_exc(file=sys.stdout)
-            return None
-        self.passed += 1
-        print(f"ok     {name}", flush=True)
-        return found
+from tally import Tally
 
 
 def main():
@@ -49,7 +28,7 @@ def main():
     given = arguments.parse_args()
     unlimited = service.Server(given.base, os.environ["YEARBOOK_KEY"])
     starter = service.Server(given.base, os.environ["YEARBOOK_STARTER_KEY"])
-    tally = Tally()
+    tally = Tally("integrations")
     factory.check(tally, unlimited, starter)
     quoting.check(tally, unlimited, given.publish[:-1], given.work / "quoting")
     projects = given.work / "meltano", given.work / "fivetran"
@@ -60,8 +39,7 @@ def main():
         meltano.check_second(tally, starter, unlimited, given.meltano, projects[0], first)
     if synced:
         fivetran.check_second(tally, starter, unlimited, projects[1], synced)
-    print(f"integrations: {tally.passed} passed, {tally.failed} failed", flush=True)
-    return 1 if tally.failed else 0
+    return tally.end()
 
 
 if __name__ == "__main__":

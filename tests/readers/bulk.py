@@ -19,7 +19,7 @@ import polars
 from pyarrow import parquet
 
 import compare
-import readback
+import text
 
 
 def address(server, package):
@@ -70,7 +70,7 @@ def in_duckdb(server, package):
     connection = duckdb.connect()
     connection.execute(f"LOAD '{path}'")
     connection.execute(f"CREATE SECRET service (TYPE http, EXTRA_HTTP_HEADERS MAP {{'X-API-Key': '{server.key}'}})")
-    return readback.arrow(connection.sql(f"SELECT * FROM read_parquet('{address(server, package)}')"))
+    return text.relation(connection.sql(f"SELECT * FROM read_parquet('{address(server, package)}')"))
 
 
 def opened(server, package):

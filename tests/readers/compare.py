@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 
-class Difference(Exception):
+class Difference(AssertionError):
     """What differs, in a sentence."""
 
 
@@ -21,14 +21,14 @@ def same_names(packages, listed):
         raise Difference(f"not listed: {sorted(missing)}")
 
 
-def equal(expected, found):
-    """Raises unless both tables hold the same rows in the same order."""
+def equal(expected, found, off_by_one=False):
+    """Raises unless both tables hold the same rows in the same order; a float's last bit may be `off_by_one`."""
     same("the list of columns", expected.column_names, found.column_names)
     same("the number of rows", expected.num_rows, found.num_rows)
     for name in expected.column_names:
         kind = expected.schema.field(name).type
         column = plain(found.column(name), kind, name)
-        unequal = differences(plain(expected.column(name), kind, name), column)
+        unequal = differences(plain(expected.column(name), kind, name), column, off_by_one)
         if len(unequal):
             row = int(unequal[0])
             raise Difference(
@@ -50,12 +50,13 @@ def plain(column, kind, name):
     return array.cast(kind)
 
 
-def differences(expected, found):
+def differences(expected, found, off_by_one=False):
     """Positions at which two arrays of one type differ; floats by their bits."""
     nulls = [numpy.asarray(array.is_null()) for array in (expected, found)]
     if pa.types.is_floating(expected.type):
         values = [numpy.asarray(array.fill_null(0.0)).view(numpy.int64) for array in (expected, found)]
-        unequal = values[0] != values[1]
+        # Bits count upwards with the number, so the next float has the next bits.
+        unequal = numpy.abs(values[0] - values[1]) > 1 if off_by_one else values[0] != values[1]
     else:
         unequal = ~numpy.asarray(pa.compute.equal(expected, found).fill_null(True))
     return numpy.flatnonzero(unequal | (nulls[0] != nulls[1]))

@@ -15,6 +15,8 @@ class Package:
         descriptor = json.loads(path.read_text(encoding="utf-8"))
         (resource,) = descriptor["resources"]
         self.name = descriptor["name"]
+        # Versions of a dataset stand side by side, in folders numbered from 1.
+        self.versions = len(list(path.parent.parent.glob("[0-9]*_*/datapackage.json"))) if path.parent.name[0].isdigit() else 1
         self.table = path.parent / resource["path"]
         self.fields = {field["name"]: TYPES[field["type"]] for field in resource["schema"]["fields"]}
         self.key = resource["schema"].get("primaryKey", [])

@@ -53,6 +53,9 @@ enum Task {
         /// Only formatting, plugins and the workspace's tests
         #[arg(long)]
         quick: bool,
+        /// Only one of the steps in which other programs use a running server
+        #[arg(long, conflicts_with = "quick")]
+        only: Option<test::Served>,
     },
     /// List the rules of the specification that no test proves yet; fail where docs/rules.md is wrong
     Spec,
@@ -90,7 +93,7 @@ fn main() -> ExitCode {
         Task::Plugins => repository.build_plugins(),
         Task::Demo { listen, data_dir, no_serve, debug } => demo::run(&repository, &demo::Wanted { listen, data_dir, no_serve, debug }),
         // Nothing is printed after the totals.
-        Task::Test { quick } => return if test::run(&repository, quick) { ExitCode::SUCCESS } else { ExitCode::FAILURE },
+        Task::Test { quick, only } => return if test::run(&repository, quick, only) { ExitCode::SUCCESS } else { ExitCode::FAILURE },
         Task::Spec => spec::run(&repository),
         Task::Bench { seconds } => bench::run(&repository, seconds),
         Task::Generate(Generate::Rows { rows, shape, gzip, directory }) => generate::rows(rows, shape, gzip, &directory),

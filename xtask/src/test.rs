@@ -1,6 +1,8 @@
 //! `cargo xtask test`: everything that must hold before a change is merged, one named step after the
 //! other. Owns the order of the steps; a failed step does not hide what the later ones find.
 
+use clap::ValueEnum;
+
 use crate::command;
 use crate::repository::Repository;
 use crate::spec;
@@ -11,13 +13,49 @@ mod licences;
 mod openapi;
 mod readers;
 mod report;
+mod served;
 mod suites;
+mod tools;
 
 use report::Report;
 
-/// Runs every step; whether all passed. The totals are the last line printed.
-pub(crate) fn run(repository: &Repository, quick: bool) -> bool {
+const PLUGINS: &str = "plugins: each builds to a component that imports nothing but log";
+
+/// Steps in which other programs use a running server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Served {
+    Readers,
+    Integrations,
+    Openapi,
+    Guide,
+}
+
+impl Served {
+    fn run(self, report: &mut Report, repository: &Repository) -> bool {
+        match self {
+            Self::Readers => report
+                .counted("readers: DuckDB, pyarrow, pandas, polars and R get the published tables back", || readers::check(repository)),
+            Self::Integrations => report
+                .counted("integrations: Meltano, Fivetran's SDK and Data Factory's models take the generated projects", || {
+                    integrations::check(repository)
+                }),
+            Self::Openapi => report.counted("openapi: schemathesis and a browser find the service as /openapi.json describes it", || {
+                openapi::check(repository)
+            }),
+            Self::Guide => report.counted("guide: the examples in docs/api.md print what it shows", || guide::check(repository)),
+        }
+    }
+}
+
+/// Runs every step, or `only` one; whether all passed. The totals are the last line printed.
+pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) -> bool {
     let mut report = Report::default();
+    if let Some(step) = only {
+        if report.step(PLUGINS, || repository.build_plugins()) {
+            step.run(&mut report, repository);
+        }
+        return report.print();
+    }
     report.step("formatting: rustfmt would change nothing", || command::run(repository.cargo().args(["fmt", "--all", "--check"])));
     report.step("specification: every rule has a test or a reason to wait", || spec::run(repository));
     if !quick {
@@ -26,17 +64,14 @@ pub(crate) fn run(repository: &Repository, quick: bool) -> bool {
         });
         report.step("dependencies: licences, duplicates and sources are as deny.toml allows", || licences::check(repository));
     }
-    let built = report.step("plugins: each builds to a component that imports nothing but log", || repository.build_plugins());
+    let built = report.step(PLUGINS, || repository.build_plugins());
     report.counted("tests of the workspace", || suites::tests(repository));
     if !quick {
         report.counted("examples in the documentation", || suites::examples(repository));
         if built {
-            report.counted("readers: DuckDB, pyarrow, pandas and polars get the published tables back", || readers::check(repository));
-            report.counted("integrations: Meltano, Fivetran's SDK and Data Factory's models take the generated projects", || {
-                integrations::check(repository)
-            });
-            report.counted("openapi: schemathesis finds the service as /openapi.json describes it", || openapi::check(repository));
-            report.counted("guide: the examples in docs/api.md print what it shows", || guide::check(repository));
+            for step in Served::value_variants() {
+                step.run(&mut report, repository);
+            }
         }
     }
     report.print()

@@ -1,16 +1,12 @@
 //! The integration checks: a server with a few demo datasets, and `tests/integrations`, which has it
 //! generate projects and runs them with the tools that they are for.
 
-use std::fs;
-use std::process::Command;
-
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 use super::report::Tally;
-use super::suites;
-use crate::repository::{Profile, Repository};
-use crate::server::{self, Server};
-use crate::{command, demo, python};
+use super::served::Ground;
+use crate::python;
+use crate::repository::Repository;
 
 /// What is published first: long, wide (the first of two versions), spatial, without a key.
 const DATASETS: [&str; 5] = [
@@ -31,32 +27,17 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let python = python::environment(repository, "integrations", "tests/integrations/requirements.txt")?;
     // Apart, since Meltano and the other tools don't agree on versions of what they share.
     let meltano = python::environment(repository, "meltano", "tests/integrations/meltano.txt")?.with_file_name("meltano");
-    let binary = repository.build_product(Profile::Debug)?;
-    let folder = repository.target().join("xtask").join("integrations");
-    if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
-    }
-    let data_dir = folder.join("data");
-    fs::create_dir_all(&data_dir).with_context(|| format!("cannot make {}", data_dir.display()))?;
-
+    let ground = Ground::prepare(repository, "integrations")?;
     let descriptor = |name: &str| repository.root().join("datasets").join(name).join("datapackage.json");
-    let publish = || {
-        let mut publish = Command::new(&binary);
-        publish.arg("--data-dir").arg(&data_dir).arg("publish");
-        publish
-    };
-    command::run(publish().args(DATASETS.map(descriptor)))?;
-    let (unlimited, starter) = (demo::enterprise_key(&binary, &data_dir)?, demo::key(&binary, &data_dir, "starter")?);
+    ground.publish(&DATASETS.map(descriptor))?;
+    let (unlimited, starter) = (ground.key("enterprise")?, ground.key("starter")?);
 
-    let log = folder.join("server.log");
-    let mut server = Server::start(&binary, &data_dir, server::free_address()?, Some(&log), &SETTINGS)?;
-    let mut run = Command::new(python);
-    run.arg(repository.root().join("tests/integrations/main.py"));
-    run.args(["--base", &server.base(), "--meltano"]).arg(meltano).arg("--work").arg(folder.join("work")).arg("--");
-    run.arg(&binary).args(publish().get_args()).arg(descriptor(LATER));
-    // Compiled Python belongs into no source tree.
-    run.env("PYTHONDONTWRITEBYTECODE", "1").env("YEARBOOK_KEY", unlimited).env("YEARBOOK_STARTER_KEY", starter);
-    let tally = suites::count(&mut run);
-    server.stop()?;
-    tally
+    ground.count(&SETTINGS, |server| {
+        let mut run = ground.script(&python, "integrations/main.py");
+        run.args(["--base", &server.base(), "--meltano"]).arg(meltano).arg("--work").arg(ground.folder().join("work")).arg("--");
+        let yearbook = ground.yearbook();
+        run.arg(yearbook.get_program()).args(yearbook.get_args()).arg("publish").arg(descriptor(LATER));
+        run.env("YEARBOOK_KEY", unlimited).env("YEARBOOK_STARTER_KEY", starter);
+        Ok(run)
+    })
 }
