@@ -78,6 +78,28 @@ pub fn encode_apart<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Res
     response.tail(&mut ends)
 }
 
+/// As [`encode_parts`], with several instances that take turns, the first of which makes head and tail.
+///
+/// # Errors
+/// What the encoder declines with.
+pub fn encode_by_turns<E: Encoder>(table: &Table, options: &[(&str, Value)], instances: usize) -> Result<Encoded, Error> {
+    let dictionaries = E::describe().dictionaries;
+    let chosen = chosen::<E>(options);
+    let open = |_| {
+        let (schema, decoder) = start(table, dictionaries)?;
+        Ok((E::open(schema, &chosen)?, decoder))
+    };
+    let mut all = (0..instances.max(1)).map(open).collect::<Result<Vec<_>, Error>>()?;
+    let turns = all.len();
+    let mut response = Response::<E>::default();
+    all[0].0.head(&mut response.encoded.head)?;
+    for (position, rows) in table.batches().enumerate() {
+        let (encoder, decoder) = &mut all[position % turns];
+        response.part(encoder, decoder.decode(table.wire_batch(rows, dictionaries, position >= turns))?)?;
+    }
+    response.tail(&mut all[0].0)
+}
+
 /// A response in the making.
 struct Response<E> {
     encoded: Encoded,

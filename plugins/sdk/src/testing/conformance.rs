@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{Table, encode, encode_apart, encode_parts};
+use super::{Table, encode, encode_apart, encode_by_turns, encode_parts};
 use crate::{Encoder, Error};
 
 /// A table, and what it is there for.
@@ -49,7 +49,8 @@ fn faults<E: Encoder>(case: &Case, count_rows: &impl Fn(&[u8]) -> usize) -> Vec<
     }
     if E::describe().separator.is_some() {
         let cut = table.clone().batches_of(table.rows().div_ceil(3));
-        if encode_parts::<E>(&cut, &[]) != encode_apart::<E>(&cut, &[]) {
+        let one = encode_parts::<E>(&cut, &[]);
+        if encode_apart::<E>(&cut, &[]) != one || encode_by_turns::<E>(&cut, &[], 2) != one {
             faults.push(format!("{name}: a separator is promised, but parts depend on those before them"));
         }
     }
@@ -175,4 +176,86 @@ fn types() -> impl Iterator<Item = Case> {
     ];
     let all = fixed.chain(variable).chain(nested);
     all.map(|(name, table)| Case { name, table: table.integers("n", &[Some(1), Some(2), Some(3)]), optional: true })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::{Batch, Description, Note, Options, Schema};
+
+    /// Lines with the number of each row; what else it does, `LIE` says.
+    struct Lines<const LIE: usize> {
+        rows: usize,
+        parts: usize,
+    }
+
+    const HONEST: usize = 0;
+    const NUMBERS_ROWS: usize = 1;
+    const NUMBERS_NOTES: usize = 2;
+
+    impl<const LIE: usize> Encoder for Lines<LIE> {
+        fn describe() -> Description {
+            Description {
+                format: "lines",
+                version: "1.0.0",
+                media_type: "text/plain",
+                extension: "txt",
+                separator: Some(b"-\n"),
+                part_rows: None,
+                dictionaries: true,
+                compressible: true,
+                parameters: Vec::new(),
+                docs: "",
+            }
+        }
+
+        fn open(_: Schema, _: &Options) -> Result<Self, Error> {
+            Ok(Self { rows: 0, parts: 0 })
+        }
+
+        fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+            self.parts += 1;
+            for row in 0..batch.rows() {
+                let number = if LIE == NUMBERS_ROWS { self.rows } else { row };
+                out.extend_from_slice(format!("{number}\n").as_bytes());
+                self.rows += 1;
+            }
+            Ok(())
+        }
+
+        fn note(&mut self) -> Vec<u8> {
+            let number = if LIE == NUMBERS_NOTES { self.parts } else { 7 };
+            number.to_string().into_bytes()
+        }
+
+        fn tail(&mut self, notes: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
+            notes.iter().for_each(|note| out.extend_from_slice(format!("#{}\n", note.offset).as_bytes()));
+            Ok(())
+        }
+    }
+
+    fn rows(bytes: &[u8]) -> usize {
+        bytes.split(|&byte| byte == b'\n').filter(|line| line.first().is_some_and(u8::is_ascii_digit)).count()
+    }
+
+    fn complaints<const LIE: usize>() -> String {
+        let case = Case { name: "five", table: Table::new().integers("n", &[Some(1); 5]), optional: false };
+        faults::<Lines<LIE>>(&case, &rows).join("; ")
+    }
+
+    #[test]
+    fn a_false_promise_of_independence_is_found_in_bytes_and_in_notes() {
+        assert_eq!(complaints::<HONEST>(), "");
+        assert!(complaints::<NUMBERS_ROWS>().contains("parts depend on those before them"));
+        assert!(complaints::<NUMBERS_NOTES>().contains("parts depend on those before them"));
+    }
+
+    #[test]
+    fn notes_know_where_their_parts_begin() {
+        let table = Table::new().integers("n", &[Some(1); 5]).batches_of(2);
+        let made = encode::<Lines<HONEST>>(&table, &[]).unwrap();
+        assert_eq!(String::from_utf8(made).unwrap(), "0\n1\n-\n0\n1\n-\n0\n#0\n#6\n#12\n");
+    }
 }
