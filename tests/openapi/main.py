@@ -1,4 +1,4 @@
-"""Holds /openapi.json against its specification and against the server that it describes.
+"""Holds /openapi.json against its specification and against the server that it describes, and opens the page that shows it.
 
 Run by `cargo xtask test`; takes the key from YEARBOOK_KEY. The last line counts what passed and what failed."""
 
@@ -10,8 +10,10 @@ import subprocess
 import sys
 import urllib.request
 
+import page
 from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from tally import Tally
 
 HERE = pathlib.Path(__file__).parent
 BUDGET_SECONDS = 120
@@ -88,29 +90,36 @@ def schemathesis(base, key, work):
     return [] if done.returncode == 0 else [f"schemathesis ended with {done.returncode}; its findings stand above"]
 
 
+def none(findings):
+    """Fails with what was found."""
+    findings = list(findings)
+    assert not findings, "\n    ".join(["", *findings])
+    return True
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--base", required=True)
     arguments.add_argument("--printed", required=True, type=pathlib.Path, help="what `yearbook openapi` printed")
-    arguments.add_argument("--work", required=True, help="a folder for what schemathesis writes")
-    arguments = arguments.parse_args()
-    base = arguments.base
-    document = fetch(base)
-    same = json.loads(arguments.printed.read_text()) == document
+    arguments.add_argument("--work", required=True, type=pathlib.Path, help="a folder for what schemathesis writes, and for pictures")
+    arguments.add_argument("--without-browser", action="store_true", help="Chromium is not here")
+    given = arguments.parse_args()
+    key = os.environ["YEARBOOK_KEY"]
+    document = fetch(given.base)
+    same = json.loads(given.printed.read_text()) == document
+    tally = Tally("openapi")
     checks = {
-        "`yearbook openapi` prints what the server answers": [] if same else ["they differ"],
-        "the document is valid OpenAPI 3.1": [error.message for error in OpenAPIV31SpecValidator(document).iter_errors()],
-        "every example suits its schema": list(wrong_examples(document)),
-        "every refusal has an example": list(unexplained(document)),
-        "the server does what the document says": schemathesis(base, os.environ["YEARBOOK_KEY"], arguments.work),
+        "`yearbook openapi` prints what the server answers": lambda: [] if same else ["they differ"],
+        "the document is valid OpenAPI 3.1": lambda: [error.message for error in OpenAPIV31SpecValidator(document).iter_errors()],
+        "every example suits its schema": lambda: wrong_examples(document),
+        "every refusal has an example": lambda: unexplained(document),
+        "the server does what the document says": lambda: schemathesis(given.base, key, given.work),
     }
     for what, findings in checks.items():
-        print("ok    " if not findings else "FAILED", what)
-        for finding in findings:
-            print("   ", finding)
-    failed = sum(bool(findings) for findings in checks.values())
-    print(f"openapi: {len(checks) - failed} passed, {failed} failed")
-    sys.exit(failed > 0)
+        tally.check(what, lambda: none(findings()))
+    if not given.without_browser:
+        tally.group("/docs in a browser", lambda: page.check(tally, given.base, key, document, given.work))
+    sys.exit(tally.end())
 
 
 if __name__ == "__main__":
