@@ -12,6 +12,7 @@ from pyarrow import csv
 import compare
 import difficult
 import in_r
+import text
 
 
 def check(tally, server, package, folder, with_r):
@@ -25,6 +26,7 @@ def check(tally, server, package, folder, with_r):
         tally.check(f"{format_name} {what}", lambda: run(paths[format_name], expected))
     if with_r:
         tally.check("csv R's read.csv misses last bits", lambda: r_misses_last_bits(server, package, folder, expected))
+        tally.check("csv R's read.csv cuts a table off", lambda: r_cuts(server, package, folder, expected))
         tally.check("csv R's read.csv guesses", lambda: r_guesses(server, package, folder, expected))
         tally.check("json jsonlite rounds integers", lambda: r_rounds_integers(server, package, folder, expected))
 
@@ -36,10 +38,16 @@ def lost(found, expected):
 
 def pandas_csv(path, expected):
     frame = pandas.read_csv(path)
-    texts = [None if pandas.isna(text) else text for text in frame["text"]]
+    texts = [None if pandas.isna(one) else one for one in frame["text"]]
     compare.same("the lost texts", {"", "NA", "N/A", "NaN", "null", "NULL", "None", "#N/A"}, lost(texts, expected))
     compare.same("codes of digits", {7.0, 12.0, 0.0}, set(frame["digits"].dropna()))
     compare.same("the type of integers with nulls", "float64", str(frame["whole"].dtype))
+
+
+def pandas_csv_engine(path, expected):
+    frame = pandas.read_csv(path, engine="pyarrow", dtype_backend="pyarrow", keep_default_na=False, na_values=[""])
+    compare.same("the lost texts", {""}, lost([None if pandas.isna(one) else one for one in frame["text"]], expected))
+    compare.equal(expected.select(["odd", "number"]), text.frame(frame[["odd", "number"]]))
 
 
 def pandas_json(path, expected):
@@ -67,7 +75,7 @@ def pyarrow_csv(path, expected):
 
 def duckdb_csv(path, expected):
     table = duckdb.read_csv(str(path))
-    compare.same("the lost texts", {""}, lost([text for (text,) in table.project("text").fetchall()], expected))
+    compare.same("the lost texts", {""}, lost([one for (one,) in table.project("text").fetchall()], expected))
     kinds = dict(zip(table.columns, map(str, table.types)))
     compare.same("the type of dates and of digits", ("DATE", "VARCHAR"), (kinds["day"], kinds["digits"]))
 
@@ -111,6 +119,13 @@ def r_rounds_integers(server, package, folder, expected):
     compare.same("integers", [None if was is None else float(was) for was in expected.column("whole").to_pylist()], found)
 
 
+def r_cuts(server, package, folder, expected):
+    """fileEncoding in another locale than one of UTF-8."""
+    rows = in_r_only(server, package, folder, "csv_cut", package.fields).num_rows
+    if not 0 < rows < expected.num_rows:
+        raise compare.Difference(f"{rows} rows were read")
+
+
 def r_guesses(server, package, folder, expected):
     """read.csv without settings. Were a type another one, readback.R could not write it as this one."""
     found = {"digits": pa.int64(), "whole": pa.float64(), "flag": pa.string()}
@@ -125,6 +140,7 @@ def r_guesses(server, package, folder, expected):
 
 GUESSES = [
     ("csv", "pandas takes texts for nulls and codes for numbers", pandas_csv),
+    ("csv", "pandas with pyarrow's engine takes empty texts for nulls", pandas_csv_engine),
     ("csv", "pyarrow takes null texts for empty ones", pyarrow_csv),
     ("csv", "DuckDB takes empty texts for nulls and keeps leading zeros", duckdb_csv),
     ("csv", "polars takes codes for numbers and INF for a text", polars_csv),
