@@ -64,15 +64,18 @@ fn credit_stands_in_the_key_value_metadata_contract_3() {
 }
 
 #[test]
-fn row_groups_are_bounded_in_rows_and_handed_out_as_they_fill() {
+fn a_part_is_a_row_group_and_more_where_it_has_too_many_rows() {
     let values: Vec<_> = (0..ROW_GROUP_ROWS + 10).map(|row| i64::try_from(row).ok()).collect();
-    let table = Table::new().integers("n", &values).batches_of(50_000);
-    let encoded = encode_parts::<Parquet>(&table, &[]).unwrap();
-    assert_eq!(encoded.head, b"PAR1");
-    assert!(encoded.parts.iter().any(|part| part.len() > 100_000), "the first row group was not handed out");
-    let metadata = metadata(&encoded.response(None));
-    let rows: Vec<_> = metadata.row_groups().iter().map(|group| usize::try_from(group.num_rows()).unwrap()).collect();
-    assert_eq!(rows, [ROW_GROUP_ROWS, 10]);
+    let row_groups = |batch_rows| {
+        let table = Table::new().integers("n", &values).batches_of(batch_rows);
+        let encoded = encode_parts::<Parquet>(&table, &[]).unwrap();
+        assert_eq!(encoded.head, b"PAR1");
+        assert!(encoded.parts.iter().all(|part| !part.is_empty()), "nothing is held back");
+        let metadata = metadata(&encoded.response(Some(b"")));
+        metadata.row_groups().iter().map(|group| usize::try_from(group.num_rows()).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(row_groups(values.len()), [ROW_GROUP_ROWS, 10]);
+    assert_eq!(row_groups(100_000), [100_000, ROW_GROUP_ROWS + 10 - 100_000]);
 }
 
 #[test]
@@ -86,9 +89,9 @@ fn row_groups_are_bounded_in_bytes() {
         Some(noise.take(1_000_000).collect::<String>())
     };
     let cells: Vec<_> = (0..40).map(|_| cell()).collect();
-    let table = Table::new().text("wkt", &cells).batches_of(2);
+    let table = Table::new().text("wkt", &cells);
     let metadata = metadata(&encode::<Parquet>(&table, &[("compression", Value::Text("none".to_owned()))]).unwrap());
-    let limit = i64::try_from(ROW_GROUP_BYTES + 2_100_000).unwrap();
+    let limit = i64::try_from(ROW_GROUP_BYTES).unwrap() + 10_000;
     assert!(metadata.num_row_groups() >= 3, "{}", metadata.num_row_groups());
     assert!(metadata.row_groups().iter().all(|group| group.total_byte_size() <= limit));
 }
@@ -126,4 +129,46 @@ fn without_the_tail_there_is_no_footer_contract_3() {
     let encoded = encode_parts::<Parquet>(&Table::new().integers("n", &[Some(1)]), &[]).unwrap();
     let cut = [encoded.head.as_slice(), &encoded.parts.concat()].concat();
     assert!(ParquetRecordBatchReaderBuilder::try_new(Bytes::from(cut)).is_err());
+}
+
+#[test]
+fn columns_that_compression_does_not_make_smaller_stay_plain() {
+    let noise = |row: i64| Some(row.wrapping_mul(-0x61c8_8646_80b5_83eb));
+    let table = Table::new().integers("n", &(0..50_000).map(noise).collect::<Vec<_>>()).text("a", &[Some("x"); 50_000]);
+    let metadata = metadata(&encode::<Parquet>(&table, &[]).unwrap());
+    let compressions: Vec<_> = metadata.row_group(0).columns().iter().map(|column| column.compression()).collect();
+    assert_eq!(compressions, [Compression::UNCOMPRESSED, Compression::SNAPPY]);
+}
+
+#[test]
+fn repeated_values_have_a_dictionary() {
+    let table = Table::new()
+        .dictionary("few", &(0..1000).map(|row| Some(format!("area {}", row % 9))).collect::<Vec<_>>())
+        .text("repeats", &(0..1000).map(|row| Some(format!("name {}", row % 90))).collect::<Vec<_>>())
+        .integers("year", &(0..1000).map(|row| Some(1900 + row / 10)).collect::<Vec<_>>())
+        .numbers("rate", &(0..1000).map(|row| Some(f64::from(row % 70) / 10.0)).collect::<Vec<_>>())
+        .dictionary("id", &(0..1000).map(|row| Some(row.to_string())).collect::<Vec<_>>())
+        .integers("n", &(0..1000).map(Some).collect::<Vec<_>>());
+    let metadata = metadata(&encode::<Parquet>(&table, &[]).unwrap());
+    let keyed: Vec<_> = metadata.row_group(0).columns().iter().map(|column| column.dictionary_page_offset().is_some()).collect();
+    assert_eq!(keyed, [true, true, true, true, false, false]);
+}
+
+/// Columns that the parquet crate writes: parts become one file all the same.
+#[test]
+fn other_types_come_back_from_several_parts() {
+    let lists: Vec<_> = (0..10).map(|row| (row % 3 > 0).then(|| vec![row; usize::try_from(row).unwrap()])).collect();
+    let table = Table::new().lists("l", &lists).dictionary("kind", &[Some("a"); 10]).metadata("yearbook.licence", "CC0-1.0").batches_of(4);
+    let bytes = encode::<Parquet>(&table, &[]).unwrap();
+    let batches = read(&bytes);
+    assert_eq!(batches[0].schema().field(1).data_type(), &DataType::Utf8);
+    let found: Vec<_> = batches.iter().flat_map(|batch| batch.column(0).as_list::<i32>().iter()).collect();
+    let found: Vec<_> = found.iter().map(|list| list.as_ref().map(|list| list.as_primitive::<Int64Type>().values().to_vec())).collect();
+    assert_eq!(found, lists);
+    let pairs = metadata_without_index(&bytes).file_metadata().key_value_metadata().unwrap().clone();
+    assert!(pairs.iter().any(|pair| pair.key == "yearbook.licence"));
+}
+
+fn metadata_without_index(bytes: &[u8]) -> std::sync::Arc<ParquetMetaData> {
+    ArrowReaderMetadata::load(&Bytes::copy_from_slice(bytes), ArrowReaderOptions::new()).unwrap().metadata().clone()
 }

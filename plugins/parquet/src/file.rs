@@ -1,0 +1,95 @@
+//! Files of the columns that datasets have: integers, numbers, booleans and text, without nesting. Row
+//! groups are made part by part, and the tail lists them.
+
+use yearbook_sdk::{Batch, DataType, Error, Field, Note, Schema};
+
+use crate::chunk::Tools;
+use crate::codec::{Codec, Press};
+use crate::footer::{self, About, Placed};
+use crate::{group, keys, note};
+
+/// How values are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Physical {
+    Boolean,
+    Int64,
+    Double,
+    Text,
+}
+
+impl Physical {
+    /// Of a column that this writer takes.
+    fn of(field: &Field) -> Option<Self> {
+        match (field.value_type(), field.dictionary.is_some()) {
+            (DataType::Boolean, false) => Some(Self::Boolean),
+            (DataType::Int64, false) => Some(Self::Int64),
+            (DataType::Float64, false) => Some(Self::Double),
+            (DataType::Utf8, _) => Some(Self::Text),
+            _ => None,
+        }
+    }
+
+    /// Its number in the format.
+    pub(crate) fn id(self) -> i32 {
+        match self {
+            Self::Boolean => 0,
+            Self::Int64 => 2,
+            Self::Double => 5,
+            Self::Text => 6,
+        }
+    }
+}
+
+/// A column as the file's schema has it.
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) physical: Physical,
+    pub(crate) nullable: bool,
+}
+
+/// One response.
+pub(crate) struct File {
+    schema: Schema,
+    columns: Vec<Column>,
+    codec: Codec,
+    tools: Tools,
+    note: Vec<u8>,
+}
+
+impl File {
+    /// Gives the schema back when it has a column of another type.
+    pub(crate) fn open(schema: Schema, codec: Codec) -> Result<Self, Schema> {
+        let column = |field: &Field| Some(Column { name: field.name.clone(), physical: Physical::of(field)?, nullable: field.nullable });
+        match schema.fields.iter().map(column).collect() {
+            Some(columns) => Ok(Self { schema, columns, codec, tools: Tools::new(Press::new(codec)), note: Vec::new() }),
+            None => Err(schema),
+        }
+    }
+
+    pub(crate) fn part(&mut self, batch: &Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.note = note::write(&group::write(out, &mut self.tools, batch)?);
+        Ok(())
+    }
+
+    /// What the tail must know of the part that was just made.
+    pub(crate) fn note(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.note)
+    }
+
+    pub(crate) fn tail(&self, notes: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut groups = Vec::new();
+        let mut end = footer::MAGIC.len() as u64;
+        for Note { offset, bytes } in notes {
+            end = *offset;
+            for group in note::read(bytes)? {
+                let offset = end;
+                end += group.chunks.iter().map(note::Chunk::size).sum::<u64>();
+                groups.push(Placed { offset, group });
+            }
+        }
+        let pairs = keys::pairs(&self.schema)?;
+        let about = About { columns: &self.columns, codec: self.codec, pairs: &pairs, created_by: crate::CREATED_BY };
+        footer::write(&about, &groups, end, out);
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! Columns of 64-bit numbers: as they are, or by a dictionary where a sample says that they repeat.
+
+use std::borrow::Cow;
+
+use yearbook_sdk::Error;
+use zerocopy::{Immutable, IntoBytes};
+
+use crate::bounds::Bounds;
+use crate::chunk::{ChunkWriter, PAGE_ROWS, Rows, Tools};
+use crate::hybrid;
+use crate::levels;
+use crate::note::Chunk;
+use crate::slots::{Full, Slots};
+
+/// Values that are looked at before a dictionary is tried.
+const SAMPLE: usize = 1024;
+
+/// A 64-bit number.
+pub(crate) trait Number: Copy + IntoBytes + Immutable {
+    /// What tells values apart.
+    fn bits(self) -> u64;
+
+    /// Least and greatest of a page's values.
+    fn bounds(values: &[Self]) -> Option<Bounds>;
+}
+
+impl Number for i64 {
+    fn bits(self) -> u64 {
+        self.cast_unsigned()
+    }
+
+    fn bounds(values: &[Self]) -> Option<Bounds> {
+        let (min, max) = lanes(values, Self::MAX, Self::MIN);
+        (!values.is_empty()).then(|| Bounds::exact(&min.to_le_bytes(), &max.to_le_bytes()))
+    }
+}
+
+impl Number for f64 {
+    /// Zeros of both signs and all kinds of NaN stay what they are.
+    fn bits(self) -> u64 {
+        self.to_bits()
+    }
+
+    /// As the format demands: NaN counts for nothing, and a zero stands for zeros of both signs.
+    fn bounds(values: &[Self]) -> Option<Bounds> {
+        let (min, max) = lanes(values, Self::INFINITY, Self::NEG_INFINITY);
+        let min = if min == 0.0 { -0.0 } else { min };
+        let max = if max == 0.0 { 0.0 } else { max };
+        (min <= max).then(|| Bounds::exact(&min.to_le_bytes(), &max.to_le_bytes()))
+    }
+}
+
+/// Least and greatest, in eight lanes at once. What compares to nothing is left out.
+fn lanes<T: Copy + PartialOrd>(values: &[T], greatest: T, least: T) -> (T, T) {
+    let (mut min, mut max) = ([greatest; 8], [least; 8]);
+    let (eights, rest) = values.as_chunks::<8>();
+    for eight in eights {
+        for ((min, max), &value) in min.iter_mut().zip(&mut max).zip(eight) {
+            *min = if value < *min { value } else { *min };
+            *max = if value > *max { value } else { *max };
+        }
+    }
+    let all = |lanes: [T; 8]| lanes.into_iter().chain(rest.iter().copied());
+    let min = all(min).fold(greatest, |min, value| if value < min { value } else { min });
+    let max = all(max).fold(least, |max, value| if value > max { value } else { max });
+    (min, max)
+}
+
+/// Writes a column. `valid` begins with the first value; none where no row is null.
+pub(crate) fn write<T: Number>(
+    out: &mut Vec<u8>,
+    tools: &mut Tools,
+    optional: bool,
+    values: &[T],
+    valid: Option<&[u8]>,
+) -> Result<Chunk, Error> {
+    let mut present = Cow::Borrowed(values);
+    if let Some(valid) = valid {
+        let mut closed = Vec::new();
+        levels::dense(&mut closed, values, valid);
+        present = Cow::Owned(closed);
+    }
+    let keys = keys(&present);
+    let compressed = match &keys {
+        Some(_) => tools.press.is_used(),
+        None => tools.press.pays(present.as_bytes())?,
+    };
+    let mut writer = ChunkWriter::new(out, tools, optional, compressed);
+    if let Some(keys) = &keys {
+        writer.dictionary(keys.distinct.len(), false, |body| body.extend_from_slice(keys.distinct.as_bytes()))?;
+    }
+    let mut start = 0;
+    for first in (0..values.len()).step_by(PAGE_ROWS) {
+        let count = PAGE_ROWS.min(values.len() - first);
+        // Pages begin on a byte of the bitmap.
+        let valid = valid.map(|valid| &valid[first / 8..(first + count).div_ceil(8)]);
+        let end = start + valid.map_or(count, |valid| levels::count(valid, count));
+        let rows = Rows { count, nulls: count - (end - start), valid };
+        let page = &present[start..end];
+        let bounds = T::bounds(page);
+        writer.data(&rows, bounds, |body| match &keys {
+            None => body.extend_from_slice(page.as_bytes()),
+            Some(keys) => {
+                let width = hybrid::width(keys.greatest());
+                body.extend(u8::try_from(width));
+                hybrid::write(body, &keys.positions[start..end], width);
+            }
+        })?;
+        start = end;
+    }
+    Ok(writer.finish())
+}
+
+/// A dictionary and every value's position in it.
+struct Keys<T> {
+    distinct: Vec<T>,
+    positions: Vec<u16>,
+}
+
+impl<T> Keys<T> {
+    fn greatest(&self) -> u16 {
+        u16::try_from(self.distinct.len().saturating_sub(1)).unwrap_or(u16::MAX)
+    }
+}
+
+/// A dictionary of at most a quarter of the values; none where they are too many or a sample has too
+/// many already.
+fn keys<T: Number>(values: &[T]) -> Option<Keys<T>> {
+    let step = (values.len() / SAMPLE).max(1);
+    let mut slots = Slots::new(SAMPLE / 2);
+    let sampled = values.len().min(SAMPLE);
+    for value in values.iter().step_by(step).take(sampled) {
+        slots.position(value.bits()).ok()?;
+        if slots.len() * 2 > sampled {
+            return None;
+        }
+    }
+    if values.is_empty() {
+        return None;
+    }
+    let mut slots = Slots::new((values.len() / 4).clamp(1, 1 << 15));
+    let (mut distinct, mut positions) = (Vec::new(), Vec::with_capacity(values.len()));
+    for value in values {
+        match slots.position(value.bits()) {
+            Ok(position) => {
+                if usize::from(position) == distinct.len() {
+                    distinct.push(*value);
+                }
+                positions.push(position);
+            }
+            Err(Full) => return None,
+        }
+    }
+    Some(Keys { distinct, positions })
+}

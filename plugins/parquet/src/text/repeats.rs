@@ -1,0 +1,69 @@
+//! Finds out whether text that came plain repeats after all, so that a dictionary pays.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::{Texts, is_valid, place};
+
+/// Texts that are looked at before a dictionary is tried.
+const SAMPLE: usize = 1024;
+/// Distinct texts at most, and their bytes.
+const DISTINCT: usize = 1 << 15;
+const BYTES: usize = 1 << 20;
+
+/// The distinct texts in the order of first appearance, and each valid row's position among them. None
+/// where more than half of a sample is distinct, or a quarter of all.
+pub(super) fn find<'a>(texts: Texts<'a>, valid: Option<&[u8]>) -> Option<(Vec<&'a [u8]>, Vec<u16>)> {
+    let sampled = texts.len().min(SAMPLE);
+    let step = (texts.len() / SAMPLE).max(1);
+    let rows = || (0..texts.len()).filter(|row| is_valid(valid, *row));
+    number(texts, rows().step_by(step).take(sampled), sampled / 2)?;
+    number(texts, rows(), (texts.len() / 4).min(DISTINCT))
+}
+
+/// None where there are more than `limit` distinct ones.
+fn number<'a>(texts: Texts<'a>, rows: impl Iterator<Item = usize>, limit: usize) -> Option<(Vec<&'a [u8]>, Vec<u16>)> {
+    let mut places: HashMap<&[u8], u16, BuildHasherDefault<Mixer>> = HashMap::default();
+    let (mut distinct, mut positions): (Vec<&[u8]>, Vec<u16>) = (Vec::new(), Vec::new());
+    let mut bytes = 0;
+    for row in rows {
+        let text = texts.get(row);
+        let position = match places.entry(text) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                bytes += text.len();
+                if distinct.len() == limit || bytes > BYTES {
+                    return None;
+                }
+                distinct.push(text);
+                *entry.insert(place(distinct.len() - 1))
+            }
+        };
+        positions.push(position);
+    }
+    (!positions.is_empty()).then_some((distinct, positions))
+}
+
+/// A quick hash. What it makes of texts never shows in the output.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        let (eights, rest) = bytes.as_chunks::<8>();
+        for eight in eights {
+            self.write_u64(u64::from_le_bytes(*eight));
+        }
+        self.write_u64(rest.iter().fold(rest.len() as u64, |number, byte| number << 8 | u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let mixed = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ mixed >> 32;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
