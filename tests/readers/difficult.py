@@ -39,7 +39,7 @@ DAYS = ["0001-01-01", "0004-02-29", "0999-12-31", "1582-10-10", "1600-02-29", "1
 FIELDS = {
     "day": "date", "id": "integer", "text": "string", "code": "string", "digits": "string", "whole": "integer", "number": "number",
     "odd": "number", "flag": "boolean", "nothing": "string", "no_number": "number",
-}  # fmt: skip
+}
 ARROW = {"string": pa.string(), "date": pa.string(), "integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_()}
 
 
@@ -58,7 +58,7 @@ def now():
             "nothing": None, "no_number": None,
         }
         for row, text in enumerate([*TEXTS, None])
-    ]  # fmt: skip
+    ]
 
 
 def before():
@@ -142,7 +142,7 @@ def _package(folder, name, fields, rows):
             "namespace": "tests", "source": "Nobody", "attribution_text": "Nobody, made up: Ōtautahi – 日本 “quoted”", "date_filter_column": "day",
             "dimensions": ["text"], "bulk_redistribution": True,
         },
-    }  # fmt: skip
+    }
     path = folder / "datapackage.json"
     path.write_text(json.dumps(descriptor, ensure_ascii=False), encoding="utf-8")
     return path

@@ -31,7 +31,7 @@ def arrow_pandas(path, _package):
 def arrow_duckdb(path, _package):
     """By way of pyarrow's reader: DuckDB's own is an extension, which PyPI does not have for this version."""
     with pa.OSFile(str(path)) as file:
-        batches = ipc.open_stream(file)  # noqa: F841, DuckDB finds it by its name
+        batches = ipc.open_stream(file)  # DuckDB finds it by its name
         return text.relation(duckdb.sql("FROM batches"))
 
 
@@ -86,7 +86,7 @@ READERS = {
     "parquet": {
         "pyarrow": Reader(parquet_pyarrow), "duckdb": Reader(parquet_duckdb), "polars": Reader(parquet_polars), "pandas": Reader(parquet_pandas),
     },
-}  # fmt: skip
+}
 
 
 def check_credit(package, format_name, path, headers):

@@ -36,7 +36,7 @@ def csv_duckdb(path, package):
     return relation(duckdb.read_csv(
         str(path), header=True, columns=types(package, SQL_TYPES), auto_detect=False, delimiter=",", quotechar='"', escapechar='"',
         na_values="", allow_quoted_nulls=False, max_line_size=16 * 1024 * 1024,
-    ))  # fmt: skip
+    ))
 
 
 def csv_pyarrow(path, package):
