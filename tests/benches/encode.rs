@@ -1,147 +1,132 @@
-//! Encoding alone: arrow-rs's own writers, our encoders natively, and our encoders in the sandbox,
-//! one thread each, in one run and in turn, so that a noisy machine disturbs all alike. Prints a
-//! Markdown table after a line of dashes. Not a test: it cannot fail for being slow.
+//! Encoding alone: every format and table, by arrow-rs's own writers, by our encoders natively and in the sandbox, and by
+//! pyarrow, polars and DuckDB, in one run and in turn, so that a noisy machine disturbs all alike. Prints one JSON
+//! object a contestant, format and table, after a line of dashes; `cargo xtask bench encode` makes a table of them.
+//! Every output is read back and compared once. Not a test: it cannot fail for being slow.
+//!
+//! Variables: `YEARBOOK_PEERS_PYTHON`, an interpreter that has the peers (without it they are left out), and
+//! `YEARBOOK_BENCH_RUNS`, counted runs of each (default 5, after one that is not counted).
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark's own program")]
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
-use futures::StreamExt;
-use yearbook_sandbox::{Config, Encoded, Encoder, Limits, Sandbox};
-use yearbook_sdk::testing::{self, Table};
-use yearbook_tests::components::component;
-use yearbook_workers::Workers;
+use serde_json::{Value, json};
 
+#[path = "encode/arrow_rs.rs"]
+mod arrow_rs;
+#[path = "encode/ours.rs"]
+mod ours;
+#[path = "encode/peers.rs"]
+mod peers;
 #[path = "encode/tables.rs"]
 mod tables;
 
+use ours::Ours;
+use peers::Peers;
 use tables::Input;
 
-/// Counted runs of each cell, after one that is not counted.
-const RUNS: usize = 5;
+const FORMATS: [&str; 4] = ["csv", "json", "arrow", "parquet"];
+
+/// Who encodes, in the order of the columns.
+const CONTESTANTS: [&str; 7] = ["arrow-rs", "native", "sandbox", "sandbox x2", "pyarrow", "polars", "duckdb"];
+
+/// Bytes that one timed run makes at least, so that a table of 100 rows is not lost in the clock's noise.
+const RUN_BYTES: usize = 4 << 20;
+
+/// Time and size of one encoding, or why there is none.
+type Measured = Result<(f64, usize), String>;
 
 fn main() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let config = Config { limits: Limits::default(), cache: None };
-    let sandbox = Sandbox::new(&config, Workers::new(1)).unwrap();
-    let guests: Vec<Arc<Encoder>> =
-        ["csv", "json", "arrow", "parquet"].map(|name| sandbox.load_encoder(&component(name)).unwrap()).into_iter().collect();
-
+    let runs: usize = std::env::var("YEARBOOK_BENCH_RUNS").map_or(5, |runs| runs.parse().unwrap());
+    let python = std::env::var_os("YEARBOOK_PEERS_PYTHON");
+    let contestants = if python.is_some() { &CONTESTANTS[..] } else { &CONTESTANTS[..4] };
+    let ours = Ours::load();
     println!("---");
-    println!(
-        "One thread. Median of {RUNS} runs after a warm-up, the three columns in turn. `arrow-rs` is arrow-csv, arrow-json, arrow-ipc or"
-    );
-    println!("parquet, native, given plain text; ours get few-valued text as dictionaries where they take them, as in the product.\n");
-    println!(
-        "| format | table | rows | output MB | arrow-rs, M rows/s | ours native | ours in the sandbox | sandbox : arrow-rs | sandbox : native |"
-    );
-    println!("|---|---|--:|--:|--:|--:|--:|--:|--:|");
-    for input in [tables::long(1_000_000), tables::wide(200_000), tables::spatial(20_000), tables::long(100)] {
-        for guest in &guests {
-            row(&runtime, guest, &input);
-        }
-    }
-}
-
-fn row(runtime: &tokio::runtime::Runtime, guest: &Arc<Encoder>, input: &Input) {
-    let format = guest.description().format.as_str();
-    let mut times: [Vec<Duration>; 3] = Default::default();
-    let mut bytes = 0;
-    for run in 0..=RUNS {
-        let (_, peer) = timed(|| arrow_rs(format, &input.plain));
-        let native = ours(format, &input.table);
-        let (made, sandboxed) = timed(|| runtime.block_on(in_sandbox(guest, &input.schema, &input.batches)));
-        bytes = made;
-        if run > 0 {
-            for (times, time) in times.iter_mut().zip([peer, native, sandboxed]) {
-                times.push(time);
+    for (name, make) in tables::ALL {
+        let input = make();
+        let mut peers = python.as_ref().map(|python| Peers::start(python, &input));
+        for format in FORMATS {
+            let mut contest = Contest { format, input: &input, ours: &ours, peers: peers.as_mut(), times: 1 };
+            for (who, results) in contestants.iter().zip(contest.run(contestants, runs)) {
+                println!("{}", report(format, name, input.rows, who, results));
             }
         }
     }
-    let [peer, native, sandboxed] = times.map(|mut times| {
-        times.sort_unstable();
-        times[RUNS / 2].as_secs_f64()
-    });
-    let speed = |seconds: f64| input.rows as f64 / seconds / 1e6;
-    println!(
-        "| {format} | {} | {} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} |",
-        input.name,
-        input.rows,
-        bytes as f64 / 1e6,
-        speed(peer),
-        speed(native),
-        speed(sandboxed),
-        peer / sandboxed,
-        native / sandboxed
-    );
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
-    let start = Instant::now();
-    (work(), start.elapsed())
+struct Contest<'a> {
+    format: &'static str,
+    input: &'a Input,
+    ours: &'a Ours,
+    peers: Option<&'a mut Peers>,
+    /// Encodings a run.
+    times: usize,
 }
 
-async fn in_sandbox(guest: &Arc<Encoder>, schema: &SchemaRef, batches: &[RecordBatch]) -> usize {
-    let batches: Vec<_> = batches.iter().cloned().map(Ok).collect();
-    match guest.encode(Arc::clone(schema), &[], futures::stream::iter(batches).boxed()).await.unwrap() {
-        Encoded::Whole(bytes) => bytes.len(),
-        Encoded::Stream(chunks) => chunks.fold(0, |sum, chunk| async move { sum + chunk.unwrap().len() }).await,
+impl Contest<'_> {
+    /// Results of each contestant; they take turns.
+    fn run(&mut self, contestants: &[&str], runs: usize) -> Vec<Vec<Measured>> {
+        for who in contestants {
+            self.check(who);
+        }
+        let mut results: Vec<Vec<Measured>> = contestants.iter().map(|_| Vec::new()).collect();
+        for run in 0..=runs {
+            for (who, results) in contestants.iter().zip(&mut results) {
+                let measured = self.once(who);
+                if run > 0 {
+                    results.push(measured);
+                }
+            }
+        }
+        results
+    }
+
+    /// One run, not timed, whose output is read back. Says how many encodings a run needs.
+    fn check(&mut self, who: &str) {
+        let made = match who {
+            "arrow-rs" => arrow_rs::encode(self.format, &self.input.plain),
+            "native" => self.ours.native(self.format, &self.input.tables, 1).1,
+            "sandbox" => self.ours.sandboxed(self.format, self.input, 1),
+            "sandbox x2" => self.ours.sandboxed(self.format, self.input, 2),
+            _ => Vec::new(),
+        };
+        self.times = if who == "arrow-rs" { (RUN_BYTES / made.len()).max(1) } else { self.times };
+        if let Some(peers) = &mut self.peers {
+            peers.check(self.format, who, &made);
+        }
+    }
+
+    fn once(&mut self, who: &str) -> Measured {
+        if who == "native" {
+            let (seconds, made) = self.ours.native(self.format, &self.input.tables, self.times);
+            return Ok((seconds, made.len()));
+        }
+        if !matches!(who, "arrow-rs" | "sandbox" | "sandbox x2") {
+            let peers = self.peers.as_mut().unwrap();
+            return peers.measured(self.format, who, self.times);
+        }
+        let start = Instant::now();
+        let mut bytes = 0;
+        for _ in 0..self.times {
+            bytes = match who {
+                "arrow-rs" => arrow_rs::encode(self.format, &self.input.plain).len(),
+                "sandbox" => self.ours.streamed(self.format, self.input, 1),
+                _ => self.ours.streamed(self.format, self.input, 2),
+            };
+        }
+        Ok((start.elapsed().as_secs_f64() / self.times as f64, bytes))
     }
 }
 
-/// Native time of our encoder; making its input is not counted.
-fn ours(format: &str, table: &Table) -> Duration {
-    match format {
-        "csv" => native::<yearbook_csv::Csv>(table),
-        "json" => native::<yearbook_json::Json>(table),
-        "arrow" => native::<yearbook_arrow::Arrow>(table),
-        _ => native::<yearbook_parquet::Parquet>(table),
-    }
-}
-
-fn native<E: yearbook_sdk::Encoder>(table: &Table) -> Duration {
-    let batches = testing::batches(table, E::describe().dictionaries).unwrap();
-    let schema = batches[0].schema().clone();
-    let start = Instant::now();
-    let mut encoder = E::open(schema, &testing::chosen::<E>(&[])).unwrap();
-    encoder.head(&mut Vec::new()).unwrap();
-    for batch in batches {
-        let mut out = Vec::new();
-        encoder.part(batch, &mut out).unwrap();
-        std::hint::black_box(out);
-    }
-    encoder.tail(&[], &mut Vec::new()).unwrap();
-    start.elapsed()
-}
-
-fn arrow_rs(format: &str, batches: &[RecordBatch]) -> usize {
-    let mut out = Vec::new();
-    match format {
-        "csv" => {
-            let mut writer = arrow_csv::Writer::new(&mut out);
-            batches.iter().for_each(|batch| writer.write(batch).unwrap());
-        }
-        "json" => {
-            let builder = arrow_json::WriterBuilder::new().with_explicit_nulls(true);
-            let mut writer = builder.build::<_, arrow_json::writer::JsonArray>(&mut out);
-            batches.iter().for_each(|batch| writer.write(batch).unwrap());
-            writer.finish().unwrap();
-        }
-        "arrow" => {
-            let mut writer = arrow::ipc::writer::StreamWriter::try_new(&mut out, &batches[0].schema()).unwrap();
-            batches.iter().for_each(|batch| writer.write(batch).unwrap());
-            writer.finish().unwrap();
-        }
-        _ => {
-            let properties =
-                parquet::file::properties::WriterProperties::builder().set_compression(parquet::basic::Compression::SNAPPY).build();
-            let mut writer = parquet::arrow::ArrowWriter::try_new(&mut out, batches[0].schema(), Some(properties)).unwrap();
-            batches.iter().for_each(|batch| writer.write(batch).unwrap());
-            writer.close().unwrap();
+fn report(format: &str, table: &str, rows: usize, who: &str, results: Vec<Measured>) -> Value {
+    let results: Result<Vec<(f64, usize)>, String> = results.into_iter().collect();
+    match results {
+        Err(reason) => json!({ "format": format, "table": table, "rows": rows, "who": who, "cannot": reason }),
+        Ok(mut results) => {
+            results.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let (seconds, bytes) = results[results.len() / 2];
+            let (least, most) = (results[0].0, results[results.len() - 1].0);
+            json!({ "format": format, "table": table, "rows": rows, "who": who, "seconds": seconds, "least": least, "most": most, "bytes": bytes })
         }
     }
-    std::hint::black_box(out).len()
 }

@@ -1,69 +1,149 @@
-//! `cargo xtask bench`: measures the release build and writes `docs/benchmarks.md`. Owns the page;
-//! what is measured stands in the files beneath.
+//! `cargo xtask bench`: measures the release build beside its peers. Owns the order of the parts and where results go;
+//! what is measured stands in the files beneath. Nothing here can fail for being slow, only for wrong answers.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::repository::{Profile, Repository};
-use crate::server::{self, Server};
-use crate::{command, demo};
+use crate::{command, python};
 
-mod downloads;
+mod ask;
+mod client;
+mod contestants;
 mod encode;
-mod load;
+mod exports;
+mod figures;
+mod growth;
+mod http;
 mod machine;
+mod page;
+mod process;
+mod requests;
+mod same;
+mod tables;
+mod targets;
+mod wrk;
 
-/// Measures, each HTTP measurement for `seconds`, and replaces the page.
-pub(crate) fn run(repository: &Repository, seconds: u32) -> Result<()> {
-    load::ensure_wrk()?;
-    repository.build_plugins()?;
-    let encode = encode::table(repository)?;
-    let binary = repository.build_product(Profile::Release)?;
+use figures::Figures;
+
+/// What can be measured alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Part {
+    /// Every encoder without HTTP
+    Encode,
+    /// Requests and exports, Yearbook and its peers
+    Http,
+    /// Exports of 0.1 to 10 million rows, and 32 at once
+    Growth,
+}
+
+/// What the caller asked for.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Wanted {
+    /// Measure this part only, and leave docs/benchmarks.md as it is
+    #[arg(value_enum)]
+    part: Option<Part>,
+    /// Seconds that each run of requests lasts
+    #[arg(long, default_value_t = 2)]
+    seconds: u32,
+    /// Counted runs of everything, after one that is not counted
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// Let the exports grow to 50 million rows; takes minutes more and 20 GB of memory to publish
+    #[arg(long)]
+    huge: bool,
+    /// Measure this binary over HTTP instead of building one
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+}
+
+impl Wanted {
+    fn measures(&self, part: Part) -> bool {
+        self.part.is_none_or(|only| only == part)
+    }
+
+    /// The command that was given.
+    fn command(&self) -> String {
+        let part = match self.part {
+            Some(Part::Encode) => " encode",
+            Some(Part::Http) => " http",
+            Some(Part::Growth) => " growth",
+            None => "",
+        };
+        let huge = if self.huge { " --huge" } else { "" };
+        format!("cargo xtask bench{part} --seconds {} --runs {}{huge}", self.seconds, self.runs)
+    }
+}
+
+/// What every part is given.
+struct Bench<'a> {
+    repository: &'a Repository,
+    wanted: &'a Wanted,
+    /// Interpreter with the peers.
+    python: PathBuf,
+    /// For data, logs and results; emptied first.
+    folder: PathBuf,
+}
+
+/// Measures, and writes what came out as Markdown and as JSON.
+pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
+    ensure_tools()?;
+    let before = machine::load();
     let folder = repository.target().join("xtask").join("bench");
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
     }
-    let data_dir = folder.join("data");
-    fs::create_dir_all(&data_dir).with_context(|| format!("cannot make {}", data_dir.display()))?;
-    let generated = demo::million_rows(repository)?;
-    command::run(Command::new(&binary).arg("--data-dir").arg(&data_dir).arg("publish").arg(&generated))?;
-    let key = demo::enterprise_key(&binary, &data_dir)?;
-
-    let unlimited = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
-    let log = folder.join("server.log");
-    let mut server = Server::start(&binary, &data_dir, server::free_address()?, Some(&log), &unlimited)?;
-    let dataset = format!("{}/v1/datasets/synthetic_long_{}", server.base(), demo::ROWS);
-    let requests = load::table(&dataset, &key, seconds)?;
-    let whole = downloads::table(&dataset, &key, demo::ROWS, server.id())?;
-    server.stop()?;
-
-    let page = page(&machine::line(repository)?, seconds, &encode, &requests, &whole);
-    let path = repository.root().join("docs/benchmarks.md");
-    write(&path, &page)?;
-    println!("\n{page}\nwritten to {}", path.display());
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let python = python::environment(repository, "peers", "tests/peers/requirements.txt")?;
+    let bench = Bench { repository, wanted, python, folder };
+    let mut figures = Figures::default();
+    if wanted.measures(Part::Encode) || wanted.binary.is_none() {
+        repository.build_plugins()?;
+    }
+    if wanted.measures(Part::Encode) {
+        encode::measure(&bench, &mut figures)?;
+    }
+    if wanted.measures(Part::Http) || wanted.measures(Part::Growth) {
+        let binary = wanted.binary.clone().map_or_else(|| repository.build_product(Profile::Release), Ok)?;
+        if wanted.measures(Part::Http) {
+            http::measure(&bench, &binary, &mut figures)?;
+        }
+        if wanted.measures(Part::Growth) {
+            growth::measure(&bench, &binary, &mut figures)?;
+        }
+    }
+    let targets = targets::judge(&figures);
+    let machine = machine::line(repository, &before)?;
+    let into = if wanted.part.is_none() { repository.root().join("docs") } else { bench.folder.clone() };
+    let page = page::render(&wanted.command(), &machine, &figures, &targets);
+    let json = serde_json::json!({ "command": wanted.command(), "machine": machine, "targets": targets, "figures": figures });
+    write(&into.join("benchmarks.md"), &page)?;
+    write(&into.join("benchmarks.json"), &(serde_json::to_string_pretty(&json).context("cannot print the figures")? + "\n"))?;
+    println!("\n{page}\nwritten to {} as benchmarks.md and benchmarks.json", into.display());
     Ok(())
 }
 
-fn write(path: &Path, page: &str) -> Result<()> {
-    fs::write(path, page).with_context(|| format!("cannot write {}", path.display()))
+fn ensure_tools() -> Result<()> {
+    for (tool, package) in [("wrk", "wrk"), ("taskset", "util-linux")] {
+        // `wrk --version` ends with 1, so look whether it starts at all.
+        if Command::new(tool).arg("--version").output().is_err() {
+            bail!("the benchmark needs {tool}: run `apt-get install {package}` and try again");
+        }
+    }
+    Ok(())
 }
 
-fn page(machine: &str, seconds: u32, encode: &str, requests: &str, whole: &str) -> String {
-    format!(
-        "# Benchmarks\n\
-        Made by `cargo xtask bench --seconds {seconds}`, which replaces this page. {machine}\n\n\
-        The table is `cargo xtask generate rows {rows} --shape long`: ten columns, synthetic; one value in five with every digit of a float, notes with quotes and scripts beyond ASCII.\n\n\
-        ## Encoding: native and in the sandbox\n\
-        {encode}\n\
-        ## Requests a second\n\
-        `wrk`, on the machine of the server, 16 connections. 100 rows go through a fresh sandbox at every request; nothing is cached.\n\n\
-        {requests}\n\
-        ## The whole table\n\
-        One `curl` after the other, loopback. Memory is the server's highest resident size during the download, less what it held when idle.\n\n\
-        {whole}",
-        rows = demo::ROWS,
-    )
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Runs a script of `tests/peers` to its end.
+fn script(bench: &Bench<'_>, name: &str) -> Command {
+    let mut python = Command::new(&bench.python);
+    python.arg(bench.repository.root().join("tests/peers").join(name));
+    println!("-- {}", command::shown(&python));
+    python
 }

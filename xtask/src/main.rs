@@ -59,12 +59,8 @@ enum Task {
     },
     /// List the rules of the specification that no test proves yet; fail where docs/rules.md is wrong
     Spec,
-    /// Measure, and write docs/benchmarks.md
-    Bench {
-        /// Seconds that each HTTP measurement lasts
-        #[arg(long, default_value_t = 10)]
-        seconds: u32,
-    },
+    /// Measure beside peers, and write docs/benchmarks.md and .json
+    Bench(bench::Wanted),
     /// Make synthetic input
     #[command(subcommand)]
     Generate(Generate),
@@ -95,7 +91,7 @@ fn main() -> ExitCode {
         // Nothing is printed after the totals.
         Task::Test { quick, only } => return if test::run(&repository, quick, only) { ExitCode::SUCCESS } else { ExitCode::FAILURE },
         Task::Spec => spec::run(&repository),
-        Task::Bench { seconds } => bench::run(&repository, seconds),
+        Task::Bench(wanted) => bench::run(&repository, &wanted),
         Task::Generate(Generate::Rows { rows, shape, gzip, directory }) => generate::rows(rows, shape, gzip, &directory),
     };
     match result {

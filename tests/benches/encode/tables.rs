@@ -1,5 +1,7 @@
-//! Synthetic tables, the same at every run, in the three forms that the contestants take.
+//! Synthetic tables, the same at every run, in the three forms that the contestants take: arrow-rs and the peers get plain
+//! text, our encoders get few-valued text as dictionaries, which the batches of a row group share, as stored tables are read.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
@@ -8,7 +10,6 @@ use yearbook_sdk::testing::Table;
 
 /// One table to encode.
 pub(crate) struct Input {
-    pub(crate) name: &'static str,
     pub(crate) rows: usize,
     /// With few-valued text as dictionaries, as the product reads it.
     pub(crate) schema: SchemaRef,
@@ -16,8 +17,32 @@ pub(crate) struct Input {
     /// With plain text.
     pub(crate) plain: Vec<RecordBatch>,
     /// For native runs of our encoders.
-    pub(crate) table: Table,
+    pub(crate) tables: Tables,
 }
+
+/// The same table in batches as they are read, and in larger ones.
+pub(crate) struct Tables {
+    table: Table,
+    batch_rows: usize,
+}
+
+impl Tables {
+    /// In batches of the size that an encoder asked for.
+    pub(crate) fn of(&self, part_rows: Option<u32>) -> Table {
+        let rows = part_rows.map_or(self.batch_rows, |rows| rows as usize);
+        self.table.clone().batches_of(rows.max(self.batch_rows))
+    }
+}
+
+/// Rows of a row group, as the store cuts them.
+const GROUP_ROWS: usize = 131_072;
+
+/// A function that makes a table.
+type Make = fn() -> Input;
+
+/// Every table with its name.
+pub(crate) const ALL: [(&str, Make); 4] =
+    [("long", || long(1_000_000)), ("wide", || wide(200_000)), ("spatial", || spatial(20_000)), ("small", || long(100))];
 
 enum Cells {
     FewTexts(Vec<Option<String>>),
@@ -28,9 +53,9 @@ enum Cells {
 }
 
 /// 1 date, 1 period, 2 dimensions, 1 value, 1 count, 1 flag.
-pub(crate) fn long(rows: usize) -> Input {
+fn long(rows: usize) -> Input {
     let regions = ["Northland", "Auckland", "Waikato", "Bay of Plenty", "Hawke's Bay", "Te Tai Tokerau \"north\"", "Ōtaki", "Southland"];
-    build("long", rows, 8192, |from, to, random| {
+    build(rows, 8192, |from, to, random| {
         let month = |row: usize| (1960 + row / 12 % 60, row % 12 + 1);
         vec![
             ("date", Cells::FewTexts((from..to).map(|row| Some(format!("{}-{:02}-01", month(row).0, month(row).1))).collect())),
@@ -45,13 +70,13 @@ pub(crate) fn long(rows: usize) -> Input {
 }
 
 /// 1 date and 30 series.
-pub(crate) fn wide(rows: usize) -> Input {
+fn wide(rows: usize) -> Input {
     const NAMES: [&str; 30] = [
         "gdp", "cpi", "ppi", "m1", "m3", "wages", "hours", "jobs", "rent", "sales", "exports", "imports", "tourism", "rates", "bonds",
         "equity", "credit", "savings", "taxes", "benefits", "pensions", "health", "schools", "roads", "power", "water", "gas", "dairy",
         "meat", "wool",
     ];
-    build("wide", rows, 4096, |from, to, random| {
+    build(rows, 4096, |from, to, random| {
         let date = Cells::FewTexts((from..to).map(|row| Some(format!("{}-{:02}-01", 1960 + row / 12 % 60, row % 12 + 1))).collect());
         let series = NAMES.iter().map(|name| (*name, Cells::Numbers((from..to).map(|_| number(random)).collect())));
         std::iter::once(("date", date)).chain(series).collect()
@@ -59,8 +84,8 @@ pub(crate) fn wide(rows: usize) -> Input {
 }
 
 /// An id, a name and a ring of some 250 points.
-pub(crate) fn spatial(rows: usize) -> Input {
-    build("spatial", rows, 400, |from, to, random| {
+fn spatial(rows: usize) -> Input {
+    build(rows, 400, |from, to, random| {
         let mut ring = |_| {
             let points: Vec<String> = (0..250)
                 .map(|_| format!("{:.6} {:.6}", 166.0 + f64::from(random() >> 12) / 1e5, -47.0 + f64::from(random() >> 12) / 1e5))
@@ -85,39 +110,36 @@ fn number(random: &mut dyn FnMut() -> u32) -> Option<f64> {
     }
 }
 
-fn build(
-    name: &'static str,
-    rows: usize,
-    batch_rows: usize,
-    cells: impl Fn(usize, usize, &mut dyn FnMut() -> u32) -> Vec<(&'static str, Cells)>,
-) -> Input {
+fn build(rows: usize, batch_rows: usize, cells: impl Fn(usize, usize, &mut dyn FnMut() -> u32) -> Vec<(&'static str, Cells)>) -> Input {
     let mut state = 0x5DEE_CE66_u64;
     let mut random = move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 32) as u32
     };
-    let table = table(&cells(0, rows, &mut random.clone()), batch_rows);
+    let cells = cells(0, rows, &mut random);
     let (mut batches, mut plain) = (Vec::new(), Vec::new());
-    for from in (0..rows).step_by(batch_rows) {
-        let cells = cells(from, rows.min(from + batch_rows), &mut random);
-        batches.push(record_batch(&cells, true));
-        plain.push(record_batch(&cells, false));
+    for from in (0..rows).step_by(GROUP_ROWS) {
+        let group = from..rows.min(from + GROUP_ROWS);
+        for (into, dictionaries) in [(&mut batches, true), (&mut plain, false)] {
+            let group = record_batch(&cells, group.clone(), dictionaries);
+            into.extend((0..group.num_rows()).step_by(batch_rows).map(|at| group.slice(at, batch_rows.min(group.num_rows() - at))));
+        }
     }
-    Input { name, rows, schema: batches[0].schema(), batches, plain, table }
+    Input { rows, schema: batches[0].schema(), batches, plain, tables: Tables { table: table(&cells), batch_rows } }
 }
 
-fn record_batch(cells: &[(&'static str, Cells)], dictionaries: bool) -> RecordBatch {
+fn record_batch(cells: &[(&'static str, Cells)], rows: Range<usize>, dictionaries: bool) -> RecordBatch {
     let arrays: Vec<ArrayRef> = cells
         .iter()
         .map(|(_, cells)| -> ArrayRef {
             match cells {
                 Cells::FewTexts(texts) if dictionaries => {
-                    Arc::new(texts.iter().map(Option::as_deref).collect::<DictionaryArray<Int32Type>>())
+                    Arc::new(texts[rows.clone()].iter().map(Option::as_deref).collect::<DictionaryArray<Int32Type>>())
                 }
-                Cells::FewTexts(texts) | Cells::Texts(texts) => Arc::new(StringArray::from_iter(texts.iter())),
-                Cells::Numbers(numbers) => Arc::new(Float64Array::from(numbers.clone())),
-                Cells::Integers(integers) => Arc::new(Int64Array::from(integers.clone())),
-                Cells::Booleans(booleans) => Arc::new(BooleanArray::from(booleans.clone())),
+                Cells::FewTexts(texts) | Cells::Texts(texts) => Arc::new(StringArray::from_iter(texts[rows.clone()].iter())),
+                Cells::Numbers(numbers) => Arc::new(Float64Array::from(numbers[rows.clone()].to_vec())),
+                Cells::Integers(integers) => Arc::new(Int64Array::from(integers[rows.clone()].to_vec())),
+                Cells::Booleans(booleans) => Arc::new(BooleanArray::from(booleans[rows.clone()].to_vec())),
             }
         })
         .collect();
@@ -126,8 +148,8 @@ fn record_batch(cells: &[(&'static str, Cells)], dictionaries: bool) -> RecordBa
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()
 }
 
-fn table(cells: &[(&'static str, Cells)], batch_rows: usize) -> Table {
-    cells.iter().fold(Table::new().batches_of(batch_rows), |table, (name, cells)| match cells {
+fn table(cells: &[(&'static str, Cells)]) -> Table {
+    cells.iter().fold(Table::new(), |table, (name, cells)| match cells {
         Cells::FewTexts(texts) => table.dictionary(name, texts),
         Cells::Texts(texts) => table.text(name, texts),
         Cells::Numbers(numbers) => table.numbers(name, numbers),

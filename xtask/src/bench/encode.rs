@@ -1,16 +1,52 @@
-//! Encoding alone, native and in the sandbox, measured by the benchmark `encode` of the package
-//! `yearbook-tests`, which prints a Markdown table. Owns only that it is run.
+//! Encoding alone, measured by the benchmark `encode` of the package `yearbook-tests`, which prints JSON. Owns only that
+//! it is run and what its numbers are called.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
 
+use super::Bench;
+use super::figures::Figures;
 use crate::command;
-use crate::repository::Repository;
 
-pub(super) fn table(repository: &Repository) -> Result<String> {
-    if !repository.root().join("tests/benches/encode.rs").exists() {
-        return Ok("Not measured yet.\n".to_owned());
+/// One line of the benchmark.
+#[derive(Deserialize)]
+struct Line {
+    format: String,
+    table: String,
+    rows: f64,
+    who: String,
+    cannot: Option<String>,
+    seconds: Option<f64>,
+    least: Option<f64>,
+    most: Option<f64>,
+    bytes: Option<f64>,
+}
+
+pub(super) fn measure(bench: &Bench<'_>, figures: &mut Figures) -> Result<()> {
+    let mut run = bench.repository.cargo();
+    run.args(["bench", "--package", "yearbook-tests", "--bench", "encode"]);
+    run.env("YEARBOOK_PEERS_PYTHON", &bench.python).env("YEARBOOK_BENCH_RUNS", bench.wanted.runs.to_string());
+    println!("-- encode: some minutes; nothing is printed until it is done");
+    let printed = command::output(&mut run)?;
+    let (_, lines) = printed.split_once("---\n").context("the encode benchmark printed no results")?;
+    for line in lines.lines() {
+        let line: Line = serde_json::from_str(line).with_context(|| format!("the encode benchmark printed {line:?}"))?;
+        let case = format!("{} {}", line.format, line.table);
+        if let Some(reason) = line.cannot {
+            figures.cannot("encode", &case, &line.who, &reason);
+            continue;
+        }
+        let known = |value: Option<f64>| value.context("a result without a number");
+        let seconds = known(line.seconds)?;
+        let values = [
+            ("rows", line.rows),
+            ("seconds", seconds),
+            ("least_seconds", known(line.least)?),
+            ("most_seconds", known(line.most)?),
+            ("megabytes", known(line.bytes)? / 1e6),
+            ("million_rows_a_second", line.rows / seconds / 1e6),
+        ];
+        figures.add("encode", &case, &line.who, values);
     }
-    let printed = command::output(repository.cargo().args(["bench", "--package", "yearbook-tests", "--bench", "encode"]))?;
-    // Whatever else cargo or the benchmark says, the table and the sentences around it stand after a line of dashes.
-    Ok(printed.split_once("---\n").map_or(printed.clone(), |(_, table)| table.to_owned()))
+    Ok(())
 }

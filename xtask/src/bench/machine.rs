@@ -1,4 +1,4 @@
-//! One sentence about where numbers were measured.
+//! Where numbers were measured: a number without it means nothing.
 
 use std::fs;
 use std::process::Command;
@@ -9,16 +9,44 @@ use anyhow::Result;
 use crate::command;
 use crate::repository::Repository;
 
-/// Processor, cores and commit; a number without them means nothing.
-pub(super) fn line(repository: &Repository) -> Result<String> {
+/// Cores that this process may use.
+pub(super) fn cores() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
+
+/// Cores for the server and for the load generator, as `taskset` wants them: half each, so that neither slows the other.
+pub(super) fn halves() -> (String, String) {
+    match cores() {
+        1 => ("0".to_owned(), "0".to_owned()),
+        cores => (format!("0-{}", cores / 2 - 1), format!("{}-{}", cores / 2, cores - 1)),
+    }
+}
+
+/// Load average of the last minute.
+pub(super) fn load() -> String {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    load.split_whitespace().next().unwrap_or("unknown").to_owned()
+}
+
+/// Processor, cores, commit and how busy the machine was; `before` is its load when the benchmark began.
+pub(super) fn line(repository: &Repository, before: &str) -> Result<String> {
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors.lines().find_map(|line| line.strip_prefix("model name")).and_then(|rest| rest.split(':').nth(1));
     let model = model.map_or("an unnamed processor", str::trim);
-    let cores = available_parallelism().map_or(1, usize::from);
+    let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let memory = memory.lines().find_map(|line| line.strip_prefix("MemTotal:")).and_then(|rest| rest.split_whitespace().next());
+    let gigabytes = memory.and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or(0) >> 20;
     let commit = command::output(Command::new("git").current_dir(repository.root()).args(["rev-parse", "--short", "HEAD"]))?;
     let changed = command::output(Command::new("git").current_dir(repository.root()).args(["status", "--porcelain"]))?;
     let changed = if changed.is_empty() { "" } else { " with uncommitted changes" };
-    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split_whitespace().next().unwrap_or("unknown").to_owned();
-    Ok(format!("Machine: {model}, {cores} cores. Commit {}{changed}. Load average when done: {load}.", commit.trim()))
+    let busy = if before.parse().is_ok_and(|load: f64| load > 0.5) {
+        " **The machine was busy with other things: believe ratios at most, and measure again.**"
+    } else {
+        ""
+    };
+    Ok(format!(
+        "Machine: {model}, {} cores, {gigabytes} GiB. Commit {}{changed}. Load average when it began: {before}.{busy}",
+        cores(),
+        commit.trim()
+    ))
 }

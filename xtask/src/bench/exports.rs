@@ -1,0 +1,158 @@
+//! Whole tables, one download after the other: time, first byte, processor time, memory. Everybody has all cores, one at
+//! a time.
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::ask::{Ask, Case};
+use super::client::{self, Download};
+use super::contestants::{Contestants, DATASETTE, FASTAPI, ROAPI, YEARBOOK};
+use super::figures::{Figures, median};
+use super::process::Process;
+use super::same::{self, Found};
+use super::tables::{AREAS, LONG};
+
+/// Part of every figure here.
+const PART: &str = "exports";
+
+/// Whoever takes longer is measured once only: its median would not change what it says.
+const PATIENCE_SECONDS: f64 = 8.0;
+
+/// What is asked.
+pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
+    let base = |who: &str| all.get(who).map(|process| process.base.clone());
+    let (ours, roapi, datasette, fastapi) = (base(YEARBOOK)?, base(ROAPI)?, base(DATASETTE)?, base(FASTAPI)?);
+    let no_csv = Err("streams whole tables as CSV only");
+    let mut cases = Vec::new();
+    for (name, format, media_type) in [
+        ("long, JSON", "json", "application/json"),
+        ("long, CSV", "csv", "application/csv"),
+        ("long, Arrow", "arrow", "application/vnd.apache.arrow.stream"),
+        ("long, Parquet", "parquet", "application/vnd.apache.parquet"),
+    ] {
+        // Any start lifts the guard against unbounded pulls.
+        let whole = Ask::get(format!("{ours}/v1/datasets/long/data?start=0001-01-01&limit=0&format={format}"));
+        let stream = Ok(Ask::get(format!("{datasette}/tables/long.csv?_stream=on&_size=max")));
+        cases.push(Case {
+            name,
+            rows: LONG,
+            asked: json!({ "table": "long" }),
+            format,
+            ways: vec![
+                (YEARBOOK, Ok(whole.with("X-API-Key", &all.key))),
+                (ROAPI, Ok(Ask::get(format!("{roapi}/api/tables/long")).with("Accept", media_type))),
+                (DATASETTE, if format == "csv" { stream } else { no_csv.clone() }),
+                (FASTAPI, Ok(Ask::get(format!("{fastapi}/data/long?limit=0&format={format}")))),
+            ],
+        });
+    }
+    for (name, table, omitted, format) in [
+        ("areas with geometry, CSV", "areas", "", "csv"),
+        ("areas, geometry=false, CSV", "areas", "&geometry=false", "csv"),
+        ("areas that never had geometry, CSV", "places", "", "csv"),
+        ("areas with geometry, Parquet", "areas", "", "parquet"),
+        ("areas, geometry=false, Parquet", "areas", "&geometry=false", "parquet"),
+        ("areas that never had geometry, Parquet", "places", "", "parquet"),
+    ] {
+        let ask = Ask::get(format!("{ours}/v1/datasets/{table}/data?limit={AREAS}&format={format}{omitted}"));
+        let columns = if omitted.is_empty() { "" } else { "?columns=area_code,name,population,density" };
+        let media_type = if format == "csv" { "application/csv" } else { "application/vnd.apache.parquet" };
+        let hidden = if omitted.is_empty() { "" } else { "&_nocol=geometry_wkt" };
+        let stream = Ok(Ask::get(format!("{datasette}/tables/{table}.csv?_stream=on&_size=max{hidden}")));
+        cases.push(Case {
+            name,
+            rows: AREAS,
+            asked: json!({ "table": table, "geometry": omitted.is_empty() }),
+            format,
+            ways: vec![
+                (YEARBOOK, Ok(ask.with("X-API-Key", &all.key))),
+                (ROAPI, Ok(Ask::get(format!("{roapi}/api/tables/{table}{columns}")).with("Accept", media_type))),
+                (DATASETTE, if format == "csv" { stream } else { no_csv.clone() }),
+                (FASTAPI, Ok(Ask::get(format!("{fastapi}/data/{table}?limit=0&format={format}{omitted}")))),
+            ],
+        });
+    }
+    Ok(cases)
+}
+
+/// Measures every case, everybody in turn.
+pub(super) fn measure(runs: u32, all: &Contestants, cases: &[Case], found: &[Found], figures: &mut Figures) -> Result<()> {
+    for case in cases {
+        println!("-- {}", case.name);
+        let mut entries: Vec<(&str, &Ask, Exports)> = Vec::new();
+        for (who, way) in &case.ways {
+            if let Ok(ask) = way {
+                entries.push((who, ask, Exports::default()));
+            }
+        }
+        for run in 0..=runs {
+            for (who, ask, exports) in &mut entries {
+                if run < 2 || exports.first_run < PATIENCE_SECONDS {
+                    exports.once(all.get(who)?, ask, run > 0)?;
+                }
+            }
+        }
+        for (who, _, exports) in &entries {
+            figures.add(PART, case.name, who, exports.values(case.rows));
+            let slow = (exports.downloads.len() == 1 && runs > 1).then(|| "one run".to_owned());
+            let remarks: Vec<String> = same::remark(found, case.name, who).into_iter().chain(slow).collect();
+            figures.note((!remarks.is_empty()).then(|| remarks.join("; ")));
+        }
+        for (who, way) in &case.ways {
+            if let Err(reason) = way {
+                figures.cannot(PART, case.name, who, reason);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Downloads of one thing from one server.
+#[derive(Debug, Default)]
+pub(super) struct Exports {
+    /// Seconds of the run that is not counted.
+    first_run: f64,
+    downloads: Vec<Download>,
+    /// Seconds of processor time in all of them.
+    cpu: f64,
+    /// Mebibytes: the highest of the peaks, and what was resident before.
+    peak: f64,
+    idle: f64,
+}
+
+impl Exports {
+    pub(super) fn once(&mut self, server: &Process, ask: &Ask, counted: bool) -> Result<()> {
+        server.forget_peak()?;
+        let (idle, cpu) = (server.resident()?, server.cpu()?);
+        let download = client::get(ask)?;
+        if !counted {
+            self.first_run = download.seconds;
+            return Ok(());
+        }
+        self.cpu += server.cpu()?.since(cpu);
+        let peak = server.peak()?;
+        if peak - idle >= self.peak - self.idle {
+            (self.peak, self.idle) = (peak, idle);
+        }
+        self.downloads.push(download);
+        Ok(())
+    }
+
+    pub(super) fn values(&self, rows: u64) -> Vec<(&'static str, f64)> {
+        let of = |value: fn(&Download) -> f64| median(&self.downloads.iter().map(value).collect::<Vec<_>>());
+        #[expect(clippy::cast_precision_loss, reason = "for print")]
+        let (rows, runs) = (rows as f64, self.downloads.len() as f64);
+        #[expect(clippy::cast_precision_loss, reason = "for print")]
+        let bytes = of(|download| download.bytes as f64);
+        let seconds = of(|download| download.seconds);
+        vec![
+            ("seconds", seconds),
+            ("first_byte_ms", of(|download| download.first_byte) * 1e3),
+            ("million_rows_a_second", rows / seconds / 1e6),
+            ("megabytes", bytes / 1e6),
+            ("cpu_s_a_million_rows", self.cpu / runs / rows * 1e6),
+            ("peak_mib", self.peak),
+            ("above_idle_mib", self.peak - self.idle),
+        ]
+    }
+}

@@ -1,0 +1,114 @@
+//! What was measured, as one flat list, so that tables, targets and JSON all read the same numbers.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// What was measured about one contestant in one case.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Figure {
+    /// `encode`, `requests`, `exports` or `growth`.
+    pub(super) part: &'static str,
+    /// What was done, such as `csv long`.
+    pub(super) case: String,
+    /// Who did it.
+    pub(super) who: String,
+    /// Why there is no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cannot: Option<String>,
+    /// Name (which gives the unit) and value.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) values: BTreeMap<&'static str, f64>,
+    /// What a reader should know about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<String>,
+}
+
+/// All of them, in the order in which they were measured.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(transparent)]
+pub(super) struct Figures(Vec<Figure>);
+
+impl Figures {
+    /// Adds values.
+    pub(super) fn add(&mut self, part: &'static str, case: &str, who: &str, values: impl IntoIterator<Item = (&'static str, f64)>) {
+        self.push(part, case, who, None, values.into_iter().collect(), None);
+    }
+
+    /// Adds a thing that a contestant cannot do.
+    pub(super) fn cannot(&mut self, part: &'static str, case: &str, who: &str, reason: &str) {
+        self.push(part, case, who, Some(reason.to_owned()), BTreeMap::new(), None);
+    }
+
+    /// Says something about what was added last.
+    pub(super) fn note(&mut self, note: Option<String>) {
+        if let (Some(figure), Some(note)) = (self.0.last_mut(), note) {
+            figure.note = Some(note);
+        }
+    }
+
+    fn push(
+        &mut self,
+        part: &'static str,
+        case: &str,
+        who: &str,
+        cannot: Option<String>,
+        values: BTreeMap<&'static str, f64>,
+        note: Option<String>,
+    ) {
+        self.0.push(Figure { part, case: case.to_owned(), who: who.to_owned(), cannot, values, note });
+    }
+
+    /// A value, where it was measured.
+    pub(super) fn value(&self, part: &str, case: &str, who: &str, name: &str) -> Option<f64> {
+        self.get(part, case, who)?.values.get(name).copied()
+    }
+
+    /// Everything about one contestant in one case.
+    pub(super) fn get(&self, part: &str, case: &str, who: &str) -> Option<&Figure> {
+        self.0.iter().find(|figure| figure.part == part && figure.case == case && figure.who == who)
+    }
+
+    /// Cases of a part, in order.
+    pub(super) fn cases(&self, part: &str) -> Vec<&str> {
+        let mut cases: Vec<&str> = Vec::new();
+        for figure in self.0.iter().filter(|figure| figure.part == part) {
+            if !cases.contains(&figure.case.as_str()) {
+                cases.push(&figure.case);
+            }
+        }
+        cases
+    }
+
+    /// Figures of a case, in order.
+    pub(super) fn of_case<'a>(&'a self, part: &'a str, case: &'a str) -> impl Iterator<Item = &'a Figure> {
+        self.0.iter().filter(move |figure| figure.part == part && figure.case == case)
+    }
+}
+
+/// The middle one.
+pub(super) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_by_their_names() {
+        let mut figures = Figures::default();
+        figures.add("encode", "csv long", "native", [("seconds", 2.0)]);
+        figures.cannot("encode", "csv long", "abacus", "too slow");
+        assert_eq!(figures.value("encode", "csv long", "native", "seconds"), Some(2.0));
+        assert_eq!(figures.value("encode", "csv long", "abacus", "seconds"), None);
+        assert_eq!(figures.cases("encode"), ["csv long"]);
+    }
+
+    #[test]
+    fn the_median_ignores_one_disturbed_run() {
+        assert!((median(&[1.0, 900.0, 2.0, 3.0, 1.5]) - 2.0).abs() < f64::EPSILON);
+    }
+}

@@ -1,0 +1,89 @@
+//! Whether time grows with the rows and memory does not: exports of ever larger tables, and many at once.
+
+use std::path::Path;
+use std::thread;
+
+use anyhow::{Context as _, Result, anyhow};
+
+use super::ask::Ask;
+use super::exports::Exports;
+use super::figures::Figures;
+use super::process::Process;
+use super::{Bench, client, contestants, http, tables};
+use crate::demo;
+use crate::generate::{self, Shape};
+
+/// Part of every figure here.
+const PART: &str = "growth";
+
+/// Exports at once.
+const AT_ONCE: usize = 32;
+
+const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
+
+pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -> Result<()> {
+    let data_dir = bench.folder.join("growth");
+    let mut sizes = vec![100_000, 1_000_000, 10_000_000];
+    if bench.wanted.huge {
+        sizes.push(50_000_000);
+    }
+    for &rows in &sizes {
+        let package = bench.repository.cache().join("generated").join(format!("long_{rows}"));
+        let descriptor = package.join("datapackage.json");
+        if !descriptor.exists() {
+            println!("-- make {rows} synthetic rows");
+            generate::package(rows, Shape::Long, false, &package)?;
+        }
+        tables::published(binary, &data_dir, &[descriptor])?;
+    }
+    let key = demo::enterprise_key(binary, &data_dir)?;
+    let server = contestants::yearbook(bench, binary, &data_dir, &http::all_cores(), true)?;
+    let ask = |rows: u64, format: &str| {
+        let url = format!("{}/v1/datasets/synthetic_long_{rows}/data?start=0001-01-01&limit=0&format={format}", server.base);
+        Ask::get(url).with("X-API-Key", &key)
+    };
+    for format in FORMATS {
+        for &rows in &sizes {
+            println!("-- {rows} rows, {format}");
+            let ask = ask(rows, format);
+            let mut exports = Exports::default();
+            for run in 0..=runs(bench.wanted.runs, rows) {
+                exports.once(&server, &ask, run > 0)?;
+            }
+            figures.add(PART, &format!("{rows} rows, {format}"), contestants::YEARBOOK, exports.values(rows));
+        }
+    }
+    let mixed: Vec<Ask> = (0..AT_ONCE).map(|at| ask(1_000_000, FORMATS[at % FORMATS.len()])).collect();
+    at_once(&server, &mixed, figures)
+}
+
+/// Three runs of what takes seconds.
+fn runs(wanted: u32, rows: u64) -> u32 {
+    if rows > 1_000_000 { wanted.min(3) } else { wanted }
+}
+
+/// All of these at the same time, a quarter in each format.
+fn at_once(server: &Process, asks: &[Ask], figures: &mut Figures) -> Result<()> {
+    println!("-- {} exports at once", asks.len());
+    server.forget_peak()?;
+    let idle = server.resident()?;
+    let started = std::time::Instant::now();
+    let slowest: f64 = thread::scope(|scope| -> Result<f64> {
+        let clients: Vec<_> = asks.iter().map(|ask| scope.spawn(|| client::get(ask))).collect();
+        let mut slowest = 0.0_f64;
+        for client in clients {
+            let download = client.join().map_err(|_| anyhow!("a client panicked"))??;
+            slowest = slowest.max(download.first_byte);
+        }
+        Ok(slowest)
+    })
+    .context("not all of the exports at once came to their end")?;
+    let values = [
+        ("seconds", started.elapsed().as_secs_f64()),
+        ("slowest_first_byte_ms", slowest * 1e3),
+        ("peak_mib", server.peak()?),
+        ("above_idle_mib", server.peak()? - idle),
+    ];
+    figures.add(PART, &format!("{AT_ONCE} exports of a million rows at once"), contestants::YEARBOOK, values);
+    Ok(())
+}

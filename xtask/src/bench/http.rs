@@ -1,0 +1,40 @@
+//! Yearbook and its peers over HTTP: the same tables for all, the same rows from all, then requests under load and whole
+//! tables.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use super::contestants::{self, Contestants};
+use super::figures::Figures;
+use super::{Bench, exports, machine, requests, same, tables};
+use crate::{command, demo};
+
+pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -> Result<()> {
+    let (data_dir, exported) = (bench.folder.join("data"), bench.folder.join("tables"));
+    tables::publish(bench, binary, &data_dir)?;
+    let key = demo::enterprise_key(binary, &data_dir)?;
+    fs::create_dir_all(&exported).with_context(|| format!("cannot make {}", exported.display()))?;
+    {
+        let server = contestants::yearbook(bench, binary, &data_dir, &all_cores(), true)?;
+        let mut prepare = super::script(bench, "prepare.py");
+        command::run(prepare.args(["--base", &server.base]).arg("--out").arg(&exported).env("YEARBOOK_KEY", &key))?;
+    }
+    {
+        let all = Contestants::start(bench, binary, &data_dir, &key, &exported, &machine::halves().0)?;
+        let mut cases = requests::cases(&all)?;
+        let found = same::check(bench, &exported, &cases)?;
+        cases.extend(requests::bare(&all)?);
+        requests::measure(bench, &all, &cases, &found, figures)?;
+    }
+    let all = Contestants::start(bench, binary, &data_dir, &key, &exported, &all_cores())?;
+    let cases = exports::cases(&all)?;
+    let found = same::check(bench, &exported, &cases)?;
+    exports::measure(bench.wanted.runs, &all, &cases, &found, figures)
+}
+
+/// Every core, as `taskset` wants it.
+pub(super) fn all_cores() -> String {
+    format!("0-{}", machine::cores() - 1)
+}

@@ -1,0 +1,202 @@
+//! Requests under load: cases, and how they are measured. Everybody is asked for the same rows, in turn, on one half of the
+//! cores while the load generator has the other.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::ask::{Ask, Case};
+use super::contestants::{CACHED, Contestants, DATASETTE, FASTAPI, ROAPI, YEARBOOK};
+use super::figures::{Figures, median};
+use super::same::{self, Found};
+use super::tables::{AREAS, DATASETS, LATE, SPARSE};
+use super::{Bench, client, wrk};
+
+/// Part of every figure here.
+const PART: &str = "requests";
+
+const NO_ETAG: Result<Ask, &str> = Err("sends no ETag for rows");
+
+/// What is asked. The first case is the one that others are compared with.
+pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
+    let base = |who: &str| all.get(who).map(|process| process.base.clone());
+    let (ours, roapi, datasette, fastapi) = (base(YEARBOOK)?, base(ROAPI)?, base(DATASETTE)?, base(FASTAPI)?);
+    let key = |url: String| Ok(Ask::get(url).with("X-API-Key", &all.key));
+    let get = |url: String| Ok(Ask::get(url));
+    let tables = format!("{roapi}/api/tables");
+    // Datasette counts rows and suggests facets unless told not to.
+    let lean = "_shape=array&_nocount=1&_nofacet=1&_nosuggest=1";
+    let search = |name, needle: &str| Case {
+        name,
+        rows: 100,
+        asked: json!({ "table": "long", "dimensions": needle, "limit": 100 }),
+        format: "json",
+        ways: vec![
+            (YEARBOOK, key(format!("{ours}/v1/datasets/long/data?dimensions={needle}"))),
+            (ROAPI, Ok(Ask { url: format!("{roapi}/api/sql"), headers: Vec::new(), body: Some(roapi_search(needle)) })),
+            (DATASETTE, get(format!("{datasette}/tables/long.json?{lean}&_size=100&_where={}", datasette_search(needle)))),
+            (FASTAPI, get(format!("{fastapi}/data/long?dimensions={needle}"))),
+        ],
+    };
+    let mut cases = vec![
+        Case {
+            name: "100 rows, JSON",
+            rows: 100,
+            asked: json!({ "table": "long", "limit": 100 }),
+            format: "json",
+            ways: vec![
+                (YEARBOOK, key(format!("{ours}/v1/datasets/long/data"))),
+                (ROAPI, get(format!("{tables}/long?limit=100"))),
+                (DATASETTE, get(format!("{datasette}/tables/long.json?{lean}&_size=100"))),
+                (FASTAPI, get(format!("{fastapi}/data/long"))),
+            ],
+        },
+        Case {
+            name: "one year, limit 1,000",
+            rows: 1_000,
+            asked: json!({ "table": "long", "start": "2020-01-01", "end": "2020-12-31", "limit": 1000 }),
+            format: "json",
+            ways: vec![
+                (YEARBOOK, key(format!("{ours}/v1/datasets/long/data?start=2020-01-01&end=2020-12-31&limit=1000"))),
+                (ROAPI, get(format!("{tables}/long?limit=1000&filter%5Bdate%5Dgte=%272020-01-01%27&filter%5Bdate%5Dlte=%272020-12-31%27"))),
+                (DATASETTE, get(format!("{datasette}/tables/long.json?{lean}&_size=1000&date__gte=2020-01-01&date__lte=2020-12-31"))),
+                (FASTAPI, get(format!("{fastapi}/data/long?start=2020-01-01&end=2020-12-31&limit=1000"))),
+            ],
+        },
+        search("search, first match after 96 %", LATE),
+        search("search, one match a month", SPARSE),
+    ];
+    for (name, table, omitted) in [
+        ("100 areas with geometry", "areas", ""),
+        ("100 areas, geometry=false", "areas", "geometry=false"),
+        ("100 areas that never had geometry", "places", ""),
+    ] {
+        let columns = if omitted.is_empty() { "" } else { "&columns=area_code,name,population,density" };
+        let hidden = if omitted.is_empty() { "" } else { "&_nocol=geometry_wkt" };
+        cases.push(Case {
+            name,
+            rows: 100,
+            asked: json!({ "table": table, "limit": 100, "geometry": omitted.is_empty() }),
+            format: "json",
+            ways: vec![
+                (YEARBOOK, key(format!("{ours}/v1/datasets/{table}/data?{omitted}"))),
+                (ROAPI, get(format!("{tables}/{table}?limit=100{columns}"))),
+                (DATASETTE, get(format!("{datasette}/tables/{table}.json?{lean}&_size=100{hidden}"))),
+                (FASTAPI, get(format!("{fastapi}/data/{table}?{omitted}"))),
+            ],
+        });
+    }
+    cases.push(Case {
+        name: "list of 1,500 datasets",
+        rows: DATASETS,
+        asked: json!({ "table": "datasets", "limit": DATASETS }),
+        format: "json",
+        ways: vec![
+            (YEARBOOK, key(format!("{ours}/v1/datasets"))),
+            (ROAPI, get(format!("{tables}/datasets"))),
+            (DATASETTE, get(format!("{datasette}/tables/datasets.json?{lean}&_size={DATASETS}"))),
+            (FASTAPI, get(format!("{fastapi}/datasets"))),
+        ],
+    });
+    if all.has(CACHED) {
+        let cached = base(CACHED)?;
+        cases[0].ways.insert(1, (CACHED, key(format!("{cached}/v1/datasets/long/data"))));
+    }
+    debug_assert!(AREAS > 100 && cases.iter().all(|case| !case.ways.is_empty()), "every case asks somebody");
+    Ok(cases)
+}
+
+/// Cases without rows: answers that send nothing, and the least that a server can do.
+pub(super) fn bare(all: &Contestants) -> Result<Vec<Case>> {
+    let ours = &all.get(YEARBOOK)?.base;
+    let data = Ask::get(format!("{ours}/v1/datasets/long/data")).with("X-API-Key", &all.key);
+    let tag = client::header(&data, "etag")?;
+    let case = |name, ways| Case { name, rows: 0, asked: Value::Null, format: "json", ways };
+    Ok(vec![
+        case(
+            "304 to If-None-Match",
+            vec![
+                (YEARBOOK, Ok(data.with("If-None-Match", &tag))),
+                (ROAPI, NO_ETAG),
+                (DATASETTE, NO_ETAG),
+                (FASTAPI, Err("as written here, sends no ETag")),
+            ],
+        ),
+        case("/health", vec![(YEARBOOK, Ok(Ask::get(format!("{ours}/health"))))]),
+    ])
+}
+
+/// SQL, because a filter of ROAPI's addresses has no `like`.
+fn roapi_search(needle: &str) -> String {
+    let cells = ["series_code", "region", "industry", "measure"].map(|column| format!("{column} ILIKE '%{needle}%'"));
+    format!("SELECT * FROM long WHERE {} LIMIT 100", cells.join(" OR "))
+}
+
+/// The same for Datasette, as part of an address; SQLite's LIKE ignores the case of ASCII.
+fn datasette_search(needle: &str) -> String {
+    ["series_code", "region", "industry", "measure"].map(|column| format!("{column}+like+%27%25{needle}%25%27")).join("+or+")
+}
+
+/// Measures every case, everybody in turn.
+pub(super) fn measure(bench: &Bench<'_>, all: &Contestants, cases: &[Case], found: &[Found], figures: &mut Figures) -> Result<()> {
+    let scripts = bench.repository.root().join("tests/peers");
+    for case in cases {
+        println!("-- {}", case.name);
+        let mut runs: Vec<Runs<'_>> = Vec::new();
+        for (who, way) in &case.ways {
+            if let Ok(ask) = way {
+                wrk::run(ask, 1, &scripts)?;
+                all.get(who)?.forget_peak()?;
+                runs.push(Runs { who, ask, loads: Vec::new(), cpu: 0.0 });
+            }
+        }
+        for _ in 0..bench.wanted.runs {
+            for run in &mut runs {
+                let server = all.get(run.who)?;
+                let before = server.cpu()?;
+                run.loads.push(wrk::run(run.ask, bench.wanted.seconds, &scripts)?);
+                run.cpu += server.cpu()?.since(before);
+            }
+        }
+        for run in &runs {
+            figures.add(PART, case.name, run.who, run.values(case.rows, all.get(run.who)?.peak()?));
+            figures.note(same::remark(found, case.name, run.who));
+        }
+        for (who, way) in &case.ways {
+            if let Err(reason) = way {
+                figures.cannot(PART, case.name, who, reason);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The runs of one contestant.
+struct Runs<'a> {
+    who: &'static str,
+    ask: &'a Ask,
+    loads: Vec<wrk::Load>,
+    /// Seconds of processor time in all of them.
+    cpu: f64,
+}
+
+impl Runs<'_> {
+    fn values(&self, rows: u64, peak: f64) -> Vec<(&'static str, f64)> {
+        let of = |value: fn(&wrk::Load) -> f64| median(&self.loads.iter().map(value).collect::<Vec<_>>());
+        let requests: f64 = self.loads.iter().map(|load| load.requests).sum();
+        let rate = of(|load| load.rate);
+        let mut values = vec![
+            ("requests_a_second", rate),
+            ("median_ms", of(|load| load.median)),
+            ("p99_ms", of(|load| load.slow)),
+            ("cpu_ms_a_request", self.cpu / requests * 1e3),
+            ("peak_mib", peak),
+        ];
+        if rows > 0 {
+            #[expect(clippy::cast_precision_loss, reason = "rows of one answer")]
+            let rows = rows as f64;
+            values.push(("rows_a_second", rate * rows));
+            values.push(("cpu_s_a_million_rows", self.cpu / requests / rows * 1e6));
+        }
+        values
+    }
+}

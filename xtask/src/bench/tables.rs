@@ -1,0 +1,146 @@
+//! The tables that are served: published from packages that are the same at every run. Owns what differs from what
+//! `cargo xtask generate` makes.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use super::Bench;
+use crate::generate::{self, Shape};
+use crate::{command, demo};
+
+/// Rows of `long`.
+pub(super) const LONG: u64 = demo::ROWS;
+/// Rows of `areas` and `places`.
+pub(super) const AREAS: u64 = 20_000;
+/// All datasets together.
+pub(super) const DATASETS: u64 = 1_500;
+/// What a search for the end of the table looks for: in one row of eight of its last 4 %, and nowhere before.
+pub(super) const LATE: &str = "chatham";
+/// A search that finds one row of each month.
+pub(super) const SPARSE: &str = "S0001666";
+
+/// Publishes `long`, `areas`, `places` (the same areas, which never had geometry) and small ones, [`DATASETS`] in all.
+pub(super) fn publish(bench: &Bench<'_>, binary: &Path, data_dir: &Path) -> Result<()> {
+    let folder = bench.folder.join("packages");
+    let mut descriptors = vec![long(bench, &folder.join("long"))?];
+    let areas = generate::package(AREAS, Shape::Spatial, false, &folder.join("areas"))?;
+    descriptors.push(renamed(&areas, &areas, "areas", |_| ())?);
+    descriptors.push(places(&areas, &folder.join("places"))?);
+    for number in 4..=DATASETS {
+        descriptors.push(small(&folder, number)?);
+    }
+    published(binary, data_dir, &descriptors)
+}
+
+/// Publishes without a line for each step of each dataset.
+pub(super) fn published(binary: &Path, data_dir: &Path, descriptors: &[PathBuf]) -> Result<()> {
+    fs::create_dir_all(data_dir).with_context(|| format!("cannot make {}", data_dir.display()))?;
+    println!("-- publish {} packages", descriptors.len());
+    command::output(Command::new(binary).arg("--data-dir").arg(data_dir).arg("publish").args(descriptors)).map(drop)
+}
+
+/// The generated million rows; a region of its own begins after 96 % of them, for searches to find late.
+fn long(bench: &Bench<'_>, folder: &Path) -> Result<PathBuf> {
+    let generated = demo::million_rows(bench.repository)?;
+    let from = generated.with_file_name(format!("synthetic_long_{LONG}.csv"));
+    let mut row = 0;
+    rewritten(&from, &folder.join("long.csv"), |line| {
+        // A note may hold a line break; a row begins with its date.
+        if line.as_bytes().get(4) == Some(&b'-') && line.as_bytes().get(7) == Some(&b'-') {
+            row += 1;
+            if row > LONG * 96 / 100 {
+                *line = line.replacen(",Northland,", ",Chatham Islands,", 1);
+            }
+        }
+    })?;
+    renamed(&generated, &folder.join("datapackage.json"), "long", |resource| resource["path"] = json!("long.csv"))
+}
+
+/// The areas without their last column.
+fn places(areas: &Path, folder: &Path) -> Result<PathBuf> {
+    let from = areas.with_file_name(format!("synthetic_spatial_{AREAS}.csv"));
+    rewritten(&from, &folder.join("places.csv"), |line| {
+        let geometry = line.find(",\"MULTI").or_else(|| line.rfind(','));
+        line.truncate(geometry.unwrap_or(line.len()));
+        line.push('\n');
+    })?;
+    renamed(areas, &folder.join("datapackage.json"), "places", |resource| {
+        resource["path"] = json!("places.csv");
+        if let Some(fields) = resource["schema"]["fields"].as_array_mut() {
+            fields.retain(|field| field["name"] != "geometry_wkt");
+        }
+    })
+}
+
+/// One row, to be one of many datasets.
+fn small(packages: &Path, number: u64) -> Result<PathBuf> {
+    let name = format!("series_{number:04}");
+    let folder = packages.join(&name);
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    write(&folder.join("table.csv"), "date,value\n2020-01-01,1.5\n")?;
+    let descriptor = json!({
+        "name": name,
+        "title": format!("SYNTHETIC: series {number}"),
+        "description": "SYNTHETIC data: one row, so that there is one dataset more. It says nothing about the world.",
+        "licenses": [{ "name": "CC0-1.0", "title": "CC0 1.0 Universal", "path": "https://creativecommons.org/publicdomain/zero/1.0/" }],
+        "sources": [{ "title": "Made by cargo xtask bench" }],
+        "resources": [{
+            "name": name,
+            "path": "table.csv",
+            "format": "csv",
+            "schema": {
+                "fields": [{ "name": "date", "type": "date" }, { "name": "value", "type": "number" }],
+                "primaryKey": ["date"],
+            },
+        }],
+        "yearbook": {
+            "namespace": "synthetic",
+            "source": "Yearbook benchmark",
+            "attribution_text": "Synthetic row made by `cargo xtask bench`; not a statistic",
+            "refresh_cadence": "weekly",
+            "date_filter_column": "date",
+            "layout": "wide",
+            "bulk_redistribution": true,
+        },
+    });
+    let path = folder.join("datapackage.json");
+    write(&path, &descriptor.to_string())?;
+    Ok(path)
+}
+
+/// A copy of a descriptor under another name; `change` is given its resource.
+pub(super) fn renamed(from: &Path, to: &Path, name: &str, change: impl FnOnce(&mut Value)) -> Result<PathBuf> {
+    let text = fs::read_to_string(from).with_context(|| format!("cannot read {}", from.display()))?;
+    let mut descriptor: Value = serde_json::from_str(&text).with_context(|| format!("{} is not JSON", from.display()))?;
+    descriptor["name"] = json!(name);
+    descriptor["resources"][0]["name"] = json!(name);
+    change(&mut descriptor["resources"][0]);
+    write(to, &descriptor.to_string())?;
+    Ok(to.to_owned())
+}
+
+/// A copy of a text file; `change` is given each line with its line break.
+fn rewritten(from: &Path, to: &Path, mut change: impl FnMut(&mut String)) -> Result<()> {
+    let failed = || format!("cannot copy {} to {}", from.display(), to.display());
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).with_context(failed)?;
+    }
+    let mut lines = BufReader::new(File::open(from).with_context(failed)?);
+    let mut out = BufWriter::new(File::create(to).with_context(failed)?);
+    let mut line = String::new();
+    while lines.read_line(&mut line).with_context(failed)? > 0 {
+        change(&mut line);
+        out.write_all(line.as_bytes()).with_context(failed)?;
+        line.clear();
+    }
+    out.flush().with_context(failed)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,92 @@
+//! Requests a second under load, by `wrk`, on cores of its own. Owns how it is called and how its report is read.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use super::ask::Ask;
+use super::machine;
+use crate::command;
+
+/// Connections: as many as the issue's first measurements had.
+pub(super) const CONNECTIONS: u32 = 32;
+
+/// One run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Load {
+    /// Requests a second.
+    pub(super) rate: f64,
+    /// Milliseconds, the middle of all requests.
+    pub(super) median: f64,
+    /// Milliseconds that 99 of 100 requests take at most.
+    pub(super) slow: f64,
+    /// All of them.
+    pub(super) requests: f64,
+}
+
+/// Asks the same thing again and again for `seconds`; for longer where that brought no answer at all. `scripts` is the
+/// folder of the script that sends bodies.
+pub(super) fn run(ask: &Ask, seconds: u32, scripts: &Path) -> Result<Load> {
+    let load = once(ask, seconds, scripts)?;
+    if load.requests > 0.0 { Ok(load) } else { once(ask, seconds.max(2) * 5, scripts) }
+}
+
+fn once(ask: &Ask, seconds: u32, scripts: &Path) -> Result<Load> {
+    let mut wrk = Command::new("taskset");
+    wrk.args(["--cpu-list", &machine::halves().1, "wrk", "--latency", "--threads", "1", "--timeout", "30s"]);
+    wrk.args(["--connections", &CONNECTIONS.to_string(), "--duration", &format!("{seconds}s")]);
+    for (name, value) in &ask.headers {
+        wrk.arg("--header").arg(format!("{name}: {value}"));
+    }
+    match &ask.body {
+        None => wrk.arg(&ask.url),
+        Some(body) => wrk.arg("--script").arg(scripts.join("post.lua")).arg(&ask.url).arg("--").arg(body),
+    };
+    let said = command::output(&mut wrk)?;
+    figures(&said).with_context(|| format!("{}: not only good answers: {said}", ask.url))
+}
+
+/// None when a response was not 2xx or 3xx, or a connection failed, because such a number measures something else.
+fn figures(said: &str) -> Option<Load> {
+    if said.contains("Non-2xx") || said.contains("Socket errors") {
+        return None;
+    }
+    let after = |start: &str| said.lines().find_map(|line| line.trim().strip_prefix(start)).map(str::trim);
+    let requests = said.lines().find_map(|line| line.trim().split_once(" requests in ")).map(|(count, _)| count);
+    Some(Load {
+        rate: after("Requests/sec:")?.parse().ok()?,
+        median: milliseconds(after("50%")?)?,
+        slow: milliseconds(after("99%")?)?,
+        requests: requests?.parse().ok()?,
+    })
+}
+
+/// `263.00us`, `6.21ms`, `1.09s`, `2.00m`.
+fn milliseconds(text: &str) -> Option<f64> {
+    let unit = text.trim_start_matches(|character: char| character.is_ascii_digit() || character == '.');
+    let factor = match unit {
+        "us" => 0.001,
+        "ms" => 1.0,
+        "s" => 1_000.0,
+        "m" => 60_000.0,
+        _ => return None,
+    };
+    text.strip_suffix(unit)?.parse::<f64>().ok().map(|value| value * factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &str = "Running 1s test @ http://x\n  Latency Distribution\n     50%  120.00us\n     75%    2.00ms\n     99%    1.09s \n  \
+        9 requests in 1.00s, 3.00MB read\nRequests/sec:   4321.50\nTransfer/sec:      3.00MB\n";
+
+    #[test]
+    fn refusals_are_not_measured() {
+        let expected = Load { rate: 4321.5, median: 0.12, slow: 1_090.0, requests: 9.0 };
+        assert_eq!(figures(SAID), Some(expected));
+        assert_eq!(figures(&format!("{SAID}  Non-2xx or 3xx responses: 3\n")), None);
+        assert_eq!(figures(&format!("{SAID}  Socket errors: connect 0, read 1, write 0, timeout 0\n")), None);
+    }
+}
