@@ -51,7 +51,7 @@ pub(crate) fn compare(left: &[u8], right: &[u8], physical: Physical) -> Ordering
     let number = |bytes: &[u8]| bytes.first_chunk().copied().unwrap_or_default();
     match physical {
         Physical::Int64 => i64::from_le_bytes(number(left)).cmp(&i64::from_le_bytes(number(right))),
-        // Bounds are never NaN. A zero has its sign to be on the safe side (see `Number::bounds`).
+        // Bounds are never NaN.
         Physical::Double => f64::from_le_bytes(number(left)).total_cmp(&f64::from_le_bytes(number(right))),
         Physical::Boolean | Physical::Text => left.cmp(right),
     }

@@ -71,28 +71,19 @@ pub(crate) fn write(about: &About<'_>, groups: &[Placed], at: u64, out: &mut Vec
     out.extend_from_slice(MAGIC);
 }
 
-/// Says whether there is one: not where a page holds nothing but NaN, of which it could say nothing.
+/// Says whether there is one: not where a page has values without an order.
 fn column_index(out: &mut Vec<u8>, chunk: &Chunk, physical: Physical) -> bool {
-    let is_null = |page: &Page| page.nulls == page.rows;
-    if chunk.pages.iter().any(|page| page.bounds.is_none() && !is_null(page)) {
+    if !chunk.is_ordered() {
         return false;
     }
-    let min = |page| Page::bounds_of(page).map_or(&[][..], |bounds| &bounds.min.bytes);
-    let max = |page| Page::bounds_of(page).map_or(&[][..], |bounds| &bounds.max.bytes);
     let mut thrift = Thrift::new(out);
-    thrift.bools(1, chunk.pages.iter().map(is_null));
-    thrift.binaries(2, chunk.pages.iter().map(min));
-    thrift.binaries(3, chunk.pages.iter().map(max));
+    thrift.bools(1, chunk.pages.iter().map(Page::is_null));
+    thrift.binaries(2, chunk.pages.iter().map(Page::min));
+    thrift.binaries(3, chunk.pages.iter().map(Page::max));
     thrift.i32(4, boundary_order(chunk, physical));
     thrift.i64s(5, chunk.pages.iter().map(|page| signed(page.nulls)));
     thrift.end();
     true
-}
-
-impl Page {
-    fn bounds_of(page: &Self) -> Option<&Bounds> {
-        page.bounds.as_ref()
-    }
 }
 
 /// 1 where no page's bounds lie below those of a page before, 2 where none lie above, else 0.
@@ -202,7 +193,7 @@ fn column_chunk(element: &mut Thrift<'_>, column: &Column, chunk: &Chunk, codec:
     }
     element.nested(12, |statistics| {
         statistics.i64(3, signed(chunk.pages.iter().map(|page| page.nulls).sum()));
-        let bounds = chunk.pages.iter().filter_map(|page| page.bounds.as_ref());
+        let bounds = chunk.pages.iter().filter(|_| chunk.is_ordered()).filter_map(|page| page.bounds.as_ref());
         let joined = bounds.fold(None, |joined: Option<Bounds>, bounds| match joined {
             Some(joined) => Some(joined.join(bounds, column.physical)),
             None => Some(bounds.clone()),

@@ -33,7 +33,7 @@ pub(crate) struct Page {
     pub(crate) size: u64,
     pub(crate) rows: u64,
     pub(crate) nulls: u64,
-    /// None where nothing but nulls or NaN are in the page.
+    /// None where there are no values, or some without an order, which only NaN is.
     pub(crate) bounds: Option<Bounds>,
 }
 
@@ -41,6 +41,27 @@ impl Chunk {
     /// Bytes in the file.
     pub(crate) fn size(&self) -> u64 {
         self.dictionary + self.pages.iter().map(|page| page.size).sum::<u64>()
+    }
+
+    /// Whether all values have a place in the order of their type, so that bounds hold.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.pages.iter().all(|page| page.is_null() || page.bounds.is_some())
+    }
+}
+
+impl Page {
+    pub(crate) fn is_null(&self) -> bool {
+        self.nulls == self.rows
+    }
+
+    /// Empty where there is none, as the column index wants it.
+    pub(crate) fn min(&self) -> &[u8] {
+        self.bounds.as_ref().map_or(&[], |bounds| &bounds.min.bytes)
+    }
+
+    /// As [`Page::min`].
+    pub(crate) fn max(&self) -> &[u8] {
+        self.bounds.as_ref().map_or(&[], |bounds| &bounds.max.bytes)
     }
 }
 

@@ -5,20 +5,19 @@ use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::{Texts, is_valid, place};
+use crate::number::{DISTINCT_EIGHTHS, SAMPLE};
 
-/// Texts that are looked at before a dictionary is tried.
-const SAMPLE: usize = 1024;
 /// Distinct texts at most, and their bytes.
 const DISTINCT: usize = 1 << 15;
 const BYTES: usize = 1 << 20;
 
 /// The distinct texts in the order of first appearance, and each valid row's position among them. None
-/// where more than half of a sample is distinct, or a quarter of all.
+/// where a sample has too many, or all more than one in four.
 pub(super) fn find<'a>(texts: Texts<'a>, valid: Option<&[u8]>) -> Option<(Vec<&'a [u8]>, Vec<u16>)> {
     let sampled = texts.len().min(SAMPLE);
     let step = (texts.len() / SAMPLE).max(1);
     let rows = || (0..texts.len()).filter(|row| is_valid(valid, *row));
-    number(texts, rows().step_by(step).take(sampled), sampled / 2)?;
+    number(texts, rows().step_by(step).take(sampled), sampled * DISTINCT_EIGHTHS / 8)?;
     number(texts, rows(), (texts.len() / 4).min(DISTINCT))
 }
 
