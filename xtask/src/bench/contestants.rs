@@ -31,7 +31,7 @@ impl Contestants {
     /// Starts everybody on `cores`. `tables` is the folder with what the peers serve.
     pub(super) fn start(bench: &Bench<'_>, binary: &Path, data_dir: &Path, key: &str, tables: &Path, cores: &str) -> Result<Self> {
         let mut servers = Vec::new();
-        let has_cache = knows(binary, RESPONSE_CACHE);
+        let has_cache = knows(binary, data_dir, RESPONSE_CACHE);
         servers.push((YEARBOOK, yearbook(bench, binary, data_dir, cores, !has_cache)?));
         if has_cache {
             servers.push((CACHED, yearbook(bench, binary, data_dir, cores, true)?));
@@ -68,8 +68,14 @@ pub(super) fn yearbook(bench: &Bench<'_>, binary: &Path, data_dir: &Path, cores:
 }
 
 /// Whether the binary has a setting: it refuses those that it does not know.
-fn knows(binary: &Path, variable: &str) -> bool {
-    Command::new(binary).args(["doctor", "--json"]).env(variable, "0").output().is_ok_and(|output| output.status.success())
+fn knows(binary: &Path, data_dir: &Path, variable: &str) -> bool {
+    Command::new(binary)
+        .arg("--data-dir")
+        .arg(data_dir)
+        .arg("doctor")
+        .env(variable, "0")
+        .output()
+        .is_ok_and(|output| output.status.success())
 }
 
 /// ROAPI with its tables in memory, which is its default.

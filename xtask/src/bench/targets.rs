@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::contestants::{CACHED, DATASETTE, FASTAPI, ROAPI, YEARBOOK};
 use super::figures::Figures;
+use super::growth;
 
 /// One target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -55,6 +56,8 @@ const ENCODERS: [(&str, f64, Option<f64>); 12] = [
 
 /// Resident memory that an export may add, mebibytes.
 const GROWTH_MIB: f64 = 128.0;
+/// Resident memory that 32 exports at once may add, mebibytes: 16 for each (decision 0093).
+const TOGETHER_MIB: f64 = 512.0;
 /// To the first byte of an export, milliseconds.
 const FIRST_BYTE_MS: f64 = 50.0;
 
@@ -178,6 +181,12 @@ impl Judge<'_> {
             targets.push(target(format!("10 M rows, {format}: first byte"), "ms", Bound::AtMost(FIRST_BYTE_MS), of(&ten, "first_byte_ms")));
             targets.push(target(format!("10 M rows, {format}: time against 1 M rows"), "×", Bound::AtMost(10.5), longer));
         }
+        targets.push(target(
+            format!("{}: memory above idle", growth::TOGETHER),
+            "MiB",
+            Bound::AtMost(TOGETHER_MIB),
+            of(growth::TOGETHER, "above_idle_mib"),
+        ));
         targets
     }
 }
