@@ -66,7 +66,7 @@ impl Lane {
 impl Prepared<'_> {
     /// Appends a cell with its lead.
     #[inline(always)]
-    pub(super) fn put<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut Sheet) {
+    pub(super) fn put<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut Sheet<'_>) {
         match self {
             Self::Float(numbers) => numbers.put_float::<D>(row, sheet),
             Self::Integer(numbers) => numbers.put_integer(row, sheet),

@@ -1,7 +1,7 @@
 //! Rows of text: for each row every cell with what stands before it, then the row's end.
 
 use super::lane::{Lane, Prepared};
-use super::sheet::{Piece, Sheet};
+use super::sheet::{Block, Piece, Sheet};
 use super::{Dialect, cell};
 use crate::{Batch, Error, Field};
 
@@ -11,6 +11,7 @@ pub struct Rows<D> {
     dialect: D,
     lanes: Vec<Lane>,
     end: Piece,
+    block: Block,
 }
 
 /// Rows after which the length of the rest is estimated.
@@ -33,15 +34,15 @@ impl<D: Dialect> Rows<D> {
             )));
         }
         let lanes = leads.into_iter().map(Lane::new::<D>).collect();
-        Ok(Self { dialect, lanes, end: Piece::new(&[end]) })
+        Ok(Self { dialect, lanes, end: Piece::new(&[end]), block: Block::default() })
     }
 
     /// Appends all rows of a batch.
     pub fn write(&mut self, batch: &Batch, out: &mut Vec<u8>) {
-        let Self { dialect, lanes, end } = self;
+        let Self { dialect, lanes, end, block } = self;
         let prepared: Vec<Prepared<'_>> =
             lanes.iter_mut().zip(batch.columns()).map(|(lane, column)| lane.prepare(dialect, column)).collect();
-        let mut sheet = Sheet::after(std::mem::take(out));
+        let mut sheet = Sheet::new(block, out);
         let before = sheet.len();
         for row in 0..batch.rows() {
             for lane in &prepared {
@@ -54,6 +55,6 @@ impl<D: Dialect> Rows<D> {
                 sheet.reserve(rest + rest / 16);
             }
         }
-        *out = sheet.into_bytes();
+        sheet.finish();
     }
 }

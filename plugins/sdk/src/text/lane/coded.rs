@@ -112,18 +112,50 @@ impl<'a> Coded<'a> {
 }
 
 #[inline(always)]
-pub(super) fn put_block<const N: usize>(codes: &[i32], blocks: &[[u8; N]], row: usize, sheet: &mut Sheet) {
+pub(super) fn put_block<const N: usize>(codes: &[i32], blocks: &[[u8; N]], row: usize, sheet: &mut Sheet<'_>) {
     let block = &blocks[code(codes, row)];
-    *sheet.room() = *block;
+    sheet.room::<N>().copy_from_slice(block);
     sheet.keep(usize::from(block[N - 1]));
 }
 
 #[inline(always)]
-pub(super) fn put_cell(codes: &[i32], entries: &Entries, row: usize, sheet: &mut Sheet) {
+pub(super) fn put_cell(codes: &[i32], entries: &Entries, row: usize, sheet: &mut Sheet<'_>) {
     sheet.append(entries.cell(code(codes, row)));
 }
 
 #[inline(always)]
 fn code(codes: &[i32], row: usize) -> usize {
     usize::try_from(codes[row]).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::sheet::Block;
+    use super::*;
+
+    #[test]
+    fn cells_of_any_length_and_null_stand_for_their_codes() {
+        for longest in [0, 14, 15, 16, 30, 31, 32, 62, 63, 64, 300, 3000] {
+            let texts = [String::new(), "b".to_owned(), "c".repeat(longest)];
+            let mut entries = Entries::default();
+            entries.fill(b",", 1, 3, b"null", |value, out| out.extend_from_slice(texts[value].as_bytes()));
+            // Of the same version: nothing is rendered again.
+            entries.fill(b",", 1, 3, b"null", |_, _| panic!("rendered twice"));
+            let keys = vec![2, 1, 0, 2, 1, 1, 0, 0, 2];
+            let coded = Coded::dictionary(keys.into(), Some(Bits::new(&[0b1111_0111, 1], 9)), &entries);
+            let (mut block, mut out) = (Block::default(), Vec::new());
+            let mut sheet = Sheet::new(&mut block, &mut out);
+            for row in 0..9 {
+                match &coded {
+                    Coded::Of16(codes, blocks) => put_block(codes, blocks, row, &mut sheet),
+                    Coded::Of32(codes, blocks) => put_block(codes, blocks, row, &mut sheet),
+                    Coded::Of64(codes, blocks) => put_block(codes, blocks, row, &mut sheet),
+                    Coded::Other(codes, entries) => put_cell(codes, entries, row, &mut sheet),
+                }
+            }
+            sheet.finish();
+            let long = &texts[2];
+            assert_eq!(String::from_utf8_lossy(&out), format!(",{long},b,,null,b,b,,,{long}"));
+        }
+    }
 }

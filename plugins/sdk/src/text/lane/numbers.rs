@@ -23,7 +23,7 @@ impl<'a, T: Copy> Numbers<'a, T> {
     }
 
     #[inline(always)]
-    fn put(&self, row: usize, sheet: &mut Sheet, write: impl FnOnce(T, &mut Slot) -> usize) {
+    fn put(&self, row: usize, sheet: &mut Sheet<'_>, write: impl FnOnce(T, &mut Slot) -> usize) {
         if self.validity.is_some_and(|bits| !bits.get(row)) {
             self.null.put(sheet);
         } else {
@@ -35,14 +35,14 @@ impl<'a, T: Copy> Numbers<'a, T> {
 
 impl Numbers<'_, i64> {
     #[inline(always)]
-    pub(super) fn put_integer(&self, row: usize, sheet: &mut Sheet) {
+    pub(super) fn put_integer(&self, row: usize, sheet: &mut Sheet<'_>) {
         self.put(row, sheet, number::signed);
     }
 }
 
 impl Numbers<'_, f64> {
     #[inline(always)]
-    pub(super) fn put_float<D: Dialect>(&self, row: usize, sheet: &mut Sheet) {
+    pub(super) fn put_float<D: Dialect>(&self, row: usize, sheet: &mut Sheet<'_>) {
         self.put(row, sheet, number::float::<D>);
     }
 }

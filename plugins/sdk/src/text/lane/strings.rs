@@ -31,7 +31,7 @@ impl<'a, O: Offset> Text<'a, O> {
     }
 
     #[inline(always)]
-    pub(super) fn put<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut Sheet) {
+    pub(super) fn put<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut Sheet<'_>) {
         if self.validity.is_some_and(|bits| !bits.get(row)) {
             return self.null.put(sheet);
         }
@@ -43,7 +43,7 @@ impl<'a, O: Offset> Text<'a, O> {
             self.opening.put(sheet);
             sheet.copy(buffer, start, length);
             if let &[quote] = D::QUOTE {
-                *sheet.room() = [quote];
+                sheet.room::<1>()[0] = quote;
                 sheet.keep(1);
             }
         } else {
