@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Strategy};
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Strategy};
 
 use crate::failure::Failure;
 use crate::limits::Limits;
@@ -16,10 +16,11 @@ const EPOCH: Duration = Duration::from_millis(5);
 /// bounds check (checks cost 30–45 % of encoding speed). Address space only; nothing is resident.
 const RESERVATION: u64 = 4 << 30;
 
-/// Bytes at the start of each pooled memory that are cleared by writing zeros instead of being given
-/// back to the kernel: a small response touches no more, and page faults are most of what a fresh
-/// instance costs.
-const KEEP_RESIDENT: usize = 512 << 10;
+/// Bytes of each pooled memory that are cleared by writing to them instead of being given back to the
+/// kernel: a small response touches fewer, and page faults are most of what a fresh instance costs. The
+/// kernel says which pages were written (Linux 6.7; before that, the first pages of a memory count), so
+/// it does not matter where they lie. All instances together keep this many bytes each at most.
+const KEEP_RESIDENT: usize = 1 << 20;
 
 /// Core instances, memories and tables of one component at most. A Rust guest has three instances
 /// and one memory; a Python guest some twenty instances.
@@ -56,6 +57,7 @@ fn config(limits: &Limits) -> Config {
         .table_elements(limits.table_elements)
         .max_memory_size(limits.memory_bytes)
         .linear_memory_keep_resident(KEEP_RESIDENT)
+        .pagemap_scan(Enabled::Auto)
         .table_keep_resident(limits.table_elements.min(4096));
     let mut config = Config::new();
     config
