@@ -67,6 +67,9 @@ impl<'a> ChunkWriter<'a> {
     /// A data page. `values` appends those that are not null.
     pub(crate) fn data(&mut self, rows: &Rows<'_>, bounds: Option<Bounds>, values: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
         self.tools.body.clear();
+        if !self.optional && rows.nulls > 0 {
+            return Err(Error::Internal("there are nulls in a column whose schema forbids them".to_owned()));
+        }
         if self.optional {
             levels::levels(&mut self.tools.body, rows.count, rows.nulls, rows.valid);
         }

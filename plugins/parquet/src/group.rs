@@ -22,6 +22,7 @@ pub(crate) fn write(out: &mut Vec<u8>, tools: &mut Tools, batch: &Batch) -> Resu
     while start < batch.rows() {
         let rows = start..end(&columns, start, batch.rows());
         start = rows.end;
+        out.reserve(size(&columns, rows.clone()) / 2);
         let chunks = columns.iter().map(|column| chunk(out, tools, column, rows.clone())).collect::<Result<_, _>>()?;
         groups.push(Group { rows: rows.len() as u64, chunks });
     }
@@ -31,7 +32,7 @@ pub(crate) fn write(out: &mut Vec<u8>, tools: &mut Tools, batch: &Batch) -> Resu
 /// Where the row group ends that begins at `start`: after one row at least.
 fn end(columns: &[Column<'_>], start: usize, rows: usize) -> usize {
     let most = rows.min(start + ROW_GROUP_ROWS);
-    let fits = |end: usize| columns.iter().map(|column| weight(column, start..end)).sum::<usize>() <= ROW_GROUP_BYTES;
+    let fits = |end: usize| size(columns, start..end) <= ROW_GROUP_BYTES;
     if fits(most) {
         return most;
     }
@@ -42,6 +43,10 @@ fn end(columns: &[Column<'_>], start: usize, rows: usize) -> usize {
         if fits(middle) { low = middle } else { high = middle }
     }
     low
+}
+
+fn size(columns: &[Column<'_>], rows: Range<usize>) -> usize {
+    columns.iter().map(|column| weight(column, rows.clone())).sum()
 }
 
 /// Bytes of some rows before encoding; of keys alone where there is a dictionary.
