@@ -20,7 +20,7 @@ pub(in super::super) struct Entries {
 /// The same cells in blocks of one size where they fit, the last byte of each their length: a copy of a fixed length
 /// costs less than one of a length that must be looked at.
 #[derive(Debug, Default)]
-enum Blocks {
+pub(super) enum Blocks {
     Of16(Vec<[u8; 16]>),
     Of32(Vec<[u8; 32]>),
     Of64(Vec<[u8; 64]>),
@@ -53,6 +53,11 @@ impl Entries {
         };
     }
 
+    /// None where a cell is too long for blocks.
+    pub(super) fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
     fn cells(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end])
@@ -73,42 +78,20 @@ fn block<const N: usize>(cell: &[u8]) -> [u8; N] {
     block
 }
 
-/// Codes of a batch and what they stand for.
-#[derive(Debug)]
-pub(in super::super) enum Coded<'a> {
-    Of16(Codes<'a>, &'a [[u8; 16]]),
-    Of32(Codes<'a>, &'a [[u8; 32]]),
-    Of64(Codes<'a>, &'a [[u8; 64]]),
-    Other(Codes<'a>, &'a Entries),
+/// Codes of a batch.
+pub(in super::super) type Codes<'a> = Cow<'a, [i32]>;
+
+/// Keys of a dictionary. What is null gets the last code, so that no cell looks at the bitmap.
+pub(super) fn keys<'a>(keys: Codes<'a>, validity: Option<Bits<'_>>, entries: &Entries) -> Codes<'a> {
+    let Some(bits) = validity else { return keys };
+    let null = i32::try_from(entries.ends.len() - 1).unwrap_or(i32::MAX);
+    keys.iter().enumerate().map(|(row, &key)| if bits.get(row) { key } else { null }).collect()
 }
 
-type Codes<'a> = Cow<'a, [i32]>;
-
-impl<'a> Coded<'a> {
-    /// Keys of a dictionary. What is null gets the last code, so that no cell looks at the bitmap.
-    pub(super) fn dictionary(mut keys: Codes<'a>, validity: Option<Bits<'_>>, entries: &'a Entries) -> Self {
-        if let Some(bits) = validity {
-            let null = i32::try_from(entries.ends.len() - 1).unwrap_or(i32::MAX);
-            let coded = keys.iter().enumerate().map(|(row, &key)| if bits.get(row) { key } else { null });
-            keys = coded.collect();
-        }
-        Self::new(keys, entries)
-    }
-
-    /// Booleans as the codes 0 and 1, 2 for null.
-    pub(super) fn boolean(bits: Bits<'_>, validity: Option<Bits<'_>>, entries: &'a Entries) -> Self {
-        let code = |row| if validity.is_none_or(|validity| validity.get(row)) { i32::from(bits.get(row)) } else { 2 };
-        Self::new((0..bits.len()).map(code).collect(), entries)
-    }
-
-    fn new(codes: Codes<'a>, entries: &'a Entries) -> Self {
-        match &entries.blocks {
-            Blocks::Of16(blocks) => Self::Of16(codes, blocks),
-            Blocks::Of32(blocks) => Self::Of32(codes, blocks),
-            Blocks::Of64(blocks) => Self::Of64(codes, blocks),
-            Blocks::None => Self::Other(codes, entries),
-        }
-    }
+/// Booleans as the codes 0 and 1, 2 for null.
+pub(super) fn booleans<'a>(bits: Bits<'_>, validity: Option<Bits<'_>>) -> Codes<'a> {
+    let code = |row| if validity.is_none_or(|validity| validity.get(row)) { i32::from(bits.get(row)) } else { 2 };
+    (0..bits.len()).map(code).collect()
 }
 
 #[inline(always)]
@@ -142,15 +125,15 @@ mod tests {
             // Of the same version: nothing is rendered again.
             entries.fill(b",", 1, 3, b"null", |_, _| panic!("rendered twice"));
             let keys = vec![2, 1, 0, 2, 1, 1, 0, 0, 2];
-            let coded = Coded::dictionary(keys.into(), Some(Bits::new(&[0b1111_0111, 1], 9)), &entries);
+            let codes = super::keys(keys.into(), Some(Bits::new(&[0b1111_0111, 1], 9)), &entries);
             let (mut block, mut out) = (Block::default(), Vec::new());
             let mut sheet = Sheet::new(&mut block, &mut out);
             for row in 0..9 {
-                match &coded {
-                    Coded::Of16(codes, blocks) => put_block(codes, blocks, row, &mut sheet),
-                    Coded::Of32(codes, blocks) => put_block(codes, blocks, row, &mut sheet),
-                    Coded::Of64(codes, blocks) => put_block(codes, blocks, row, &mut sheet),
-                    Coded::Other(codes, entries) => put_cell(codes, entries, row, &mut sheet),
+                match entries.blocks() {
+                    Blocks::Of16(blocks) => put_block(&codes, blocks, row, &mut sheet),
+                    Blocks::Of32(blocks) => put_block(&codes, blocks, row, &mut sheet),
+                    Blocks::Of64(blocks) => put_block(&codes, blocks, row, &mut sheet),
+                    Blocks::None => put_cell(&codes, &entries, row, &mut sheet),
                 }
             }
             sheet.finish();

@@ -47,7 +47,7 @@ impl<'a, O: Offset> Text<'a, O> {
                 sheet.keep(1);
             }
         } else {
-            sheet.write(|out| {
+            sheet.write(move |out| {
                 out.extend_from_slice(self.lead);
                 dialect.escape(&buffer[start..start + length], out);
             });
