@@ -15,6 +15,9 @@ pub(crate) const PROFILE: &str = "plugin";
 /// Measured: without bulk-memory encoders take 40 % longer. Relaxed SIMD stays off: its results differ
 /// from machine to machine.
 const FEATURES: &str = "-Ctarget-feature=+simd128,+bulk-memory";
+/// Bytes of the guest's own stack, and of memory that it has from the start: a small response then fits in
+/// few pages and asks for no more. (Rust's default is a stack of 1 MiB, which every address lies behind.)
+const MEMORY: &str = "-Clink-arg=-zstack-size=262144\u{1f}-Clink-arg=--initial-memory=2097152";
 /// What a plugin may import: one function's interface, and one that holds only types.
 const IMPORTS: [&str; 2] = ["yearbook:plugin/log@0.1.0", "yearbook:plugin/types@0.1.0"];
 
@@ -92,7 +95,7 @@ fn compile(root: &Path, target_dir: &Path, profile: &str, packages: &[(String, S
 
 /// Compiler flags, separated by 0x1f as cargo wants them.
 fn flags(root: &Path, sysroot: &str) -> Result<String> {
-    let mut flags = FEATURES.to_owned();
+    let mut flags = format!("{FEATURES}\u{1f}{MEMORY}");
     let mut remap = |from: &Path, to: &str| -> Result<()> {
         let from = from.to_str().with_context(|| format!("{} is not UTF-8", from.display()))?;
         write!(flags, "\u{1f}--remap-path-prefix={from}={to}")?;

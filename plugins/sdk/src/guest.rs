@@ -33,7 +33,19 @@ pub struct EncoderExport<E>(PhantomData<E>);
 
 /// One response: the encoder and what it needs to see batches.
 #[doc(hidden)]
-pub struct Encoding<E>(RefCell<(E, Decoder)>);
+pub struct Encoding<E>(RefCell<Begun<E>>);
+
+#[doc(hidden)]
+pub struct Begun<E> {
+    encoder: E,
+    decoder: Decoder,
+    /// Bytes that a row of the last part became, rounded up: a guess at the next part's size, so that its
+    /// buffer need not grow.
+    row_bytes: usize,
+}
+
+/// Most bytes that a part's buffer begins with.
+const LARGEST_GUESS: usize = 8 << 20;
 
 impl<E: Encoder> wit::Guest for EncoderExport<E> {
     type Encoding = Encoding<E>;
@@ -62,27 +74,29 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
         let schema = Schema::from_wire(wire_schema(schema)).map_err(wit_error)?;
         let decoder = Decoder::new(&schema);
         let encoder = E::open(schema, &options(chosen)).map_err(wit_error)?;
-        Ok(wit::Encoding::new(Self(RefCell::new((encoder, decoder)))))
+        Ok(wit::Encoding::new(Self(RefCell::new(Begun { encoder, decoder, row_bytes: 0 }))))
     }
 
     fn head(&self) -> Result<Vec<u8>, types::Error> {
         let mut out = Vec::new();
-        self.0.borrow_mut().0.head(&mut out).map_err(wit_error)?;
+        self.0.borrow_mut().encoder.head(&mut out).map_err(wit_error)?;
         Ok(out)
     }
 
     fn part(&self, rows: wit::Batch) -> Result<wit::Piece, types::Error> {
-        let (encoder, decoder) = &mut *self.0.borrow_mut();
-        let mut bytes = Vec::new();
+        let Begun { encoder, decoder, row_bytes } = &mut *self.0.borrow_mut();
         let batch = decoder.decode(wire_batch(rows)).map_err(wit_error)?;
+        let rows = batch.rows();
+        let mut bytes = Vec::with_capacity(rows.saturating_mul(*row_bytes).min(LARGEST_GUESS));
         encoder.part(batch, &mut bytes).map_err(wit_error)?;
+        *row_bytes = bytes.len() / rows.max(1) + 1;
         Ok(wit::Piece { bytes, note: encoder.note() })
     }
 
     fn tail(&self, notes: Vec<wit::Noted>) -> Result<Vec<u8>, types::Error> {
         let notes: Vec<Note> = notes.into_iter().map(|noted| Note { offset: noted.offset, bytes: noted.note }).collect();
         let mut out = Vec::new();
-        self.0.borrow_mut().0.tail(&notes, &mut out).map_err(wit_error)?;
+        self.0.borrow_mut().encoder.tail(&notes, &mut out).map_err(wit_error)?;
         Ok(out)
     }
 }

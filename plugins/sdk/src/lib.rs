@@ -7,7 +7,7 @@
 //! ([`testing`]). Never touches: files, network, clock, randomness. A plugin is a pure function.
 //!
 //! Everything but the exports compiles natively, so that a plugin's logic is tested with `cargo test`.
-//! All hand-written `unsafe` of the guest side stands in `raw.rs`.
+//! All hand-written `unsafe` of the guest side stands in `raw.rs` and `raw/`.
 //!
 //! # A format in thirty lines
 //! ```
