@@ -1,6 +1,8 @@
 //! The sandbox against real components: what a response looks like, and what becomes of a guest that
 //! misbehaves (`plugins/evil`).
 
+mod parts;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -139,7 +141,7 @@ async fn a_client_that_goes_away_gives_its_instance_back() {
         panic!("an endless body was whole")
     };
     assert!(chunks.next().await.is_some());
-    assert_eq!(guest.free_instances(), all - 1);
+    assert!(guest.free_instances() < all);
     drop(chunks);
     tokio::time::timeout(Duration::from_secs(10), async {
         while guest.free_instances() < all {

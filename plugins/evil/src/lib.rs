@@ -10,6 +10,8 @@ use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Para
 pub struct Evil {
     attack: String,
     call: String,
+    /// Parts that this instance has made.
+    parts: usize,
 }
 
 impl Evil {
@@ -25,7 +27,7 @@ impl Encoder for Evil {
             version: env!("CARGO_PKG_VERSION"),
             media_type: "application/x-evil",
             extension: "evil",
-            separator: None,
+            separator: Some(b""),
             part_rows: None,
             dictionaries: true,
             compressible: false,
@@ -44,7 +46,7 @@ impl Encoder for Evil {
     }
 
     fn open(_schema: Schema, options: &Options) -> Result<Self, Error> {
-        let evil = Self { attack: options.text("attack")?.to_owned(), call: options.text("call")?.to_owned() };
+        let evil = Self { attack: options.text("attack")?.to_owned(), call: options.text("call")?.to_owned(), parts: 0 };
         evil.reach("open", &mut Vec::new())?;
         Ok(evil)
     }
@@ -55,11 +57,28 @@ impl Encoder for Evil {
     }
 
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
-        out.extend_from_slice(format!("{} rows ", batch.rows()).as_bytes());
+        self.parts += 1;
+        match self.attack.as_str() {
+            // Says that parts are independent, and lies.
+            "remember" => out.extend_from_slice(format!("part {} ", self.parts).as_bytes()),
+            _ => out.extend_from_slice(format!("{} rows ", batch.rows()).as_bytes()),
+        }
         self.reach("part", out)
     }
 
-    fn tail(&mut self, _: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
+    fn note(&mut self) -> Vec<u8> {
+        match self.attack.as_str() {
+            "hoard" => vec![b'x'; 1 << 20],
+            "note" => b"note ".to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn tail(&mut self, notes: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
+        for note in notes {
+            out.extend_from_slice(format!("{}:", note.offset).as_bytes());
+            out.extend_from_slice(&note.bytes);
+        }
         out.extend_from_slice(b"tail");
         self.reach("tail", out)
     }
