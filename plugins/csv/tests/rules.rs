@@ -50,6 +50,22 @@ fn only_fields_that_need_quotes_get_them_rfc_4180() {
 }
 
 #[test]
+fn text_reads_the_same_however_it_is_held_and_cut() {
+    // Every length, some of them null or to be quoted; more values than a batch has rows.
+    let texts: Vec<Option<String>> =
+        (0..1200).map(|row| (row % 11 != 5).then(|| format!("{row:x<row$}{}", if row % 13 == 7 { ",\"\n" } else { "" }))).collect();
+    let plain = text(&Table::new().text("a", &texts).integers("b", &[Some(1); 1200]).batches_of(1200));
+    let read = records(plain.as_bytes());
+    assert!(read.iter().map(|record| &record[0]).eq(texts.iter().map(|text| text.as_deref().unwrap_or_default())));
+    for rows in [1, 10, 599, 1200] {
+        let table = Table::new().dictionary("a", &texts).integers("b", &[Some(1); 1200]).batches_of(rows);
+        assert_eq!(text(&table), plain, "{rows} rows a batch");
+        let table = Table::new().text("a", &texts).integers("b", &[Some(1); 1200]).batches_of(rows);
+        assert_eq!(text(&table), plain, "{rows} rows a batch");
+    }
+}
+
+#[test]
 fn the_delimiter_is_chosen_and_quoted() {
     let table = Table::new().text("a", &[Some("x;y"), Some("x,y")]).integers("b", &[Some(1), Some(2)]);
     let bytes = encode::<Csv>(&table, &[("delimiter", Value::Text(";".to_owned()))]).unwrap();

@@ -47,7 +47,7 @@ impl Lane {
                 entries.fill(text, 1, 2, D::NULL, |value, out| out.extend_from_slice(if value == 1 { b"true" } else { b"false" }));
                 Prepared::coded(coded::booleans(bits, validity), entries)
             }
-            Values::Dictionary(dictionary) => {
+            Values::Dictionary(dictionary) if entries.are_worth_it(dictionary.version, dictionary.values.length, column.length) => {
                 let values = &dictionary.values;
                 entries.fill(text, dictionary.version, values.length, D::NULL, |value, out| cell::render(dialect, values, value, out));
                 Prepared::coded(coded::keys(dictionary.keys, validity, entries), entries)

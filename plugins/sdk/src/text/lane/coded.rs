@@ -10,6 +10,8 @@ use crate::column::Bits;
 #[derive(Debug, Default)]
 pub(in super::super) struct Entries {
     version: u64,
+    /// A version that was not worth rendering yet, and how many rows of it there were.
+    awaited: (u64, usize),
     /// One after the other.
     bytes: Vec<u8>,
     /// Where each ends.
@@ -29,6 +31,16 @@ pub(super) enum Blocks {
 }
 
 impl Entries {
+    /// Whether to render the values of a version, of which `rows` more cells are at hand. Not as long as there are
+    /// few cells for many values: a hundred rows may come with a dictionary of thousands.
+    pub(super) fn are_worth_it(&mut self, version: u64, values: usize, rows: usize) -> bool {
+        if self.awaited.0 != version {
+            self.awaited = (version, 0);
+        }
+        self.awaited.1 = self.awaited.1.saturating_add(rows);
+        self.version == version || self.awaited.1 >= values / 2
+    }
+
     /// Renders `values` cells and null, unless what is there is of the same version.
     pub(super) fn fill(&mut self, lead: &[u8], version: u64, values: usize, null: &[u8], render: impl Fn(usize, &mut Vec<u8>)) {
         if self.version == version {
@@ -115,6 +127,18 @@ fn code(codes: &[i32], row: usize) -> usize {
 mod tests {
     use super::super::super::sheet::Block;
     use super::*;
+
+    #[test]
+    fn a_dictionary_is_rendered_once_there_are_cells_enough_for_it() {
+        let mut entries = Entries::default();
+        assert!(!entries.are_worth_it(1, 1000, 100));
+        assert!(!entries.are_worth_it(1, 1000, 399));
+        assert!(entries.are_worth_it(1, 1000, 1));
+        assert!(!entries.are_worth_it(2, 1000, 499), "another dictionary");
+        assert!(entries.are_worth_it(3, 8, 100));
+        entries.fill(b"", 4, 1000, b"", |_, _| {});
+        assert!(entries.are_worth_it(4, 1000, 1), "it is rendered already");
+    }
 
     #[test]
     fn cells_of_any_length_and_null_stand_for_their_codes() {
