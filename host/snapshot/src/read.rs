@@ -1,6 +1,7 @@
 //! Reading rows of a snapshot (architecture, step 9; spec 4.1). Turns a [`ReadPlan`] into a [`Scan`]: what is not
 //! asked for is not read. Knows nothing of formats, plans or HTTP.
 
+mod budget;
 mod columns;
 mod dates;
 mod decode;
@@ -26,6 +27,7 @@ use crate::{Failure, Files};
 
 use self::kept::Kept;
 
+pub(crate) use budget::{Budget, Room};
 pub(crate) use decode::{Piece, Source};
 pub(crate) use dictionary::Dictionary;
 pub(crate) use footer::{Opened, dictionary_only};
@@ -44,6 +46,7 @@ pub struct Reader {
     /// By digest of the file and id of the snapshot, which decides how columns are read.
     footers: Cache<(String, String), Arc<Opened>>,
     kept: Arc<Kept>,
+    budget: Budget,
     steps: StepLimits,
 }
 
@@ -53,7 +56,21 @@ impl Reader {
     pub fn new(files: Files, workers: Arc<Workers>) -> Self {
         let weigh = |_: &(String, String), opened: &Arc<Opened>| u32::try_from(opened.memory()).unwrap_or(u32::MAX);
         let footers = Cache::builder().max_capacity(FOOTERS_IN_MEMORY).weigher(weigh).build();
-        Self { files, workers, footers, kept: Arc::new(Kept::new()), steps: StepLimits::default() }
+        Self {
+            files,
+            workers,
+            footers,
+            kept: Arc::new(Kept::new()),
+            budget: Budget::new(budget::FETCHED_BYTES),
+            steps: StepLimits::default(),
+        }
+    }
+
+    /// The same with room for `bytes` that are fetched and not yet decoded, over all scans together. Default 128 MiB. Nothing
+    /// waits for room: a scan that finds none fetches one batch at a time, and makes the same batches.
+    #[must_use]
+    pub fn with_fetched_bytes(self, bytes: u64) -> Self {
+        Self { budget: Budget::new(bytes), ..self }
     }
 
     /// Whether stored files lie on this machine. Then what [`Reader::scan`] returns is ready when it is first polled on a
@@ -112,6 +129,7 @@ impl Reader {
             workers: Arc::clone(&self.workers),
             opened,
             kept: Arc::clone(&self.kept),
+            budget: self.budget.clone(),
             steps: self.steps,
         })
     }

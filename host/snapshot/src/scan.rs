@@ -1,8 +1,10 @@
 //! Rows on their way out: what a [`crate::Reader`] hands over, and how a file is cut into steps and batches.
 
+mod compact;
 mod matches;
 mod search;
 mod slicing;
+mod step;
 mod steps;
 mod stream;
 
@@ -15,6 +17,8 @@ use futures::stream::BoxStream;
 
 use crate::Failure;
 use crate::read::{Needle, Projection, Source};
+
+use step::Filter;
 
 pub use slicing::SLICING_VERSION;
 pub(crate) use steps::StepLimits;
@@ -35,7 +39,7 @@ pub struct Scan {
 pub(crate) fn plain(source: Source, projection: Projection, window: Range<u64>, max_rows: Option<u64>) -> Scan {
     let end = max_rows.map_or(window.end, |rows| window.end.min(window.start.saturating_add(rows)));
     let next = (end < window.end).then_some(end);
-    scan(source, projection, next, window.start..end, stream::Filter::All)
+    scan(source, projection, next, window.start..end, Filter::All)
 }
 
 /// The rows of `window` with `needle` in a dimension, up to `max_rows`. With a maximum, the filter columns are read
@@ -48,17 +52,17 @@ pub(crate) async fn filtered(
     max_rows: Option<u64>,
 ) -> Result<Scan, Failure> {
     if source.opened.dimensions.is_empty() {
-        return Ok(scan(source, projection, None, 0..0, stream::Filter::All));
+        return Ok(scan(source, projection, None, 0..0, Filter::All));
     }
     let Some(max_rows) = max_rows else {
-        return Ok(scan(source, projection, None, window, stream::Filter::Needle(Arc::new(search::Search::new(needle)))));
+        return Ok(scan(source, projection, None, window, Filter::Needle(Arc::new(search::Search::new(needle)))));
     };
     let found = matches::find(&source, window, needle, max_rows).await?;
     let rows = found.from..found.from + found.rows.len() as u64;
-    Ok(scan(source, projection, found.next, rows, stream::Filter::Known { rows: found.rows }))
+    Ok(scan(source, projection, found.next, rows, Filter::Known { rows: found.rows }))
 }
 
-fn scan(source: Source, projection: Projection, next: Option<u64>, rows: Range<u64>, filter: stream::Filter) -> Scan {
+fn scan(source: Source, projection: Projection, next: Option<u64>, rows: Range<u64>, filter: Filter) -> Scan {
     let schema = Arc::clone(&projection.schema);
     Scan { schema, next, batches: stream::batches(source, projection, rows, filter) }
 }

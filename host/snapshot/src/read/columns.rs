@@ -38,6 +38,7 @@ impl Source {
             for ((place, leaf), array) in places.into_iter().zip(wanted).zip(decoded) {
                 let parts = columns.get_mut(place).into_iter().flatten();
                 for part in parts.filter(|part| part.array.is_none() && part.rows.start >= start && part.rows.end <= end) {
+                    Effort::add(&self.kept.effort.pages, 1);
                     let page = array.slice(part.rows.start - start, part.rows.len());
                     part.array = Some(self.keep(self.opened.chunk(group, leaf), part.page, page));
                 }
@@ -62,7 +63,6 @@ impl Source {
         let mask = ProjectionMask::leaves(self.opened.metadata.file_metadata().schema_descr(), leaves.iter().copied());
         let length = rows.len();
         let piece = Piece { group, rows, wanted: None };
-        Effort::add(&self.kept.effort.pages, leaves.len());
         let decoded = match self.reader(&self.opened.output, mask, piece, length).await? {
             Some(reader) => self.batch(group, reader, Ok::<_, ParquetError>).await?,
             None => None,

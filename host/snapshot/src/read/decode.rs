@@ -15,6 +15,7 @@ use parquet::errors::ParquetError;
 use yearbook_workers::Workers;
 
 use super::Opened;
+use super::budget::Budget;
 use super::kept::Kept;
 use crate::scan::StepLimits;
 use crate::{Failure, Files};
@@ -26,6 +27,7 @@ pub(crate) struct Source {
     pub(crate) workers: Arc<Workers>,
     pub(crate) opened: Arc<Opened>,
     pub(crate) kept: Arc<Kept>,
+    pub(crate) budget: Budget,
     pub(crate) steps: StepLimits,
 }
 

@@ -78,12 +78,8 @@ impl Projection {
         ProjectionMask::leaves(opened.metadata.file_metadata().schema_descr(), self.leaves.iter().copied())
     }
 
-    /// A decoded batch in output order and schema. Fails where the file holds a null that the catalogue denies.
-    pub(crate) fn arrange(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
-        self.arranged(batch.columns(), batch.num_rows())
-    }
-
-    /// The same of columns in the order of [`Projection::leaves`].
+    /// A batch in output order and schema of decoded `columns`, which are in the order of [`Projection::leaves`]. Fails where
+    /// the file holds a null that the catalogue denies.
     pub(crate) fn arranged(&self, columns: &[ArrayRef], rows: usize) -> Result<RecordBatch, ArrowError> {
         let columns = self.order.iter().filter_map(|&index| columns.get(index).cloned()).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod counted;
 mod damage;
 mod fixture;
 mod laws;
@@ -137,4 +138,40 @@ async fn a_row_larger_than_a_batch_travels_alone() {
     assert_eq!(with_huge.len(), 1);
     assert_eq!(with_huge[0].num_rows(), 1);
     assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 300);
+}
+
+#[tokio::test]
+async fn without_room_the_same_batches_are_fetched_one_at_a_time() {
+    let stored = Stored::new(&Shape { rows: 30_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
+    let ask = async |bytes: u64, columns: &[usize], needle: Option<&str>| {
+        let reader = stored.afresh(None).with_fetched_bytes(bytes);
+        let mut plan = plan(&stored.snapshot);
+        (plan.columns, plan.needle) = (columns.to_vec(), needle.map(str::to_owned));
+        let batches: Vec<RecordBatch> = reader.scan(&plan).await.unwrap().batches.try_collect().await.unwrap();
+        let shares = |two: &[RecordBatch]| {
+            let values = |batch: &RecordBatch| batch.column(0).as_any_dictionary().values().to_data();
+            values(&two[0]).ptr_eq(&values(&two[1]))
+        };
+        let shared: Vec<bool> = batches.windows(2).map(shares).collect();
+        (batches, shared)
+    };
+    for needle in [None, Some("a")] {
+        let (plenty, shared) = ask(1 << 30, &[1, 0, 3, 6], needle).await;
+        assert!(plenty.len() > 5 && shared.contains(&true));
+        assert_eq!(ask(0, &[1, 0, 3, 6], needle).await, (plenty, shared), "rows, their slices, and which of them share a dictionary");
+    }
+}
+
+#[tokio::test]
+async fn room_is_given_back_when_a_step_ends_and_when_a_scan_is_dropped() {
+    let stored = Stored::new(&Shape { rows: 30_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
+    let bytes = 64 << 20;
+    let reader = stored.afresh(None).with_fetched_bytes(bytes);
+    let mut scan = reader.scan(&plan(&stored.snapshot)).await.unwrap();
+    scan.batches.try_next().await.unwrap().unwrap();
+    assert!(reader.budget.take(bytes).is_none(), "a step is being decoded");
+    drop(scan);
+    assert!(reader.budget.take(bytes).is_some());
+    let all: Vec<RecordBatch> = reader.scan(&plan(&stored.snapshot)).await.unwrap().batches.try_collect().await.unwrap();
+    assert!(!all.is_empty() && reader.budget.take(bytes).is_some());
 }

@@ -43,6 +43,11 @@ pub(super) fn steps(
     })
 }
 
+/// Whether row group `group` is one step: then one step is all that a scan takes of it.
+pub(super) fn is_one_step(limits: StepLimits, opened: &Opened, leaves: &[usize], group: usize) -> bool {
+    span(limits, opened, leaves, group) >= opened.rows_of(group)
+}
+
 /// Rows of an even span of row group `group`.
 fn span(limits: StepLimits, opened: &Opened, leaves: &[usize], group: usize) -> usize {
     let rows = opened.rows_of(group);

@@ -8,7 +8,7 @@ use super::super::*;
 use super::fixture::{LETTERS, Shape, Stored, plan};
 
 /// Simple case folding of the fixture's letters, written down independently of the code under test.
-fn folded(text: &str) -> String {
+pub(super) fn folded(text: &str) -> String {
     let fold = |letter| match letter {
         'A' => 'a',
         'K' | '\u{212a}' => 'k',
@@ -42,6 +42,7 @@ fn expected(table: &RecordBatch, rows: &[u64], columns: &[usize]) -> RecordBatch
 async fn check(shape: Shape, ask: Ask) {
     let mut stored = Stored::new(&shape).await;
     stored.reader.steps = ask.steps;
+    stored.reader.budget = Budget::new(ask.room);
     let mut plan = plan(&stored.snapshot);
     let date = |(year, month): (u32, u32)| format!("{year}-{month:02}-15");
     (plan.start, plan.end) = (ask.start.map(date), ask.end.map(date));
@@ -81,6 +82,7 @@ struct Ask {
     first_row: u64,
     max_rows: u64,
     steps: StepLimits,
+    room: u64,
 }
 
 fn asks() -> impl Strategy<Value = Ask> {
@@ -88,12 +90,13 @@ fn asks() -> impl Strategy<Value = Ask> {
     let needle = prop::option::weighted(0.6, prop::collection::vec(0..LETTERS.len(), 1..3));
     let columns = prop::collection::vec(0_usize..7, 1..8);
     let steps = (prop_oneof![1_u64..3000, Just(8 << 20)], 1_usize..100).prop_map(|(bytes, rows)| StepLimits { bytes, rows });
-    (month(), month(), needle, columns, prop_oneof![Just(0), 0_u64..300], prop_oneof![1_u64..5, 1_u64..400], steps).prop_map(
-        |(start, end, needle, columns, first_row, max_rows, steps)| {
+    let room = prop_oneof![Just(0_u64), Just(1 << 30)];
+    (month(), month(), needle, columns, prop_oneof![Just(0), 0_u64..300], prop_oneof![1_u64..5, 1_u64..400], steps, room).prop_map(
+        |(start, end, needle, columns, first_row, max_rows, steps, room)| {
             let mut columns = columns;
             let mut seen = std::collections::HashSet::new();
             columns.retain(|column| seen.insert(*column));
-            Ask { start, end, needle, columns, first_row, max_rows, steps }
+            Ask { start, end, needle, columns, first_row, max_rows, steps, room }
         },
     )
 }
