@@ -18,6 +18,7 @@ pub(super) fn cores() -> usize {
 pub(super) fn halves() -> (String, String) {
     match cores() {
         1 => ("0".to_owned(), "0".to_owned()),
+        2 => ("0".to_owned(), "1".to_owned()),
         cores => (format!("0-{}", cores / 2 - 1), format!("{}-{}", cores / 2, cores - 1)),
     }
 }

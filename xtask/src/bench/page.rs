@@ -90,7 +90,7 @@ fn requests(figures: &Figures) -> String {
         cached. A million rows in `long`, 20,000 areas of 64 corners; before anything was measured, each answer was compared with the published rows.\n\n\
         - ROAPI holds its tables in memory and promises no order of rows. Its addresses know no search in text, so it is sent SQL.\n\
         - Datasette reads an immutable SQLite file with primary keys, and is told not to count rows or suggest facets.\n\
-        - FastAPI + DuckDB is [a page of Python](../tests/peers/fastapi_duckdb.py): tables in DuckDB's memory, orjson, one worker.\n\n",
+        - FastAPI + DuckDB is [a page of Python](../tests/peers/fastapi_duckdb.py): tables compressed in DuckDB's memory, orjson, one worker.\n\n",
         wrk::CONNECTIONS
     );
     let head = ["request", "who", "requests/s", "p50, ms", "p99, ms", "rows/s", "CPU s per M rows", "peak MiB", "Yearbook is"];
@@ -112,7 +112,7 @@ fn exports(figures: &Figures) -> String {
     let mut text = String::from(
         "\n## Whole tables\n\
         One download after the other, each server with all cores, the client among them; medians. First byte is that of the body: headers may be early.\n\
-        Peak memory is the server's highest resident size during a download. ROAPI sends `Content-Length`: it makes the whole answer before it sends any of it.\n\
+        Peak memory is the server's highest resident size during a download; idle is what it held before the first of all. ROAPI sends `Content-Length`: it makes the whole answer before it sends any of it.\n\
         FastAPI streams batches of 65,536 rows through orjson and pyarrow.\n\n",
     );
     let head = ["export", "who", "s", "first byte, ms", "M rows/s", "MB", "CPU s per M rows", "peak MiB", "above idle", "Yearbook is"];

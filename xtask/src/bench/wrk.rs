@@ -25,14 +25,8 @@ pub(super) struct Load {
     pub(super) requests: f64,
 }
 
-/// Asks the same thing again and again for `seconds`; for longer where that brought no answer at all. `scripts` is the
-/// folder of the script that sends bodies.
+/// Asks the same thing again and again for `seconds`. `scripts` is the folder of the script that sends bodies.
 pub(super) fn run(ask: &Ask, seconds: u32, scripts: &Path) -> Result<Load> {
-    let load = once(ask, seconds, scripts)?;
-    if load.requests > 0.0 { Ok(load) } else { once(ask, seconds.max(2) * 5, scripts) }
-}
-
-fn once(ask: &Ask, seconds: u32, scripts: &Path) -> Result<Load> {
     let mut wrk = Command::new("taskset");
     wrk.args(["--cpu-list", &machine::halves().1, "wrk", "--latency", "--threads", "1", "--timeout", "30s"]);
     wrk.args(["--connections", &CONNECTIONS.to_string(), "--duration", &format!("{seconds}s")]);
