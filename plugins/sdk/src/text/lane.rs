@@ -1,7 +1,8 @@
 //! How the cells of one column are written: chosen once per batch.
 
-use super::sheet::{Piece, Sheet};
+use super::sheet::{Block, Piece, Sheet};
 use super::{Dialect, cell};
+use crate::column::{Bits, Dictionary};
 use crate::{Column, Values};
 use coded::{Blocks, Codes, Entries, put_block, put_cell};
 use numbers::{Numbers, integers};
@@ -29,6 +30,8 @@ pub(super) enum Prepared<'a> {
     Coded32(Codes<'a>, &'a [[u8; 32]]),
     Coded64(Codes<'a>, &'a [[u8; 64]]),
     Coded(Codes<'a>, &'a Entries),
+    /// Keys of a dictionary of text.
+    Keyed(Codes<'a>, Option<Bits<'a>>, Text<'a, i32>),
     Utf8(Text<'a, i32>),
     LargeUtf8(Text<'a, i64>),
     Any(Column<'a>, &'a [u8]),
@@ -39,19 +42,19 @@ impl Lane {
         Self { lead: Piece::new(&[&lead]), null: Piece::new(&[&lead, D::NULL]), text: lead, entries: Entries::default() }
     }
 
-    pub(super) fn prepare<'a, D: Dialect>(&'a mut self, dialect: &D, mut column: Column<'a>) -> Prepared<'a> {
+    pub(super) fn prepare<'a, D: Dialect>(&'a mut self, dialect: &D, mut column: Column<'a>, block: &mut Block) -> Prepared<'a> {
         let Self { text, lead, null, entries } = self;
         let validity = column.validity().copied();
         match std::mem::replace(&mut column.values, Values::Null) {
             Values::Boolean(bits) => {
-                entries.fill(text, 1, 2, D::NULL, |value, out| out.extend_from_slice(if value == 1 { b"true" } else { b"false" }));
+                let texts = [&b"false"[..], b"true"];
+                entries.fill(1, 2, block, |value, sheet| {
+                    sheet.append(text);
+                    sheet.append(value.map_or(D::NULL, |value| texts[value]));
+                });
                 Prepared::coded(coded::booleans(bits, validity), entries)
             }
-            Values::Dictionary(dictionary) if entries.are_worth_it(dictionary.version, dictionary.values.length, column.length) => {
-                let values = &dictionary.values;
-                entries.fill(text, dictionary.version, values.length, D::NULL, |value, out| cell::render(dialect, values, value, out));
-                Prepared::coded(coded::keys(dictionary.keys, validity, entries), entries)
-            }
+            Values::Dictionary(keyed) => dictionary(dialect, keyed, validity, text, entries, block),
             Values::Utf8(strings) => Prepared::Utf8(Text::new(dialect, strings, validity, text)),
             Values::LargeUtf8(strings) => Prepared::LargeUtf8(Text::new(dialect, strings, validity, text)),
             Values::Float64(numbers) => Prepared::Float(Numbers::new(numbers, validity, lead, null)),
@@ -64,6 +67,44 @@ impl Lane {
             },
         }
     }
+}
+
+/// A dictionary of text is rendered when there are cells enough for it; of other values at once.
+fn dictionary<'a, D: Dialect>(
+    dialect: &D,
+    dictionary: Dictionary<'a>,
+    validity: Option<Bits<'a>>,
+    text: &'a [u8],
+    entries: &'a mut Entries,
+    block: &mut Block,
+) -> Prepared<'a> {
+    let Dictionary { keys, mut values, version } = dictionary;
+    let nulls = values.validity().copied();
+    match std::mem::replace(&mut values.values, Values::Null) {
+        Values::Utf8(strings) if !entries.are_worth_it(version, values.length, keys.len()) => {
+            return Prepared::Keyed(keys, validity, Text::some::<D>(strings, nulls, text));
+        }
+        Values::Utf8(strings) => {
+            let texts = Text::new(dialect, strings, nulls, text);
+            entries.fill(version, values.length, block, |value, sheet| match value {
+                Some(value) => texts.put(dialect, value, sheet),
+                None => texts.put_null(sheet),
+            });
+        }
+        other => {
+            values.values = other;
+            entries.fill(version, values.length, block, |value, sheet| {
+                sheet.write(|out| {
+                    out.extend_from_slice(text);
+                    match value {
+                        Some(value) => cell::render(dialect, &values, value, out),
+                        None => out.extend_from_slice(D::NULL),
+                    }
+                });
+            });
+        }
+    }
+    Prepared::coded(coded::keys(keys, validity, entries), entries)
 }
 
 impl<'a> Prepared<'a> {
@@ -86,6 +127,13 @@ impl<'a> Prepared<'a> {
             Self::Coded32(codes, blocks) => put_block(codes, blocks, row, sheet),
             Self::Coded64(codes, blocks) => put_block(codes, blocks, row, sheet),
             Self::Coded(codes, entries) => put_cell(codes, entries, row, sheet),
+            Self::Keyed(keys, validity, text) => {
+                if validity.is_some_and(|bits| !bits.get(row)) {
+                    text.put_null(sheet);
+                } else {
+                    text.put(dialect, usize::try_from(keys[row]).unwrap_or(usize::MAX), sheet);
+                }
+            }
             Self::Utf8(text) => text.put(dialect, row, sheet),
             Self::LargeUtf8(text) => text.put(dialect, row, sheet),
             // Captured by reference, the row would be stored for every cell of the other lanes.

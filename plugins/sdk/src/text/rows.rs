@@ -41,7 +41,7 @@ impl<D: Dialect> Rows<D> {
     pub fn write(&mut self, batch: &Batch, out: &mut Vec<u8>) {
         let Self { dialect, lanes, end, block } = self;
         let prepared: Vec<Prepared<'_>> =
-            lanes.iter_mut().zip(batch.columns()).map(|(lane, column)| lane.prepare(dialect, column)).collect();
+            lanes.iter_mut().zip(batch.columns()).map(|(lane, column)| lane.prepare(dialect, column, block)).collect();
         let mut sheet = Sheet::new(block, out);
         let before = sheet.len();
         for row in 0..batch.rows() {

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::super::sheet::Sheet;
+use super::super::sheet::{Block, Sheet};
 use crate::column::Bits;
 
 /// Rendered cells, each after its lead. The last is null.
@@ -41,26 +41,28 @@ impl Entries {
         self.version == version || self.awaited.1 >= values / 2
     }
 
-    /// Renders `values` cells and null, unless what is there is of the same version.
-    pub(super) fn fill(&mut self, lead: &[u8], version: u64, values: usize, null: &[u8], render: impl Fn(usize, &mut Vec<u8>)) {
+    /// Renders `values` cells and null, unless what is there is of the same version. `render` appends a cell after
+    /// `lead`, for null when there is no value.
+    pub(super) fn fill(&mut self, version: u64, values: usize, block: &mut Block, render: impl Fn(Option<usize>, &mut Sheet<'_>)) {
         if self.version == version {
             return;
         }
         self.version = version;
         self.bytes.clear();
         self.ends.clear();
-        for value in 0..values {
-            self.bytes.extend_from_slice(lead);
-            render(value, &mut self.bytes);
-            self.ends.push(self.bytes.len());
+        let mut sheet = Sheet::new(block, &mut self.bytes);
+        for value in (0..values).map(Some).chain([None]) {
+            render(value, &mut sheet);
+            self.ends.push(sheet.len());
         }
-        self.bytes.extend_from_slice(lead);
-        self.bytes.extend_from_slice(null);
-        self.ends.push(self.bytes.len());
-        self.blocks = match self.cells().map(<[u8]>::len).max().unwrap_or(0) {
-            0..16 => Blocks::Of16(self.cells().map(block).collect()),
-            16..32 => Blocks::Of32(self.cells().map(block).collect()),
-            32..64 => Blocks::Of64(self.cells().map(block).collect()),
+        sheet.finish();
+        let longest = self.cells().map(|(start, end)| end - start).max().unwrap_or(0);
+        // Lets the last ones be copied past their end too.
+        self.bytes.extend_from_slice(&[0; 64]);
+        self.blocks = match longest {
+            0..16 => Blocks::Of16(self.cells().map(|cell| self.block(cell)).collect()),
+            16..32 => Blocks::Of32(self.cells().map(|cell| self.block(cell)).collect()),
+            32..64 => Blocks::Of64(self.cells().map(|cell| self.block(cell)).collect()),
             _ => Blocks::None,
         };
     }
@@ -70,24 +72,23 @@ impl Entries {
         &self.blocks
     }
 
-    fn cells(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end])
+    /// Where each cell begins and ends.
+    fn cells(&self) -> impl Iterator<Item = (usize, usize)> {
+        std::iter::once(0).chain(self.ends.iter().copied()).zip(self.ends.iter().copied())
+    }
+
+    /// A cell shorter than `N`, and its length.
+    #[expect(clippy::cast_possible_truncation, reason = "N is at most 64")]
+    fn block<const N: usize>(&self, (start, end): (usize, usize)) -> [u8; N] {
+        let mut block = self.bytes[start..].first_chunk().copied().unwrap_or([0; N]);
+        block[N - 1] = (end - start) as u8;
+        block
     }
 
     fn cell(&self, code: usize) -> &[u8] {
         let start = if code == 0 { 0 } else { self.ends[code - 1] };
         &self.bytes[start..self.ends[code]]
     }
-}
-
-/// A cell shorter than `N`, and its length.
-#[expect(clippy::cast_possible_truncation, reason = "N is at most 64")]
-fn block<const N: usize>(cell: &[u8]) -> [u8; N] {
-    let mut block = [0; N];
-    block[..cell.len()].copy_from_slice(cell);
-    block[N - 1] = cell.len() as u8;
-    block
 }
 
 /// Codes of a batch.
@@ -125,7 +126,6 @@ fn code(codes: &[i32], row: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::sheet::Block;
     use super::*;
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
         assert!(entries.are_worth_it(1, 1000, 1));
         assert!(!entries.are_worth_it(2, 1000, 499), "another dictionary");
         assert!(entries.are_worth_it(3, 8, 100));
-        entries.fill(b"", 4, 1000, b"", |_, _| {});
+        entries.fill(4, 1000, &mut Block::default(), |_, _| {});
         assert!(entries.are_worth_it(4, 1000, 1), "it is rendered already");
     }
 
@@ -145,12 +145,16 @@ mod tests {
         for longest in [0, 14, 15, 16, 30, 31, 32, 62, 63, 64, 300, 3000] {
             let texts = [String::new(), "b".to_owned(), "c".repeat(longest)];
             let mut entries = Entries::default();
-            entries.fill(b",", 1, 3, b"null", |value, out| out.extend_from_slice(texts[value].as_bytes()));
+            let mut block = Block::default();
+            entries.fill(1, 3, &mut block, |value, sheet| {
+                sheet.append(b",");
+                sheet.append(value.map_or("null", |value| &texts[value]).as_bytes());
+            });
             // Of the same version: nothing is rendered again.
-            entries.fill(b",", 1, 3, b"null", |_, _| panic!("rendered twice"));
+            entries.fill(1, 3, &mut block, |_, _| panic!("rendered twice"));
             let keys = vec![2, 1, 0, 2, 1, 1, 0, 0, 2];
             let codes = super::keys(keys.into(), Some(Bits::new(&[0b1111_0111, 1], 9)), &entries);
-            let (mut block, mut out) = (Block::default(), Vec::new());
+            let mut out = Vec::new();
             let mut sheet = Sheet::new(&mut block, &mut out);
             for row in 0..9 {
                 match entries.blocks() {

@@ -18,9 +18,15 @@ pub(in super::super) struct Text<'a, O: Offset> {
 }
 
 impl<'a, O: Offset> Text<'a, O> {
+    /// All rows of a column.
     pub(super) fn new<D: Dialect>(dialect: &D, strings: Strings<'a, O>, validity: Option<Bits<'a>>, lead: &'a [u8]) -> Self {
+        Self { plain: is_short(&strings) && dialect.is_plain(strings.buffer()), ..Self::some::<D>(strings, validity, lead) }
+    }
+
+    /// A few rows of a column, looked at one by one.
+    pub(super) fn some<D: Dialect>(strings: Strings<'a, O>, validity: Option<Bits<'a>>, lead: &'a [u8]) -> Self {
         Self {
-            plain: is_short(&strings) && dialect.is_plain(strings.buffer()),
+            plain: false,
             strings,
             validity,
             lead,
@@ -28,6 +34,11 @@ impl<'a, O: Offset> Text<'a, O> {
             null: Piece::new(&[lead, D::NULL]),
             empty: Piece::new(&[lead, D::EMPTY_TEXT]),
         }
+    }
+
+    /// Null with the lead before it.
+    pub(super) fn put_null(&self, sheet: &mut Sheet<'_>) {
+        self.null.put(sheet);
     }
 
     #[inline(always)]
