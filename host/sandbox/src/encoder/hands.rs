@@ -17,7 +17,7 @@ const IDLE: Duration = Duration::from_millis(100);
 pub(crate) struct Hands {
     /// The instance that made the head and will make the tail.
     first: Option<Box<Instance>>,
-    spare: Vec<Box<Instance>>,
+    spare: Vec<Instance>,
     /// When the last of `spare` came to rest.
     since: Instant,
     /// Instances alive, at work or not.
@@ -50,7 +50,7 @@ impl Hands {
             return None;
         }
         if let Some(instance) = self.spare.pop() {
-            return Some(Hand::Held { instance, first: false });
+            return Some(Hand::Held { instance: Box::new(instance), first: false });
         }
         if self.held >= self.width {
             return None;
@@ -65,7 +65,7 @@ impl Hands {
         if first {
             self.first = Some(instance);
         } else {
-            self.spare.push(instance);
+            self.spare.push(*instance);
             self.since = Instant::now();
         }
     }
