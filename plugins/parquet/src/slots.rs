@@ -18,12 +18,7 @@ impl Slots {
         Self { slots: vec![None; 64.min(limit.next_power_of_two() * 2)], len: 0, limit }
     }
 
-    /// How many distinct values there are.
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    /// The position of a value, which is [`Slots::len`] as it was before where the value is new.
+    /// The position of a value, which is how many there were before where the value is new.
     #[inline]
     pub(crate) fn position(&mut self, value: u64) -> Result<u16, Full> {
         let mut at = self.place(value);
@@ -74,7 +69,7 @@ mod tests {
         let mut slots = Slots::new(3);
         let positions = [7, u64::MAX, 7, 0, u64::MAX, 0].map(|value| slots.position(value));
         assert_eq!(positions, [Ok(0), Ok(1), Ok(0), Ok(2), Ok(1), Ok(2)]);
-        assert_eq!((slots.position(8), slots.position(7), slots.len()), (Err(Full), Ok(0), 3));
+        assert_eq!((slots.position(8), slots.position(7), slots.len), (Err(Full), Ok(0), 3));
     }
 
     #[test]
