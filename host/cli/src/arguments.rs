@@ -125,6 +125,14 @@ pub enum Plugin {
         #[arg(value_name = "FILE.wasm")]
         file: PathBuf,
     },
+    /// Write a project of your own: it builds, tests and passes its check as it is
+    New {
+        /// An output format, or files for a data tool
+        kind: PluginKind,
+        /// Format or tool, crate and folder
+        #[arg(value_parser = crate::commands::check_plugin_name)]
+        name: String,
+    },
     /// Check a plugin, store it and make its release known to every running host
     ///
     /// Where nothing of its name serves yet, the release serves within 2 seconds. Otherwise it waits as `installed`
@@ -173,10 +181,19 @@ pub enum Plugin {
         /// Take the pin away instead
         #[arg(long)]
         off: bool,
-        /// Who did it and why
-        #[command(flatten)]
-        who: Who,
+        /// Who does it [default: the system user]
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
     },
+}
+
+/// The two kinds of plugin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum PluginKind {
+    /// An output format: rows in, bytes out
+    Encoder,
+    /// An integration: descriptions of datasets in, files for a data tool out
+    Generator,
 }
 
 /// Who changes something, for the history.

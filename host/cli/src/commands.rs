@@ -13,6 +13,8 @@ mod serve;
 use crate::arguments::Command;
 use crate::context::Context;
 
+pub(crate) use plugin::check_name as check_plugin_name;
+
 /// Runs `command`.
 ///
 /// # Errors

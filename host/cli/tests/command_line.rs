@@ -8,8 +8,12 @@ mod binary;
 mod datasets;
 #[path = "command_line/doctor.rs"]
 mod doctor;
+#[path = "command_line/guide.rs"]
+mod guide;
 #[path = "command_line/keys.rs"]
 mod keys;
+#[path = "command_line/plugin.rs"]
+mod plugin;
 #[path = "command_line/publish.rs"]
 mod publish;
 #[path = "command_line/serve.rs"]

@@ -11,4 +11,4 @@ mod lifecycle;
 pub use check::{Budget, Checked, Finding, Report, check};
 pub use component::{Component, NotAComponent};
 pub use keeper::{Embedded, Keeper};
-pub use lifecycle::{Installed, Outcome, Problem, install, pin, remove, rollback};
+pub use lifecycle::{Installed, Outcome, Problem, Wish, install, pin, remove, rollback};

@@ -8,7 +8,7 @@ use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState};
 
 use crate::Report;
 
-pub use install::{Installed, install};
+pub use install::{Installed, Wish, install};
 pub use operate::{Outcome, pin, remove, rollback};
 
 /// Why something was not done.

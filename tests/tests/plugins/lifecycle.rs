@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use yearbook_catalog::ReleaseState;
 use yearbook_domain::Plan;
-use yearbook_platform::{Component, Installed, Problem, install, pin, remove, rollback};
+use yearbook_platform::{Component, Installed, Problem, Wish, install, pin, remove, rollback};
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::component;
 
@@ -13,7 +13,8 @@ use super::hosts::{TWO_SECONDS, change, embedded, eventually, keep, patched, rec
 
 async fn installed(app: &TestApp, bytes: Vec<u8>, now: bool) -> Result<Installed, Problem> {
     let component = Component::read(bytes, 32 << 20).unwrap();
-    install(&*app.store, &app.files, &app.sandbox, component, now, "ann").await
+    let wish = Wish { now, by: "ann".to_owned(), reason: None };
+    install(&*app.store, &app.files, &app.sandbox, component, wish).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
-use yearbook_catalog::Store;
+use yearbook_catalog::{PluginRelease, Store};
 use yearbook_snapshot::Files;
 
 use crate::context::{Context, without_password};
@@ -48,6 +48,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     checks.push(check("object store", found));
     if let (Some(store), Some(files)) = (&store, &files) {
         checks.push(check("snapshots", snapshots(&**store, files).await));
+        checks.push(check("releases", releases(&**store, files).await));
     }
     checks.push(check("plugins", plugins(context, fresh).await));
     report(context, &checks)
@@ -147,6 +148,22 @@ async fn snapshots(store: &dyn Store, files: &Files) -> anyhow::Result<(Status, 
         ));
     }
     Ok((Status::Ok, format!("the stored files of {} datasets are there", datasets.len())))
+}
+
+/// Every release that may serve must have its bytes; what the binary carries it has anyway.
+async fn releases(store: &dyn Store, files: &Files) -> anyhow::Result<(Status, String)> {
+    let candidates = yearbook_catalog::lines(&store.releases().await?).into_iter().flat_map(|line| line.candidates);
+    let installed: Vec<PluginRelease> = candidates.filter(|release| !release.built_in).collect();
+    let mut broken = Vec::new();
+    for release in &installed {
+        if let Err(failure) = files.get_component(&release.id.digest, release.bytes).await {
+            broken.push(format!("{} {}: {failure}", release.id.name, release.version));
+        }
+    }
+    match broken.first() {
+        None => Ok((Status::Ok, format!("the components of {} installed releases are there", installed.len()))),
+        Some(first) => bail!("{} of {} installed releases cannot be loaded, such as {first}", broken.len(), installed.len()),
+    }
 }
 
 async fn plugins(context: &Context, fresh: bool) -> anyhow::Result<(Status, String)> {

@@ -4,6 +4,7 @@
 mod check;
 mod install;
 mod list;
+mod new;
 mod operate;
 
 use std::path::Path;
@@ -16,18 +17,21 @@ use yearbook_sandbox::{Config, Sandbox};
 use crate::arguments::{Plugin, Who};
 use crate::context::Context;
 
+pub(crate) use new::check_name;
+
 /// Characters of a digest that people compare.
 const SHORT_DIGEST: usize = 12;
 
 pub(super) async fn run(context: &Context, command: Plugin) -> anyhow::Result<()> {
     match command {
         Plugin::Check { file } => check::run(context, &file).await,
-        Plugin::Install { file, now, who } => install::run(context, &file, now, &who).await,
+        Plugin::New { kind, name } => new::run(context, kind, &name),
+        Plugin::Install { file, now, who } => install::run(context, &file, now, who).await,
         Plugin::List { history: false } => list::run(context).await,
         Plugin::List { history: true } => list::history(context).await,
         Plugin::Rollback { name, who } => operate::rollback(context, &name, who).await,
         Plugin::Remove { name, who } => operate::remove(context, &name, who).await,
-        Plugin::Pin { name, digest, off: _, who } => operate::pin(context, &name, digest.as_deref(), &who).await,
+        Plugin::Pin { name, digest, off: _, by } => operate::pin(context, &name, digest.as_deref(), Who { by, reason: None }).await,
     }
 }
 

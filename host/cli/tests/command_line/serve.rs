@@ -28,7 +28,7 @@ fn a_server_without_plugins_says_how_to_build_them() {
 }
 
 /// A server that a failing test does not leave behind.
-struct Server(Child);
+pub(crate) struct Server(pub(crate) Child);
 
 impl Drop for Server {
     fn drop(&mut self) {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use yearbook_catalog::{Changed, ReleaseChange, ReleaseId, ReleaseState, Store, lines};
+use yearbook_catalog::{Changed, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines};
 use yearbook_domain::Millis;
 use yearbook_sandbox::Sandbox;
 use yearbook_snapshot::Files;
@@ -11,6 +11,17 @@ use yearbook_snapshot::Files;
 use super::Problem;
 use crate::keeper::{id, release};
 use crate::{Component, Report, check};
+
+/// How a component is installed.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// Promote it at once.
+    pub now: bool,
+    /// Who wants it.
+    pub by: String,
+    /// Why.
+    pub reason: Option<String>,
+}
 
 /// A release that has been recorded.
 #[derive(Clone, Debug)]
@@ -29,7 +40,7 @@ pub struct Installed {
     pub report: Report,
 }
 
-/// Checks `component` in `sandbox` and records it. With `now` it is promoted, and so it is where nothing of its
+/// Checks `component` in `sandbox` and records it. Where that is wished for it is promoted, and so it is where nothing of its
 /// name serves yet; otherwise it waits as `installed` beside the release that serves.
 ///
 /// # Errors
@@ -39,9 +50,9 @@ pub async fn install(
     files: &Files,
     sandbox: &Arc<Sandbox>,
     component: Component,
-    now: bool,
-    by: &str,
+    wish: Wish,
 ) -> Result<Installed, Problem> {
+    let Wish { now, by, reason } = wish;
     let (sandbox, tried) = (Arc::clone(sandbox), component.clone());
     let checked = tokio::task::spawn_blocking(move || check(&sandbox, &tried)).await.map_err(|_| Problem::Panicked)?;
     let plugin = match checked.plugin {
@@ -63,7 +74,8 @@ pub async fn install(
         before: before.clone(),
         report: checked.report.clone(),
     };
-    if store.register_release(&release(&plugin, by.to_owned(), false, state)).await? {
+    let fresh = PluginRelease { reason: reason.clone(), ..release(&plugin, by.clone(), false, state) };
+    if store.register_release(&fresh).await? {
         return Ok(done(state, false));
     }
     let stands = known.iter().find(|release| release.id == id).map(|release| release.state);
@@ -73,8 +85,8 @@ pub async fn install(
     if stands == Some(state) && !now {
         return Ok(done(state, true));
     }
-    let reason = Some("installed again".to_owned());
-    match store.change_release(&ReleaseChange { id: id.clone(), to: state, by: by.to_owned(), at: Millis::now(), reason }).await? {
+    let reason = reason.or_else(|| Some("installed again".to_owned()));
+    match store.change_release(&ReleaseChange { id: id.clone(), to: state, by, at: Millis::now(), reason }).await? {
         Changed::Done => Ok(done(state, false)),
         Changed::NoSuchRelease => Err(Problem::NoSuchPlugin(id.name)),
         Changed::Not(state) => Err(Problem::Moved(id, state)),

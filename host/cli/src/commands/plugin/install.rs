@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use yearbook_catalog::ReleaseState;
-use yearbook_platform::{Installed, Problem};
+use yearbook_platform::{Installed, Problem, Wish};
 
 use super::check::told;
 use super::{component, sandbox, short};
@@ -12,13 +12,14 @@ use crate::arguments::Who;
 use crate::context::Context;
 use crate::output::Detailed;
 
-pub(super) async fn run(context: &Context, file: &Path, now: bool, who: &Who) -> anyhow::Result<()> {
+pub(super) async fn run(context: &Context, file: &Path, now: bool, who: Who) -> anyhow::Result<()> {
     let component = component(context, file)?;
     let store = context.catalogue().await?;
     let files = context.files()?;
     // A server on the same data directory finds the compiled component there.
     let sandbox = sandbox(context, &context.settings.cache_dir())?;
-    let installed = yearbook_platform::install(&*store, &files, &sandbox, component, now, &who.name()).await;
+    let wish = Wish { now, by: who.name(), reason: who.reason };
+    let installed = yearbook_platform::install(&*store, &files, &sandbox, component, wish).await;
     store.close().await;
     let installed = installed.map_err(explain)?;
     let value = json!({

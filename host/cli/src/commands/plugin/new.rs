@@ -1,0 +1,124 @@
+//! `yearbook plugin new`: a project that builds, tests and passes its check, with the SDK inside, so that it needs
+//! nothing that this binary does not carry but crates from the registry.
+
+mod manifest;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use include_dir::{Dir, include_dir};
+use serde_json::json;
+
+use crate::arguments::PluginKind;
+use crate::context::Context;
+
+/// The SDK's source, and the interface that it is the guest's half of.
+static SDK: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plugins/sdk/src");
+const INTERFACE: &str = include_str!("../../../../../wit/0.1.0/package.wit");
+const TOOLCHAIN: &str = include_str!("../../../../../rust-toolchain.toml");
+
+pub(super) fn run(context: &Context, kind: PluginKind, name: &str) -> anyhow::Result<()> {
+    let folder = PathBuf::from(name);
+    if folder.exists() {
+        bail!("{name} exists already; choose another name, or work in another folder");
+    }
+    let files = project(kind, name)?;
+    for (path, content) in &files {
+        write(&folder.join(path), content).with_context(|| format!("cannot write {name}/{path}"))?;
+    }
+    let module = format!("target/wasm32-unknown-unknown/release/{}.wasm", module(name));
+    let value = json!({ "folder": name, "files": files.keys().collect::<Vec<_>>(), "module": module });
+    context.output.result(&value, || {
+        format!("{name} is made. Next:\n\n    cd {name}\n    cargo test\n    cargo wasm\n    yearbook plugin check {module}")
+    })
+}
+
+/// Path and content of each file.
+fn project(kind: PluginKind, name: &str) -> anyhow::Result<BTreeMap<String, String>> {
+    let source = match kind {
+        PluginKind::Encoder => include_str!("../../../template/encoder/lib.rs"),
+        PluginKind::Generator => include_str!("../../../template/generator/lib.rs"),
+    };
+    let fill = |text: &str| text.replace("{{name}}", name).replace("{{module}}", &module(name));
+    let mut files = BTreeMap::from([
+        ("Cargo.toml".to_owned(), fill(include_str!("../../../template/common/manifest.toml"))),
+        (".cargo/config.toml".to_owned(), include_str!("../../../template/common/config.toml").to_owned()),
+        (".gitignore".to_owned(), include_str!("../../../template/common/gitignore").to_owned()),
+        ("README.md".to_owned(), fill(include_str!("../../../template/common/README.md"))),
+        ("rust-toolchain.toml".to_owned(), TOOLCHAIN.to_owned()),
+        ("src/lib.rs".to_owned(), fill(source)),
+        ("yearbook/wit/0.1.0/package.wit".to_owned(), INTERFACE.to_owned()),
+        ("yearbook/plugins/sdk/Cargo.toml".to_owned(), manifest::of_the_sdk()?),
+    ]);
+    add(&SDK, &mut files)?;
+    Ok(files)
+}
+
+fn add(folder: &Dir<'_>, files: &mut BTreeMap<String, String>) -> anyhow::Result<()> {
+    for file in folder.files() {
+        let content = file.contents_utf8().with_context(|| format!("{} is not text", file.path().display()))?;
+        files.insert(format!("yearbook/plugins/sdk/src/{}", file.path().display()), content.to_owned());
+    }
+    folder.dirs().try_for_each(|inner| add(inner, files))
+}
+
+/// Cargo's name for what a crate is built to.
+fn module(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+fn write(path: &Path, content: &str) -> std::io::Result<()> {
+    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    std::fs::write(path, content)
+}
+
+/// A name that a format and a crate may both have.
+pub(crate) fn check_name(text: &str) -> Result<String, String> {
+    let good = text.len() <= 32
+        && text.starts_with(|first: char| first.is_ascii_lowercase())
+        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    if good {
+        Ok(text.to_owned())
+    } else {
+        Err("a name is lower-case letters, digits and hyphens, begins with a letter, and has at most 32 bytes".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn the_project_has_every_file_of_the_sdk() {
+        fn count(folder: &Path) -> usize {
+            let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+            entries.map(|path| if path.is_dir() { count(&path) } else { 1 }).sum()
+        }
+        let files = project(PluginKind::Encoder, "lines").unwrap();
+        let carried = files.keys().filter(|path| path.starts_with("yearbook/plugins/sdk/src/")).count();
+        let there = count(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/sdk/src"));
+        assert_eq!(carried, there, "touch host/cli/src/commands/plugin/new.rs after adding a file to the SDK");
+    }
+
+    #[test]
+    fn nothing_of_the_template_stays_unfilled() {
+        for kind in [PluginKind::Encoder, PluginKind::Generator] {
+            let files = project(kind, "my-plugin").unwrap();
+            for path in ["Cargo.toml", "README.md", "src/lib.rs"] {
+                assert!(!files[path].contains("{{name}}") && files[path].contains("my-plugin"), "{path}");
+            }
+            assert!(files["README.md"].contains("release/my_plugin.wasm"));
+        }
+    }
+
+    #[test]
+    fn a_name_must_do_for_a_format_and_for_a_crate() {
+        assert!(check_name("geo-json2").is_ok());
+        for bad in ["", "Lines", "2d", "a_b", "../x", "a b", &"a".repeat(33)] {
+            assert!(check_name(bad).is_err(), "{bad}");
+        }
+    }
+}

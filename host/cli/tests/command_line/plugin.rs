@@ -1,0 +1,105 @@
+//! `yearbook plugin` as operators and authors see it. Needs the built-in plugins (`cargo xtask plugins`).
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::binary::Yearbook;
+
+/// A component that `cargo xtask plugins` built.
+fn built(name: &str) -> String {
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist").join(format!("{name}.wasm"));
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_good_plugin_passes_its_check_and_nothing_is_left_behind_contract_6() {
+    let yearbook = Yearbook::new();
+    let said = yearbook.run(&["plugin", "check", &built("csv")]).ok();
+    assert!(said.stdout.starts_with("csv 0.1.0 (encoder)\ndigest   "), "{}", said.stdout);
+    for part in ["imports  yearbook:plugin/log@0.1.0", "sandbox.cpu_ms_per_call", "Nothing is wrong."] {
+        assert!(said.stdout.contains(part), "{part}: {}", said.stdout);
+    }
+    let report = yearbook.run(&["plugin", "check", &built("meltano"), "--json"]).ok().json();
+    assert_eq!((&report["kind"], &report["name"], &report["findings"]), (&json!("generator"), &json!("meltano"), &json!([])));
+    assert!(!yearbook.path("yearbook-data").exists());
+}
+
+#[test]
+fn what_is_wrong_is_said_with_place_and_advice_and_exit_code_1() {
+    let yearbook = Yearbook::new();
+    let said = yearbook.run(&["plugin", "check", &built("evil-generator")]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.stdout.contains("WRONG\n  1. option evil.attack="), "{}", said.stdout);
+    assert!(said.stdout.contains("     -> return at least one file"), "{}", said.stdout);
+    assert!(said.stderr.contains("things are wrong with"), "{}", said.stderr);
+    let notes = yearbook.write("notes.txt", "no plugin");
+    let said = yearbook.run(&["plugin", "check", notes.to_str().unwrap()]).failed(1);
+    assert!(said.contains("notes.txt is no plugin") && said.contains("not WebAssembly"), "{said}");
+    let said = yearbook.run(&["plugin", "check", "absent.wasm"]).failed(1);
+    assert!(said.contains("absent.wasm") && said.contains("build the plugin first"), "{said}");
+}
+
+#[test]
+fn installing_and_taking_back_is_told_and_kept_contract_6() {
+    let yearbook = Yearbook::new();
+    let install = |file: &str, more: &[&str]| yearbook.run(&[&["plugin", "install", file, "--json"][..], more].concat()).ok().json();
+    let first = install(&built("csv"), &["--by", "ann", "--reason", "wanted"]);
+    assert_eq!(
+        (&first["name"], &first["state"], &first["unchanged"], &first["before"]),
+        (&json!("csv"), &json!("promoted"), &json!(false), &Value::Null)
+    );
+    assert_eq!(install(&built("csv"), &[])["unchanged"], json!(true));
+    let listed = yearbook.run(&["plugin", "list", "--json"]).ok().json();
+    let [release] = listed.as_array().unwrap().as_slice() else { panic!("{listed}") };
+    assert_eq!((&release["installed_by"], &release["serves"], &release["built_in"]), (&json!("ann"), &json!(true), &json!(false)));
+    assert_eq!(release["reason"], json!("wanted"));
+
+    let said = yearbook.run(&["plugin", "rollback", "csv"]).failed(1);
+    assert!(said.contains("no other promoted release"), "{said}");
+    let said = yearbook.run(&["plugin", "rollback", "xlsx"]).failed(1);
+    assert!(said.contains("there is no plugin \"xlsx\""), "{said}");
+    yearbook.run(&["plugin", "pin", "csv"]).failed(2);
+    let digest = first["digest"].as_str().unwrap();
+    let said = yearbook.run(&["plugin", "pin", "csv", &digest[..8]]).ok();
+    assert!(said.stdout.contains("pinned."), "{}", said.stdout);
+    assert!(yearbook.run(&["plugin", "list"]).ok().stdout.contains("pinned"));
+    yearbook.run(&["plugin", "pin", "csv", "--off"]).ok();
+    let said = yearbook.run(&["plugin", "remove", "csv", "--reason", "no need"]).ok();
+    assert!(said.stdout.contains("Nothing of that name is left"), "{}", said.stdout);
+    let doctor = || yearbook.run(&["doctor", "--json", "--plugins", "none"]).json();
+    let releases = |checks: Value| checks.as_array().unwrap().iter().find(|check| check["name"] == "releases").unwrap().clone();
+    assert_eq!(releases(doctor())["status"], "ok");
+    install(&built("csv"), &[]);
+    std::fs::write(yearbook.path("yearbook-data/objects/plugins").join(format!("{digest}.wasm")), b"cut").unwrap();
+    let found = releases(doctor());
+    assert!(found["status"] == "fail" && found["message"].as_str().unwrap().contains("install it again"), "{found}");
+
+    let history = yearbook.run(&["plugin", "list", "--history", "--json"]).ok().json();
+    let told: Vec<&str> = history.as_array().unwrap().iter().map(|event| event["what"].as_str().unwrap()).collect();
+    assert_eq!(told, ["promoted", "pinned", "unpinned", "removed", "promoted"]);
+    assert_ne!(history[3]["by"], json!(""), "the system user, where nobody is named");
+}
+
+#[test]
+fn a_plugin_that_fails_its_check_is_not_installed_contract_6() {
+    let yearbook = Yearbook::new();
+    let said = yearbook.run(&["plugin", "install", &built("evil-generator"), "--now", "--json"]).failed(1);
+    let error: Value = serde_json::from_str(&said).unwrap();
+    assert!(
+        error["error"].as_str().unwrap().contains("not installed") && !error["report"]["findings"].as_array().unwrap().is_empty(),
+        "{said}"
+    );
+    assert_eq!(yearbook.run(&["plugin", "list", "--json"]).ok().json(), json!([]));
+}
+
+#[test]
+fn a_project_is_written_once_and_under_a_good_name() {
+    let yearbook = Yearbook::new();
+    let made = yearbook.run(&["plugin", "new", "generator", "my-tool", "--json"]).ok().json();
+    assert_eq!(made["module"], json!("target/wasm32-unknown-unknown/release/my_tool.wasm"));
+    assert!(yearbook.path("my-tool/yearbook/wit/0.1.0/package.wit").exists());
+    let said = yearbook.run(&["plugin", "new", "encoder", "my-tool"]).failed(1);
+    assert!(said.contains("exists already"), "{said}");
+    yearbook.run(&["plugin", "new", "encoder", "My Tool"]).failed(2);
+}
