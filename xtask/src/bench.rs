@@ -55,6 +55,9 @@ pub(crate) struct Wanted {
     /// Let the exports grow to 50 million rows; takes minutes more and 20 GB of memory to publish
     #[arg(long)]
     huge: bool,
+    /// Give servers and load generator a half of the cores each instead of letting them share all
+    #[arg(long)]
+    apart: bool,
     /// Measure this binary over HTTP instead of building one
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
@@ -63,6 +66,11 @@ pub(crate) struct Wanted {
 impl Wanted {
     fn measures(&self, part: Part) -> bool {
         self.part.is_none_or(|only| only == part)
+    }
+
+    /// Which cores requests under load are served and sent on.
+    fn cores(&self) -> machine::Cores {
+        if self.apart { machine::halves() } else { machine::shared() }
     }
 
     /// The command that was given.
@@ -74,7 +82,8 @@ impl Wanted {
             None => "",
         };
         let huge = if self.huge { " --huge" } else { "" };
-        format!("cargo xtask bench{part} --seconds {} --runs {}{huge}", self.seconds, self.runs)
+        let apart = if self.apart { " --apart" } else { "" };
+        format!("cargo xtask bench{part} --seconds {} --runs {}{huge}{apart}", self.seconds, self.runs)
     }
 }
 
@@ -118,7 +127,7 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     let targets = targets::judge(&figures);
     let machine = machine::line(repository, &before)?;
     let into = if wanted.part.is_none() { repository.root().join("docs") } else { bench.folder.clone() };
-    let page = page::render(&wanted.command(), &machine, &figures, &targets);
+    let page = page::render(&wanted.command(), &machine, &wanted.cores(), &figures, &targets);
     let json = serde_json::json!({ "command": wanted.command(), "machine": machine, "targets": targets, "figures": figures });
     write(&into.join("benchmarks.md"), &page)?;
     write(&into.join("benchmarks.json"), &(serde_json::to_string_pretty(&json).context("cannot print the figures")? + "\n"))?;

@@ -1,8 +1,6 @@
 //! Whole tables, one download after the other: time, first byte, processor time, memory. Everybody has all cores, one at
 //! a time.
 
-use std::collections::HashMap;
-
 use anyhow::Result;
 use serde_json::json;
 
@@ -79,17 +77,12 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
 
 /// Measures every case, everybody in turn.
 pub(super) fn measure(runs: u32, all: &Contestants, cases: &[Case], found: &[Found], figures: &mut Figures) -> Result<()> {
-    // Before any export: what a server keeps of one for the next counts as grown.
-    let mut idle = HashMap::new();
-    for (who, _) in cases.iter().flat_map(|case| &case.ways) {
-        idle.insert(*who, all.get(who)?.resident()?);
-    }
     for case in cases {
         println!("-- {}", case.name);
         let mut entries: Vec<(&str, &Ask, Exports)> = Vec::new();
         for (who, way) in &case.ways {
             if let Ok(ask) = way {
-                entries.push((who, ask, Exports::above(idle.get(who).copied().unwrap_or_default())));
+                entries.push((who, ask, Exports::default()));
             }
         }
         for run in 0..=runs {
@@ -122,17 +115,12 @@ pub(super) struct Exports {
     downloads: Vec<Download>,
     /// Seconds of processor time in all of them.
     cpu: f64,
-    /// Mebibytes: the highest of the peaks, and what was resident before the first export of all.
+    /// Mebibytes: the highest of the peaks, and what was resident before the first request of all.
     peak: f64,
     idle: f64,
 }
 
 impl Exports {
-    /// For a server that has `idle` mebibytes resident while it does nothing.
-    pub(super) fn above(idle: f64) -> Self {
-        Self { idle, ..Self::default() }
-    }
-
     /// One more download; not `counted` is what warms up.
     pub(super) fn once(&mut self, server: &Process, ask: &Ask, counted: bool) -> Result<()> {
         server.forget_peak()?;
@@ -143,7 +131,7 @@ impl Exports {
             return Ok(());
         }
         self.cpu += server.cpu()?.since(cpu);
-        self.peak = self.peak.max(server.peak()?);
+        (self.peak, self.idle) = (self.peak.max(server.peak()?), server.idle);
         self.downloads.push(download);
         Ok(())
     }

@@ -56,6 +56,8 @@ impl Figures {
         values: BTreeMap<&'static str, f64>,
         note: Option<String>,
     ) {
+        // At once, for whoever watches, and in case the rest never comes to its end.
+        println!("   {who}: {}", cannot.clone().unwrap_or_else(|| serde_json::json!(values).to_string()));
         self.0.push(Figure { part, case: case.to_owned(), who: who.to_owned(), cannot, values, note });
     }
 

@@ -9,7 +9,7 @@ use super::ask::Ask;
 use super::exports::Exports;
 use super::figures::Figures;
 use super::process::Process;
-use super::{Bench, client, contestants, http, tables};
+use super::{Bench, client, contestants, machine, tables};
 use crate::demo;
 use crate::generate::{self, Shape};
 
@@ -40,18 +40,16 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -
         tables::published(binary, &data_dir, &[descriptor])?;
     }
     let key = demo::enterprise_key(binary, &data_dir)?;
-    let server = contestants::yearbook(bench, binary, &data_dir, &http::all_cores(), true)?;
+    let server = contestants::yearbook(bench, binary, &data_dir, &machine::all(), true)?;
     let ask = |rows: u64, format: &str| {
         let url = format!("{}/v1/datasets/synthetic_long_{rows}/data?start=0001-01-01&limit=0&format={format}", server.base);
         Ask::get(url).with("X-API-Key", &key)
     };
-    // Before any export: what the server keeps of one for the next counts as grown.
-    let idle = server.resident()?;
     for format in FORMATS {
         for &rows in &sizes {
             println!("-- {rows} rows, {format}");
             let ask = ask(rows, format);
-            let mut exports = Exports::above(idle);
+            let mut exports = Exports::default();
             for run in 0..=runs(bench.wanted.runs, rows) {
                 exports.once(&server, &ask, run > 0)?;
             }
@@ -59,7 +57,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -
         }
     }
     let mixed: Vec<Ask> = (0..AT_ONCE).map(|at| ask(1_000_000, FORMATS[at % FORMATS.len()])).collect();
-    at_once(&server, idle, &mixed, figures)
+    at_once(&server, &mixed, figures)
 }
 
 /// Three runs of what takes seconds.
@@ -68,7 +66,7 @@ fn runs(wanted: u32, rows: u64) -> u32 {
 }
 
 /// All of these at the same time, a quarter in each format.
-fn at_once(server: &Process, idle: f64, asks: &[Ask], figures: &mut Figures) -> Result<()> {
+fn at_once(server: &Process, asks: &[Ask], figures: &mut Figures) -> Result<()> {
     println!("-- {} exports at once", asks.len());
     server.forget_peak()?;
     let started = std::time::Instant::now();
@@ -86,7 +84,7 @@ fn at_once(server: &Process, idle: f64, asks: &[Ask], figures: &mut Figures) -> 
         ("seconds", started.elapsed().as_secs_f64()),
         ("slowest_first_byte_ms", slowest * 1e3),
         ("peak_mib", server.peak()?),
-        ("above_idle_mib", server.peak()? - idle),
+        ("above_idle_mib", server.peak()? - server.idle),
     ];
     figures.add(PART, TOGETHER, contestants::YEARBOOK, values);
     Ok(())

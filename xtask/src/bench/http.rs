@@ -17,24 +17,19 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -
     let key = demo::enterprise_key(binary, &data_dir)?;
     fs::create_dir_all(&exported).with_context(|| format!("cannot make {}", exported.display()))?;
     {
-        let server = contestants::yearbook(bench, binary, &data_dir, &all_cores(), true)?;
+        let server = contestants::yearbook(bench, binary, &data_dir, &machine::all(), true)?;
         let mut prepare = super::script(bench, "prepare.py");
         command::run(prepare.args(["--base", &server.base]).arg("--out").arg(&exported).env("YEARBOOK_KEY", &key))?;
     }
     {
-        let all = Contestants::start(bench, binary, &data_dir, &key, &exported, &machine::halves().0)?;
+        let all = Contestants::start(bench, binary, &data_dir, &key, &exported, &bench.wanted.cores().server)?;
         let mut cases = requests::cases(&all)?;
         let found = same::check(bench, &exported, &cases)?;
         cases.extend(requests::bare(&all)?);
         requests::measure(bench, &all, &cases, &found, figures)?;
     }
-    let all = Contestants::start(bench, binary, &data_dir, &key, &exported, &all_cores())?;
+    let all = Contestants::start(bench, binary, &data_dir, &key, &exported, &machine::all())?;
     let cases = exports::cases(&all)?;
     let found = same::check(bench, &exported, &cases)?;
     exports::measure(bench.wanted.runs, &all, &cases, &found, figures)
-}
-
-/// Every core, as `taskset` wants it.
-pub(super) fn all_cores() -> String {
-    format!("0-{}", machine::cores() - 1)
 }

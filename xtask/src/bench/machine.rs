@@ -10,17 +10,35 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Cores that this process may use.
-pub(super) fn cores() -> usize {
+fn cores() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-/// Cores for the server and for the load generator, as `taskset` wants them: half each, so that neither slows the other.
-pub(super) fn halves() -> (String, String) {
-    match cores() {
-        1 => ("0".to_owned(), "0".to_owned()),
-        2 => ("0".to_owned(), "1".to_owned()),
-        cores => (format!("0-{}", cores / 2 - 1), format!("{}-{}", cores / 2, cores - 1)),
-    }
+/// Cores for requests under load, as `taskset` wants them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cores {
+    pub(super) server: String,
+    pub(super) generator: String,
+}
+
+/// Half each, so that neither slows the other.
+pub(super) fn halves() -> Cores {
+    let (half, last) = (cores() / 2, cores() - 1);
+    if half == 0 { shared() } else { Cores { server: range(0, half - 1), generator: range(half, last) } }
+}
+
+/// The server has all, the load generator stays on the last: how services of one machine are usually measured.
+pub(super) fn shared() -> Cores {
+    Cores { server: all(), generator: range(cores() - 1, cores() - 1) }
+}
+
+/// Every core.
+pub(super) fn all() -> String {
+    range(0, cores() - 1)
+}
+
+fn range(first: usize, last: usize) -> String {
+    if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
 /// Load average of the last minute.

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use super::contestants::YEARBOOK;
 use super::figures::{Figure, Figures};
+use super::machine::Cores;
 use super::targets::{Bound, Target};
-use super::{machine, wrk};
+use super::wrk;
 
 /// Everything that was measured.
-pub(super) fn render(command: &str, machine: &str, figures: &Figures, targets: &[Target]) -> String {
+pub(super) fn render(command: &str, machine: &str, cores: &Cores, figures: &Figures, targets: &[Target]) -> String {
     let mut page = format!(
         "# Benchmarks\n\
         Made by `{command}`, which replaces this page; the same numbers stand in [benchmarks.json](benchmarks.json). {machine}\n\n\
@@ -18,7 +19,7 @@ pub(super) fn render(command: &str, machine: &str, figures: &Figures, targets: &
     );
     page += &of_targets(targets);
     page += &encode(figures);
-    page += &requests(figures);
+    page += &requests(cores, figures);
     page += &exports(figures);
     page += &growth(figures);
     page
@@ -78,20 +79,21 @@ fn encode(figures: &Figures) -> String {
     text
 }
 
-fn requests(figures: &Figures) -> String {
+fn requests(cores: &Cores, figures: &Figures) -> String {
     let cases = figures.cases("requests");
     if cases.is_empty() {
         return String::new();
     }
-    let (server, load) = machine::halves();
     let mut text = format!(
         "\n## Requests under load\n\
-        `wrk` with {} connections on core {load}, the server alone on core {server}; medians. Every answer of Yearbook goes through a fresh sandbox unless it says\n\
+        `wrk` with {} connections on core {}, the server on {}; medians. Every answer of Yearbook goes through a fresh sandbox unless it says\n\
         cached. A million rows in `long`, 20,000 areas of 64 corners; before anything was measured, each answer was compared with the published rows.\n\n\
         - ROAPI holds its tables in memory and promises no order of rows. Its addresses know no search in text, so it is sent SQL.\n\
         - Datasette reads an immutable SQLite file with primary keys, and is told not to count rows or suggest facets.\n\
         - FastAPI + DuckDB is [a page of Python](../tests/peers/fastapi_duckdb.py): tables compressed in DuckDB's memory, orjson, one worker.\n\n",
-        wrk::CONNECTIONS
+        wrk::CONNECTIONS,
+        cores.generator,
+        cores.server
     );
     let head = ["request", "who", "requests/s", "p50, ms", "p99, ms", "rows/s", "CPU s per M rows", "peak MiB", "Yearbook is"];
     header(&mut text, &head.map(str::to_owned));
@@ -112,7 +114,7 @@ fn exports(figures: &Figures) -> String {
     let mut text = String::from(
         "\n## Whole tables\n\
         One download after the other, each server with all cores, the client among them; medians. First byte is that of the body: headers may be early.\n\
-        Peak memory is the server's highest resident size during a download; idle is what it held before the first of all. ROAPI sends `Content-Length`: it makes the whole answer before it sends any of it.\n\
+        Peak memory is the server's highest resident size during a download; idle is what it held when it was ready. ROAPI sends `Content-Length`: it makes the whole answer before it sends any of it.\n\
         FastAPI streams batches of 65,536 rows through orjson and pyarrow.\n\n",
     );
     let head = ["export", "who", "s", "first byte, ms", "M rows/s", "MB", "CPU s per M rows", "peak MiB", "above idle", "Yearbook is"];
@@ -128,7 +130,7 @@ fn growth(figures: &Figures) -> String {
         return String::new();
     }
     let mut text = String::from(
-        "\n## Growth\nWhole tables of `long` from Yearbook, all cores. Idle is what the server held before the first export. The last line is a quarter in each format.\n\n",
+        "\n## Growth\nWhole tables of `long` from Yearbook, all cores. Idle is what the server held when it was ready. The last line is a quarter in each format.\n\n",
     );
     header(&mut text, &["export", "s", "first byte, ms", "M rows/s", "MB", "peak MiB", "above idle"].map(str::to_owned));
     for case in cases {
@@ -214,7 +216,7 @@ mod tests {
         let mut figures = Figures::default();
         figures.add("exports", "long, JSON", YEARBOOK, [("seconds", 1.0)]);
         figures.cannot("exports", "long, JSON", "abacus", "has no memory");
-        let page = render("bench", "", &figures, &[]);
+        let page = render("bench", "", &crate::bench::machine::shared(), &figures, &[]);
         assert!(page.contains("| long, JSON | abacus | has no memory |"), "{page}");
         assert!(!page.contains("## Encoding"), "{page}");
     }

@@ -41,6 +41,8 @@ pub(super) struct Process {
     child: Child,
     /// `http://host:port`.
     pub(super) base: String,
+    /// Mebibytes that were resident when it was ready: what it keeps of one request for the next counts as grown.
+    pub(super) idle: f64,
 }
 
 impl Process {
@@ -60,7 +62,7 @@ impl Process {
         let out = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         pinned.stdin(Stdio::null()).stdout(out.try_clone().context("cannot share the log file")?).stderr(out);
         let child = pinned.spawn().with_context(|| format!("cannot run {}", command::shown(&pinned)))?;
-        let mut process = Self { child, base };
+        let mut process = Self { child, base, idle: 0.0 };
         let ready = Ask::get(format!("{}{ready}", process.base));
         let started = Instant::now();
         while started.elapsed() < PATIENCE {
@@ -68,6 +70,7 @@ impl Process {
                 bail!("{} ended at once: {}", command::shown(command), fs::read_to_string(log).unwrap_or_default());
             }
             if client::get(&ready).is_ok() {
+                process.idle = process.mebibytes("VmRSS:")?;
                 return Ok(process);
             }
             sleep(Duration::from_millis(100));
@@ -90,11 +93,6 @@ impl Process {
             living += spent.split(' ').next().and_then(|spent| spent.parse::<f64>().ok()).unwrap_or(0.0) / 1e9;
         }
         Ok(Cpu { all, living })
-    }
-
-    /// Mebibytes that are resident now.
-    pub(super) fn resident(&self) -> Result<f64> {
-        self.mebibytes("VmRSS:")
     }
 
     /// The most mebibytes that were resident since [`Self::forget_peak`].

@@ -1,5 +1,5 @@
-//! Requests under load: cases, and how they are measured. Everybody is asked for the same rows, in turn, on one half of the
-//! cores while the load generator has the other.
+//! Requests under load: cases, and how they are measured. Everybody is asked for the same rows, in turn, on the cores
+//! that the caller chose.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -142,12 +142,13 @@ fn datasette_search(needle: &str) -> String {
 /// Measures every case, everybody in turn.
 pub(super) fn measure(bench: &Bench<'_>, all: &Contestants, cases: &[Case], found: &[Found], figures: &mut Figures) -> Result<()> {
     let scripts = bench.repository.root().join("tests/peers");
+    let cores = bench.wanted.cores().generator;
     for case in cases {
         println!("-- {}", case.name);
         let mut runs: Vec<Runs<'_>> = Vec::new();
         for (who, way) in &case.ways {
             if let Ok(ask) = way {
-                let quick = wrk::run(ask, 1, &scripts)?.requests > 0.0;
+                let quick = wrk::run(ask, 1, &cores, &scripts)?.requests > 0.0;
                 let seconds = if quick { bench.wanted.seconds } else { SLOW_SECONDS };
                 all.get(who)?.forget_peak()?;
                 runs.push(Runs { who, ask, seconds, loads: Vec::new(), cpu: 0.0 });
@@ -158,7 +159,7 @@ pub(super) fn measure(bench: &Bench<'_>, all: &Contestants, cases: &[Case], foun
             for run in runs.iter_mut().filter(|run| run.loads.is_empty() || run.seconds != SLOW_SECONDS) {
                 let server = all.get(run.who)?;
                 let before = server.cpu()?;
-                run.loads.push(wrk::run(run.ask, run.seconds, &scripts)?);
+                run.loads.push(wrk::run(run.ask, run.seconds, &cores, &scripts)?);
                 run.cpu += server.cpu()?.since(before);
             }
         }

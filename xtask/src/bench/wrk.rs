@@ -6,7 +6,6 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use super::ask::Ask;
-use super::machine;
 use crate::command;
 
 /// Connections: as many as the first measurements had.
@@ -25,10 +24,10 @@ pub(super) struct Load {
     pub(super) requests: f64,
 }
 
-/// Asks the same thing again and again for `seconds`. `scripts` is the folder of the script that sends bodies.
-pub(super) fn run(ask: &Ask, seconds: u32, scripts: &Path) -> Result<Load> {
+/// Asks the same thing again and again for `seconds`, from `cores`. `scripts` is the folder of the script that sends bodies.
+pub(super) fn run(ask: &Ask, seconds: u32, cores: &str, scripts: &Path) -> Result<Load> {
     let mut wrk = Command::new("taskset");
-    wrk.args(["--cpu-list", &machine::halves().1, "wrk", "--latency", "--threads", "1", "--timeout", "30s"]);
+    wrk.args(["--cpu-list", cores, "wrk", "--latency", "--threads", "1", "--timeout", "30s"]);
     wrk.args(["--connections", &CONNECTIONS.to_string(), "--duration", &format!("{seconds}s")]);
     for (name, value) in &ask.headers {
         wrk.arg("--header").arg(format!("{name}: {value}"));
