@@ -1,0 +1,60 @@
+//! The built-in encoders, native: a whole response a round, from batches that are already there.
+
+use yearbook_sdk::{Batch, Encoder, Note, testing};
+
+use crate::tables::{self, Input};
+use crate::{ROUNDS, Work};
+
+type Make = fn() -> Input;
+
+/// Tables as the benchmark has them, small enough for a simulator.
+const TABLES: [(&str, u64, Make); 4] = [
+    ("long", 16_384, || tables::long(16_384)),
+    ("wide", 2_000, || tables::wide(2_000)),
+    ("spatial", 200, || tables::spatial(200)),
+    ("small", 100, || tables::long(100)),
+];
+
+/// One work for each encoder and table.
+pub(crate) fn works() -> Vec<Work> {
+    let mut works = Vec::new();
+    for (table, units, make) in TABLES {
+        let mut work = |format: &str, run: Box<dyn Fn(u64)>| works.push(Work { name: format!("native {format} {table}"), units, run });
+        work("csv", Box::new(move |rounds| encode::<yearbook_csv::Csv>(make, rounds)));
+        work("json", Box::new(move |rounds| encode::<yearbook_json::Json>(make, rounds)));
+        work("arrow", Box::new(move |rounds| encode::<yearbook_arrow::Arrow>(make, rounds)));
+        work("parquet", Box::new(move |rounds| encode::<yearbook_parquet::Parquet>(make, rounds)));
+    }
+    works
+}
+
+fn encode<E: Encoder>(make: Make, rounds: u64) {
+    let input = make();
+    let prepared: Vec<Vec<Batch>> =
+        (0..ROUNDS).map(|_| testing::batches(&input.tables.of(E::describe().part_rows), E::describe().dictionaries).unwrap()).collect();
+    for batches in prepared.into_iter().take(usize::try_from(rounds).unwrap()) {
+        std::hint::black_box(response::<E>(batches));
+    }
+}
+
+/// Bytes that a response has, one part after the other as the host asks for them.
+fn response<E: Encoder>(batches: Vec<Batch>) -> usize {
+    let schema = batches[0].schema().clone();
+    let mut encoder = E::open(schema, &testing::chosen::<E>(&[])).unwrap();
+    let (mut made, mut notes) = (0, Vec::new());
+    let mut out = Vec::new();
+    encoder.head(&mut out).unwrap();
+    for batch in batches {
+        made += out.len();
+        out.clear();
+        encoder.part(batch, &mut out).unwrap();
+        let bytes = encoder.note();
+        if !bytes.is_empty() {
+            notes.push(Note { offset: made as u64, bytes });
+        }
+    }
+    made += out.len();
+    out.clear();
+    encoder.tail(&notes, &mut out).unwrap();
+    made + out.len()
+}

@@ -1,0 +1,124 @@
+//! Planning and scanning: what the host does between a query string and the batches that an encoder gets.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use tokio::runtime::Runtime;
+use yearbook_domain::query::pairs;
+use yearbook_domain::{Caller, DataQuery, Dataset, Millis, Plan, PlanTable, ReadPlan, SnapshotSummary, read};
+use yearbook_snapshot::{Files, Package, Reader, Silent, publish};
+use yearbook_workers::Workers;
+
+use crate::{ROUNDS, Work};
+
+/// Rows of the stored table: several pages, so that a slice and a search have something to leave out.
+const ROWS: u64 = 24_000;
+/// Requests planned in a round.
+const PLANS: u64 = 1_000;
+/// A query with everything that planning looks at.
+const QUERY: &str = "start=2001-01-01&end=2001-12-31&limit=500&columns=date,region,value&dimensions=auck&format=json&geometry=false";
+
+/// One work for each kind of read.
+pub(crate) fn works() -> Vec<Work> {
+    let work = |name: &str, units: u64, run: Box<dyn Fn(u64)>| Work { name: name.to_owned(), units, run };
+    vec![
+        work("plan a request", PLANS, Box::new(plans)),
+        work("scan all rows", ROWS, Box::new(|rounds| scans("limit=0", rounds))),
+        work("scan 100 rows", 100, Box::new(|rounds| scans("", rounds))),
+        work("scan a year", 1_000, Box::new(|rounds| scans("start=2005-01-01&end=2005-12-31&limit=1000", rounds))),
+        work("search, found late", ROWS, Box::new(|rounds| scans("dimensions=chatham", rounds))),
+        work("search, found nowhere", ROWS, Box::new(|rounds| scans("dimensions=atlantis", rounds))),
+    ]
+}
+
+fn plans(rounds: u64) {
+    let stored = Stored::new();
+    for _ in 0..rounds * PLANS {
+        std::hint::black_box(stored.plan(std::hint::black_box(QUERY)));
+    }
+}
+
+fn scans(query: &str, rounds: u64) {
+    let stored = Stored::new();
+    let plan = stored.plan(query);
+    // The first scan reads the footer, which every later one finds in memory.
+    stored.scan(&plan);
+    for _ in 0..rounds.min(ROUNDS) {
+        std::hint::black_box(stored.scan(&plan));
+    }
+}
+
+/// A published table in a folder of its own.
+struct Stored {
+    dataset: Dataset,
+    reader: Reader,
+    runtime: Runtime,
+    _folder: tempfile::TempDir,
+}
+
+impl Stored {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        package(folder.path());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let workers = Workers::new(1);
+        let files = Files::open(&format!("file:{}/store", folder.path().display())).unwrap();
+        let package = Package::open(&folder.path().join("datapackage.json")).unwrap();
+        let draft = runtime.block_on(publish(&files, &workers, &package, None, &Silent)).unwrap();
+        let snapshot = Arc::new(draft.snapshot);
+        let summary = SnapshotSummary { id: snapshot.id.clone(), created_at: snapshot.created_at, rows: snapshot.rows };
+        let dataset = Dataset {
+            name: draft.name,
+            namespace: draft.namespace,
+            checked_at: Millis::now(),
+            current: snapshot,
+            snapshots: vec![summary],
+        };
+        Self { dataset, reader: Reader::new(files, workers), runtime, _folder: folder }
+    }
+
+    fn plan(&self, query: &str) -> ReadPlan {
+        let query = DataQuery::parse(&pairs(query), &["json", "csv", "arrow", "parquet"]).unwrap();
+        let caller = Caller { key_id: "k".to_owned(), plan: Plan::Enterprise };
+        read::plan(&self.dataset, Arc::clone(&self.dataset.current), &caller, PlanTable::default().enterprise, &query, 0).unwrap()
+    }
+
+    fn scan(&self, plan: &ReadPlan) -> usize {
+        self.runtime.block_on(async {
+            let scan = self.reader.scan(plan).await.unwrap();
+            scan.batches.fold(0, |rows, batch| async move { rows + batch.unwrap().num_rows() }).await
+        })
+    }
+}
+
+/// Months of 1990 to 2009 by a hundred regions; the last tenth of the rows has a region that no earlier row has.
+fn package(folder: &std::path::Path) {
+    let mut csv = "date,region,value,count\n".to_owned();
+    for row in 0..ROWS {
+        let (month, place) = (row / 100, row % 100);
+        let region = if row >= ROWS / 10 * 9 && place == 7 { "Chatham Islands".to_owned() } else { format!("Auckland {place}") };
+        let value = row.wrapping_mul(2_654_435_761) % 1_000_000;
+        writeln!(csv, "{}-{:02}-01,{region},{}.{},{}", 1990 + month / 12, month % 12 + 1, value / 10, value % 10, value * 7).unwrap();
+    }
+    std::fs::write(folder.join("data.csv"), csv).unwrap();
+    let field = |name: &str, kind: &str| serde_json::json!({"name": name, "type": kind});
+    let descriptor = serde_json::json!({
+        "name": "counted",
+        "licenses": [{"name": "CC0-1.0"}],
+        "sources": [{"title": "Made up"}],
+        "resources": [{
+            "name": "counted",
+            "path": "data.csv",
+            "schema": {
+                "fields": [field("date", "date"), field("region", "string"), field("value", "number"), field("count", "integer")],
+                "primaryKey": ["date", "region"],
+            },
+        }],
+        "yearbook": {
+            "namespace": "synthetic", "source": "Made up", "attribution_text": "Synthetic", "refresh_cadence": "weekly",
+            "bulk_redistribution": true, "date_column": "date", "dimensions": ["region"],
+        },
+    });
+    std::fs::write(folder.join("datapackage.json"), descriptor.to_string()).unwrap();
+}
