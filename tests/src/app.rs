@@ -13,8 +13,8 @@ use tempfile::TempDir;
 use yearbook_catalog::{KeyRecord, KeyRing, Live, Meter, Publication, Retention, Store, key};
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Millis, Plan};
-use yearbook_sandbox::{Limits, Registry, Sandbox};
-use yearbook_server::{AppState, Parts, Settings};
+use yearbook_sandbox::{Limits, Plugin, Plugins, Registry, Sandbox};
+use yearbook_server::{AppState, CacheCounts, Parts, Settings};
 use yearbook_snapshot::{Files, Package, Reader, Silent};
 use yearbook_workers::Workers;
 
@@ -43,6 +43,7 @@ pub struct TestApp {
     pub registry: Arc<Registry>,
     /// Where they run.
     pub sandbox: Arc<Sandbox>,
+    state: AppState,
 }
 
 impl TestApp {
@@ -81,13 +82,30 @@ impl TestApp {
         })
         .await
         .unwrap();
-        Self { router: yearbook_server::app(state), store, live, folder, files, workers, registry, sandbox }
+        Self { router: yearbook_server::app(state.clone()), store, live, folder, files, workers, registry, sandbox, state }
     }
 
     /// Sandbox instances that no response holds.
     #[must_use]
     pub fn free_instances(&self) -> usize {
         self.sandbox.free_instances()
+    }
+
+    /// What the response cache did so far.
+    #[must_use]
+    pub fn response_cache(&self) -> CacheCounts {
+        self.state.response_cache()
+    }
+
+    /// Serves `component` from now on in place of the encoder of the same format.
+    pub fn swap(&self, component: &[u8]) {
+        let new = self.sandbox.load(component).unwrap();
+        let current = self.registry.current();
+        let others = current.encoders().filter(|encoder| encoder.description().format != new.name());
+        let mut plugins: Vec<Plugin> = others.cloned().map(Plugin::Encoder).collect();
+        plugins.extend(current.generators().cloned().map(Plugin::Generator));
+        plugins.push(new);
+        self.registry.replace(Plugins::of(&plugins, []));
     }
 
     /// Loads one more plugin while the service runs.

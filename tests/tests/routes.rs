@@ -15,5 +15,6 @@ mod integrations;
 mod metering;
 mod openapi;
 mod preview;
+mod responses;
 mod rules;
 mod shape;

@@ -19,6 +19,7 @@ mod settings;
 mod state;
 mod status;
 
+pub use respond::kept::CacheCounts;
 pub use router::app;
 pub use routes::openapi::openapi;
 pub use serve::serve;

@@ -7,7 +7,9 @@ pub(crate) mod conditional;
 pub(crate) mod document;
 pub(crate) mod etag;
 pub(crate) mod head;
+pub(crate) mod kept;
 pub(crate) mod links;
+pub(crate) mod rows;
 
 pub(crate) use document::Document;
 pub(crate) use etag::Tag;

@@ -49,6 +49,12 @@ pub struct ServerSettings {
     pub compress_bytes: usize,
     /// Memory for rendered previews, bytes. Default 16 MiB: one of some 5 kB for each of 1,500 datasets, twice over.
     pub preview_cache_bytes: u64,
+    /// Memory for bodies of small data responses, bytes. Default 64 MiB: some 4,000 answers of a hundred rows, what the
+    /// dashboards of a busy hour ask for again. 0: every response is made anew.
+    pub response_cache_bytes: u64,
+    /// Longest body that is kept, bytes. Default 262,144: a thousand rows of ten columns as JSON; a longer one would push
+    /// out dozens of small ones, and is rarely asked for twice.
+    pub response_cache_entry_bytes: usize,
 }
 
 /// `[limits]`: how fast one client may ask.
@@ -79,6 +85,8 @@ impl Default for ServerSettings {
             header_bytes: 32 << 10,
             compress_bytes: 1 << 10,
             preview_cache_bytes: 16 << 20,
+            response_cache_bytes: 64 << 20,
+            response_cache_entry_bytes: 256 << 10,
         }
     }
 }

@@ -10,6 +10,7 @@ use yearbook_workers::Workers;
 
 use crate::cursors::Cursors;
 use crate::limits::Bursts;
+use crate::respond::kept::{CacheCounts, Responses};
 use crate::routes::datasets::Listing;
 use crate::routes::health::Readiness;
 use crate::routes::openapi::Description;
@@ -58,6 +59,8 @@ pub(crate) struct Own {
     pub(crate) listing: Listing,
     /// Rendered previews.
     pub(crate) previews: Previews,
+    /// Bodies of small data responses.
+    pub(crate) responses: Responses,
     /// The last readiness report.
     pub(crate) readiness: Readiness,
     /// The rendered machine description.
@@ -76,10 +79,17 @@ impl AppState {
             bursts: Bursts::new(parts.settings.limits),
             listing: Listing::default(),
             previews: Previews::new(parts.settings.server.preview_cache_bytes),
+            responses: Responses::new(&parts.settings.server),
             readiness: Readiness::default(),
             description: Description::default(),
         };
         Ok(Self(Arc::new(Shared { parts, own })))
+    }
+
+    /// What the response cache did so far.
+    #[must_use]
+    pub fn response_cache(&self) -> CacheCounts {
+        self.0.own.responses.counts()
     }
 
     /// What the server keeps between requests.

@@ -6,7 +6,7 @@ use http::header::ACCEPT_ENCODING;
 use super::accept::weight;
 
 /// A compression of bodies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Coding {
     /// RFC 8878; faster and denser than gzip, preferred where both are as welcome.
     Zstd,

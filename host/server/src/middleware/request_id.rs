@@ -1,5 +1,7 @@
 //! The id of a request: in every answer, in every line of the log (contract 2).
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use axum::extract::Request;
@@ -12,6 +14,9 @@ use crate::headers::REQUEST_ID;
 
 /// Longest id taken over from a client or proxy, bytes.
 const MAX_BYTES: usize = 64;
+
+/// The lower 48 bits.
+const LOW_48: u64 = (1 << 48) - 1;
 
 /// The id, in the request's extensions.
 #[derive(Clone, Debug)]
@@ -40,14 +45,18 @@ fn acceptable(value: &HeaderValue) -> Option<String> {
     (!text.is_empty() && text.len() <= MAX_BYTES && text.bytes().all(sane)).then(|| text.to_owned())
 }
 
-/// 96 random bits in hexadecimal.
+/// 48 random bits of this process, and 48 that count on from a random one: no other request of any host has both, and
+/// no call to the operating system is made for it.
 fn fresh() -> String {
-    let mut bytes = [0; 12];
-    if getrandom::fill(&mut bytes).is_err() {
-        // An id only has to tell requests apart; the clock does that nearly as well.
-        bytes[..8].copy_from_slice(&yearbook_domain::Millis::now().0.to_le_bytes());
-    }
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    static PROCESS: OnceLock<(u64, AtomicU64)> = OnceLock::new();
+    let (process, count) = PROCESS.get_or_init(|| (random(), AtomicU64::new(random())));
+    let count = count.fetch_add(1, Ordering::Relaxed);
+    format!("{:012x}{:012x}", process & LOW_48, count & LOW_48)
+}
+
+fn random() -> u64 {
+    // Without randomness the clock tells processes apart nearly as well.
+    getrandom::u64().unwrap_or_else(|_| yearbook_domain::Millis::now().0.unsigned_abs())
 }
 
 #[cfg(test)]
@@ -61,6 +70,7 @@ mod tests {
         for bad in [&b""[..], b"a b", b"a\"b", "é".as_bytes(), &[b'a'; 65]] {
             assert_eq!(taken(bad), None, "{bad:?}");
         }
-        assert_ne!(fresh(), fresh());
+        let (one, two) = (fresh(), fresh());
+        assert!(one != two && one.len() == 24 && two.len() == 24, "{one} {two}");
     }
 }

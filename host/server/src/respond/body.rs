@@ -29,21 +29,38 @@ impl Cut {
     }
 }
 
-/// The body of `encoded` in `coding`.
+/// A body in its coding.
+pub(crate) enum Content {
+    /// All of it.
+    Whole(Bytes),
+    /// Its chunks as the client takes them.
+    Stream(Body),
+}
+
+impl From<Content> for Body {
+    fn from(content: Content) -> Self {
+        match content {
+            Content::Whole(bytes) => Self::from(bytes),
+            Content::Stream(body) => body,
+        }
+    }
+}
+
+/// What `encoded` is in `coding`.
 ///
 /// # Errors
 /// [`Cut`] when a whole body cannot be compressed.
-pub(crate) async fn of(workers: &Arc<Workers>, coding: Option<Coding>, encoded: Encoded) -> Result<Body, Cut> {
+pub(crate) async fn of(workers: &Arc<Workers>, coding: Option<Coding>, encoded: Encoded) -> Result<Content, Cut> {
     match (encoded, coding) {
-        (Encoded::Whole(bytes), None) => Ok(Body::from(bytes)),
-        (Encoded::Whole(bytes), Some(coding)) => compress::whole(workers, coding, bytes).await.map(Body::from),
+        (Encoded::Whole(bytes), None) => Ok(Content::Whole(bytes)),
+        (Encoded::Whole(bytes), Some(coding)) => compress::whole(workers, coding, bytes).await.map(Content::Whole),
         (Encoded::Stream(chunks), coding) => {
             let chunks: BoxStream<'static, Result<Bytes, Cut>> = chunks.map(|chunk| chunk.map_err(Cut::because)).boxed();
             let chunks = match coding {
                 Some(coding) => compress::stream(Arc::clone(workers), coding, chunks),
                 None => chunks,
             };
-            Ok(Body::from_stream(logged(chunks)))
+            Ok(Content::Stream(Body::from_stream(logged(chunks))))
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::extract::coding::Coding;
 const HASH_BYTES: usize = 16;
 
 /// A tag without its coding: lower-case hexadecimal, so a `-` begins a suffix.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Tag(String);
 
 impl Tag {
@@ -55,7 +55,7 @@ impl Tag {
     }
 
     fn of_hash(hash: &[u8]) -> Self {
-        Self(hash.iter().take(HASH_BYTES).map(|byte| format!("{byte:02x}")).collect())
+        Self(hex(hash.get(..HASH_BYTES).unwrap_or(hash)))
     }
 
     /// The header's value for a body in this coding.
@@ -75,6 +75,14 @@ impl Tag {
             item == "*" || opaque.is_some_and(|text| text.split('-').next() == Some(self.0.as_str()))
         })
     }
+}
+
+/// Two lower-case digits a byte.
+fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+    let mut text = String::with_capacity(bytes.len() * 2);
+    text.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
+    text
 }
 
 /// A hash over fields, each with its length, so that no two lists of fields read the same.
@@ -101,6 +109,12 @@ impl Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hashes_are_written_in_hexadecimal() {
+        assert_eq!(hex(&[0x00, 0x0f, 0xa0, 0xff]), "000fa0ff");
+        assert_eq!(Tag::of_bytes(b"x").0, "2d711642b726b04401627ca9fbac32f5");
+    }
 
     #[test]
     fn a_compressed_body_has_its_own_strong_tag_contract_3() {

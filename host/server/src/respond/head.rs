@@ -13,6 +13,9 @@ use crate::extract::Asked;
 use crate::extract::coding::Coding;
 use crate::headers::GEOMETRY_OMITTED;
 
+/// Headers of a response, about.
+const HEADERS: usize = 24;
+
 /// The head of a response.
 pub(crate) struct Head {
     /// Entity tag, without the coding.
@@ -31,7 +34,8 @@ impl Head {
         let description = asked.encoder.description();
         let coding = Coding::choose(&parts.headers).filter(|_| description.compressible);
 
-        let mut shared = HeaderMap::new();
+        // Room for these and what routes, limits and middleware add.
+        let mut shared = HeaderMap::with_capacity(HEADERS);
         attribution::write(&mut shared, namespace, snapshot);
         shared.insert(ETAG, tag.header(coding));
         shared.insert(CACHE_CONTROL, HeaderValue::from_static("private"));
@@ -53,18 +57,18 @@ impl Head {
     }
 
     /// 304.
-    pub(crate) fn not_modified(&self) -> Response {
+    pub(crate) fn not_modified(self) -> Response {
         let mut response = Response::new(body::unsaid());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
-        *response.headers_mut() = self.shared.clone();
+        *response.headers_mut() = self.shared;
         response
     }
 
     /// 200 with `body`.
-    pub(crate) fn with(&self, body: Body) -> Response {
+    pub(crate) fn with(self, body: Body) -> Response {
         let mut response = Response::new(body);
-        *response.headers_mut() = self.shared.clone();
-        response.headers_mut().extend(self.content.clone());
+        *response.headers_mut() = self.shared;
+        response.headers_mut().extend(self.content);
         response
     }
 }

@@ -8,23 +8,18 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
-use futures::StreamExt;
 use http::Method;
 use yearbook_domain::changes::{self, ChangeSet, Mark};
 use yearbook_domain::query::last;
 use yearbook_domain::{Dataset, PlanLimits, Refusal, Snapshot};
-use yearbook_sandbox::{BoxError, OptionValue};
 use yearbook_snapshot::ChangesPlan;
 
-use super::data::declined;
 use crate::charge::charged;
 use crate::error::Error;
 use crate::extract::Asked;
 use crate::middleware::keyed::Keyed;
-use crate::respond::{body, conditional};
+use crate::respond::{body, conditional, rows};
 use crate::state::AppState;
-
-use crate::respond::head::Head;
 
 /// What one answer holds, and how far the client is then.
 struct Answer {
@@ -59,8 +54,13 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     if parts.method == Method::HEAD {
         return Ok(head.with(body::unsaid()));
     }
-    let work = Box::pin(produce(&state, &asked, &answer.plan, &options, &head));
-    charged(&state, &keyed, &parts.method, work).await
+    let reader = state.reader.clone();
+    let scan = async move { reader.changes(&answer.plan).await };
+    let work = async {
+        let made = rows::make(&state, &asked, options, head.coding, scan).await?;
+        Ok(head.with(made.content.into()))
+    };
+    charged(&state, &keyed, &parts.method, Box::pin(work)).await
 }
 
 /// Decides what is sent: no I/O.
@@ -84,13 +84,4 @@ fn answer(state: &AppState, asked: &Asked, dataset: &Dataset, history: &[ChangeS
         parts,
     };
     Answer { plan, watermark: since::watermark(state, dataset, history, pull.end), more: pull.more, capped_at: cap.filter(|_| pull.full) }
-}
-
-/// Reads, encodes and compresses up to the first chunk.
-async fn produce(state: &AppState, asked: &Asked, plan: &ChangesPlan, options: &[OptionValue], head: &Head) -> Result<Response, Error> {
-    let scan = state.reader.changes(plan).await?;
-    let batches = scan.batches.map(|batch| batch.map_err(|failure| Box::new(failure) as BoxError)).boxed();
-    let encoded = asked.encoder.encode(scan.schema, options, batches).await.map_err(|error| declined(asked, error))?;
-    let body = body::of(&state.workers, head.coding, encoded).await.map_err(|cut| Error::broken("compress a response", &cut))?;
-    Ok(head.with(body))
 }
