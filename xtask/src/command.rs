@@ -32,7 +32,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(stdout).with_context(|| format!("{} printed something that is not UTF-8", shown(command)))
 }
 
-/// Whether `program` can be started at all.
-pub(crate) fn exists(program: &str, argument: &str) -> bool {
-    Command::new(program).arg(argument).output().is_ok_and(|output| output.status.success())
+/// Whether `program` can be started with `arguments` and succeeds.
+pub(crate) fn exists(program: &str, arguments: &[&str]) -> bool {
+    Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
 }

@@ -9,6 +9,8 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod command;
+mod count;
+mod debian;
 mod demo;
 mod generate;
 mod packages;
@@ -59,6 +61,12 @@ enum Task {
     },
     /// List the rules of the specification that no test proves yet; fail where docs/rules.md is wrong
     Spec,
+    /// Count instructions of encoders, planning and scanning, and compare them with the recorded ones
+    Count {
+        /// Record what moved, for this reason
+        #[arg(long, value_name = "REASON")]
+        accept: Option<String>,
+    },
     /// Measure beside peers, and write docs/benchmarks.md and .json
     Bench(bench::Wanted),
     /// Make synthetic input
@@ -91,6 +99,7 @@ fn main() -> ExitCode {
         // Nothing is printed after the totals.
         Task::Test { quick, only } => return if test::run(&repository, quick, only) { ExitCode::SUCCESS } else { ExitCode::FAILURE },
         Task::Spec => spec::run(&repository),
+        Task::Count { accept } => count::run(&repository, accept.as_deref()),
         Task::Bench(wanted) => bench::run(&repository, &wanted),
         Task::Generate(Generate::Rows { rows, shape, gzip, directory }) => generate::rows(rows, shape, gzip, &directory),
     };

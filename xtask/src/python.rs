@@ -5,10 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
-use crate::command;
 use crate::repository::Repository;
+use crate::{command, debian};
 
 /// The interpreter of the readers' environment.
 pub(crate) fn interpreter(repository: &Repository) -> Result<PathBuf> {
@@ -36,19 +36,8 @@ pub(crate) fn environment(repository: &Repository, name: &str, pins: &str) -> Re
     Ok(python)
 }
 
-/// Debian splits `venv` off; on a fresh machine it is fetched as the person at the keyboard would.
+/// Debian splits `venv` off.
 fn ensure_python() -> Result<()> {
-    let complete = || Command::new("python3").args(["-c", "import venv, ensurepip"]).output().is_ok_and(|output| output.status.success());
-    if complete() {
-        return Ok(());
-    }
-    let mut install = if rustix::process::geteuid().is_root() { Command::new("apt-get") } else { Command::new("sudo") };
-    if !rustix::process::geteuid().is_root() {
-        install.args(["-n", "apt-get"]);
-    }
-    let installed = command::run(install.args(["install", "--yes", "--no-install-recommends", "python3", "python3-venv"]));
-    if installed.is_err() || !complete() {
-        bail!("checks with other tools need Python with venv: run `apt-get install python3 python3-venv` and try again");
-    }
-    Ok(())
+    let packages = ["python3", "python3-venv"];
+    debian::ensure("checking with other tools", &packages, || command::exists("python3", &["-c", "import venv, ensurepip"]))
 }

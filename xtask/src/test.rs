@@ -3,9 +3,8 @@
 
 use clap::ValueEnum;
 
-use crate::command;
 use crate::repository::Repository;
-use crate::spec;
+use crate::{command, count, spec};
 
 mod guide;
 mod integrations;
@@ -17,7 +16,7 @@ mod served;
 mod suites;
 mod tools;
 
-use report::Report;
+use report::{Report, Tally};
 
 const PLUGINS: &str = "plugins: each builds to a component that imports nothing but log";
 
@@ -69,6 +68,9 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
     if !quick {
         report.counted("examples in the documentation", || suites::examples(repository));
         if built {
+            report.counted("instructions: encoders, planning and scanning cost what was recorded", || {
+                count::check(repository).map(|(passed, failed)| Tally { passed, failed })
+            });
             for step in Served::value_variants() {
                 step.run(&mut report, repository);
             }

@@ -27,9 +27,12 @@ const KEEP_RESIDENT: usize = 1 << 20;
 const CORE_INSTANCES: u32 = 32;
 const TABLES: u32 = 4;
 
-/// Makes the engine and starts its clock, which stops when the last handle on the engine is dropped.
-pub(crate) fn start(limits: &Limits) -> Result<Engine, Failure> {
-    let engine = Engine::new(&config(limits)).map_err(Failure::Engine)?;
+/// Makes the engine and starts its clock, which stops when the last handle on the engine is dropped. `counting`: guests
+/// consume fuel, so that their instructions can be counted; they are then slower.
+pub(crate) fn start(limits: &Limits, counting: bool) -> Result<Engine, Failure> {
+    let mut config = config(limits);
+    config.consume_fuel(counting);
+    let engine = Engine::new(&config).map_err(Failure::Engine)?;
     let clock = engine.weak();
     std::thread::Builder::new()
         .name("guest-clock".into())

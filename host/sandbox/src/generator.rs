@@ -70,7 +70,7 @@ impl Generator {
         let plugin = &self.description.tool;
         let options = self.description.complete(&request.options);
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
-        let mut store = HostState::store(self.pre.engine(), plugin, self.sandbox.limits);
+        let mut store = HostState::store(&self.sandbox, plugin);
         let made = request::borrow(request, &options, |request| {
             HostState::call(&mut store, |store| {
                 let guest = self.pre.instantiate(&mut *store)?;

@@ -8,6 +8,7 @@ use wasmtime::{ResourceLimiter, Store, UpdateDeadline};
 use crate::bindings::yearbook::plugin::{log, types};
 use crate::failure::Trap;
 use crate::limits::Limits;
+use crate::sandbox::Sandbox;
 use crate::usage::Usage;
 
 /// Lines that one instance may log; more are dropped.
@@ -27,6 +28,8 @@ pub(crate) struct HostState {
     denied: bool,
     deadline: Deadline,
     used: Usage,
+    /// Whether the engine counts instructions.
+    counting: bool,
 }
 
 /// When the call at hand began, by both clocks, and which limit it broke.
@@ -43,11 +46,24 @@ fn thread_cpu() -> Duration {
 }
 
 impl HostState {
-    /// A store with every limit in force.
-    pub(crate) fn store(engine: &wasmtime::Engine, plugin: &str, limits: Limits) -> Store<Self> {
+    /// A store with every limit of `sandbox` in force.
+    pub(crate) fn store(sandbox: &Sandbox, plugin: &str) -> Store<Self> {
+        let limits = sandbox.limits;
         let deadline = Deadline { cpu: Duration::ZERO, wall: Instant::now(), broken: None };
-        let state = Self { plugin: plugin.to_owned(), limits, lines_left: LOG_LINES, denied: false, deadline, used: Usage::default() };
-        let mut store = Store::new(engine, state);
+        let state = Self {
+            plugin: plugin.to_owned(),
+            limits,
+            lines_left: LOG_LINES,
+            denied: false,
+            deadline,
+            used: Usage::default(),
+            counting: sandbox.counting,
+        };
+        let mut store = Store::new(&sandbox.engine, state);
+        if sandbox.counting {
+            // The engine refuses only where it does not count. Nothing uses up so much.
+            let _ = store.set_fuel(u64::MAX);
+        }
         store.limiter(|state| state);
         store.set_hostcall_fuel(limits.output_bytes_per_call);
         store.set_max_component_handles(HANDLES);
@@ -60,6 +76,10 @@ impl HostState {
         store.set_epoch_deadline(1);
         store.data_mut().deadline = Deadline { cpu: thread_cpu(), wall: Instant::now(), broken: None };
         let outcome = call(store);
+        if store.data().counting {
+            let left = store.get_fuel().unwrap_or(u64::MAX);
+            store.data_mut().used.instructions = u64::MAX - left;
+        }
         store.data_mut().count_call();
         outcome.map_err(|error| store.data_mut().classify(&error))
     }

@@ -53,7 +53,7 @@ impl Instance {
         let dictionaries = encoder.description.dictionaries;
         let flattened = WireSchema::new(schema, dictionaries).map_err(|error| EncodeError::Host(error.to_string()))?;
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
-        let mut store = HostState::store(encoder.pre.engine(), &plugin, encoder.sandbox.limits);
+        let mut store = HostState::store(&encoder.sandbox, &plugin);
         let opened = HostState::call(&mut store, |store| {
             let guest = encoder.pre.instantiate(&mut *store)?;
             let encoding = flattened.borrow(|schema| guest.yearbook_plugin_encoder().encoding().call_open(store, schema, &options))?;

@@ -100,7 +100,9 @@ pub struct Sandbox {
     pub(crate) instances: Arc<Semaphore>,
     /// Jobs of encoders that run or wait for a worker.
     jobs: Arc<AtomicUsize>,
-    engine: Engine,
+    pub(crate) engine: Engine,
+    /// Whether guests consume fuel.
+    pub(crate) counting: bool,
     cache: Option<Cache>,
 }
 
@@ -119,14 +121,28 @@ impl Sandbox {
     /// # Errors
     /// When the engine cannot reserve its address space or the cache folder cannot be used.
     pub fn new(config: &Config, workers: Arc<Workers>) -> Result<Arc<Self>, Failure> {
-        let limits = config.limits;
+        let cache = config.cache.as_deref().map(Cache::open).transpose()?;
+        Self::with(config.limits, workers, cache, false)
+    }
+
+    /// A sandbox that counts the instructions of guests ([`crate::Usage::instructions`]). Slower than one that serves, and
+    /// without a cache: its code is compiled otherwise.
+    ///
+    /// # Errors
+    /// As [`Sandbox::new`].
+    pub fn counting(limits: Limits, workers: Arc<Workers>) -> Result<Arc<Self>, Failure> {
+        Self::with(limits, workers, None, true)
+    }
+
+    fn with(limits: Limits, workers: Arc<Workers>, cache: Option<Cache>, counting: bool) -> Result<Arc<Self>, Failure> {
         Ok(Arc::new(Self {
             limits,
             workers,
             instances: Arc::new(Semaphore::new(limits.instances as usize)),
             jobs: Arc::default(),
-            engine: engine::start(&limits)?,
-            cache: config.cache.as_deref().map(Cache::open).transpose()?,
+            engine: engine::start(&limits, counting)?,
+            counting,
+            cache,
         }))
     }
 
@@ -242,7 +258,7 @@ impl Sandbox {
     /// Calls a plugin's `describe` in an instance of its own.
     fn ask<T>(&self, describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<T>) -> Result<T, Rejected> {
         let _permit = self.instances.try_acquire().map_err(|_| Rejected::Busy)?;
-        let mut store = HostState::store(&self.engine, "being loaded", self.limits);
+        let mut store = HostState::store(self, "being loaded");
         Ok(HostState::call(&mut store, describe)?)
     }
 }

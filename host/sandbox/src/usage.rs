@@ -20,10 +20,13 @@ pub struct Usage {
     pub output_bytes: usize,
     /// Calls made, `open` and `describe` included.
     pub calls: u32,
+    /// WebAssembly instructions of all calls; 0 unless the sandbox counts them.
+    #[serde(skip)]
+    pub instructions: u64,
 }
 
 impl Usage {
-    /// The larger of each, and the calls of both.
+    /// The larger of each; calls and instructions of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -33,6 +36,7 @@ impl Usage {
             wall: self.wall.max(other.wall),
             output_bytes: self.output_bytes.max(other.output_bytes),
             calls: self.calls.saturating_add(other.calls),
+            instructions: self.instructions.saturating_add(other.instructions),
         }
     }
 }

@@ -53,7 +53,7 @@ enum Cells {
 }
 
 /// 1 date, 1 period, 2 dimensions, 1 value, 1 count, 1 flag.
-fn long(rows: usize) -> Input {
+pub(crate) fn long(rows: usize) -> Input {
     let regions = ["Northland", "Auckland", "Waikato", "Bay of Plenty", "Hawke's Bay", "Te Tai Tokerau \"north\"", "Ōtaki", "Southland"];
     build(rows, 8192, |from, to, random| {
         let month = |row: usize| (1960 + row / 12 % 60, row % 12 + 1);
@@ -70,7 +70,7 @@ fn long(rows: usize) -> Input {
 }
 
 /// 1 date and 30 series.
-fn wide(rows: usize) -> Input {
+pub(crate) fn wide(rows: usize) -> Input {
     const NAMES: [&str; 30] = [
         "gdp", "cpi", "ppi", "m1", "m3", "wages", "hours", "jobs", "rent", "sales", "exports", "imports", "tourism", "rates", "bonds",
         "equity", "credit", "savings", "taxes", "benefits", "pensions", "health", "schools", "roads", "power", "water", "gas", "dairy",
@@ -84,7 +84,7 @@ fn wide(rows: usize) -> Input {
 }
 
 /// An id, a name and a ring of some 250 points.
-fn spatial(rows: usize) -> Input {
+pub(crate) fn spatial(rows: usize) -> Input {
     build(rows, 400, |from, to, random| {
         let mut ring = |_| {
             let points: Vec<String> = (0..250)

@@ -13,7 +13,7 @@ use crate::repository::Repository;
 /// Unit and integration tests; nextest runs them where it is installed.
 pub(super) fn tests(repository: &Repository) -> Result<Tally> {
     let mut run = repository.cargo();
-    if command::exists("cargo-nextest", "--version") {
+    if command::exists("cargo-nextest", &["--version"]) {
         run.args(["nextest", "run", "--workspace", "--no-fail-fast", "--color", "never"]);
     } else {
         run.args(["test", "--workspace", "--all-targets", "--no-fail-fast"]);

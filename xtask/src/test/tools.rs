@@ -1,8 +1,6 @@
 //! Programs that only Debian's archive has, for checks that use them; a check without its program is said not to have run.
 
-use std::process::Command;
-
-use crate::command;
+use crate::{command, debian};
 
 /// Whether R is here, with what the examples in the guide and the checks of readers need.
 pub(super) fn r() -> bool {
@@ -17,20 +15,9 @@ pub(super) fn chromium() -> bool {
 
 /// Whether `program` succeeds with `arguments`, if need be after installing `packages`.
 fn has(what: &str, packages: &[&str], program: &str, arguments: &[&str]) -> bool {
-    let there = || Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
-    if there() {
-        return true;
+    let found = debian::ensure(what, packages, || command::exists(program, arguments));
+    if let Err(error) = &found {
+        println!("NOT CHECKED: {error:#}");
     }
-    println!("{what} needs Debian's {}: installing", packages.join(" "));
-    let root = rustix::process::geteuid().is_root();
-    let mut install = Command::new(if root { "apt-get" } else { "sudo" });
-    if !root {
-        install.args(["-n", "apt-get"]);
-    }
-    let installed = command::run(install.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(packages));
-    let found = installed.is_ok() && there();
-    if !found {
-        println!("{what}: NOT CHECKED; run `apt-get install {}` and try again", packages.join(" "));
-    }
-    found
+    found.is_ok()
 }

@@ -1,0 +1,139 @@
+//! `cargo xtask count`: instructions a row of encoders, planning and scanning, compared with what was recorded.
+//! Unlike times, counts are the same on a busy machine, so a step that became dearer is seen when it happens. Owns the
+//! comparison; what is counted stands in `tests/count` and in the example `fuel` of `tests`.
+
+mod callgrind;
+mod fuel;
+mod record;
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, bail};
+
+use crate::command;
+use crate::repository::Repository;
+
+use record::Record;
+
+/// How much a count may move without anybody saying why.
+const TOLERANCE: f64 = 0.03;
+
+/// Instructions of one unit (row, or request), by name of the work.
+type Counts = BTreeMap<String, f64>;
+
+/// What became of one count.
+#[derive(Debug, PartialEq)]
+enum Verdict {
+    Same,
+    Moved(f64),
+    New,
+    Gone,
+}
+
+/// Counts, compares, prints; with `accept`, a reason, records what moved.
+pub(crate) fn run(repository: &Repository, accept: Option<&str>) -> Result<()> {
+    let Some(reason) = accept else {
+        let (_, failed) = check(repository)?;
+        if failed > 0 {
+            bail!("{failed} counts are not as recorded");
+        }
+        return Ok(());
+    };
+    let mut record = Record::read(repository)?;
+    let counts = all(repository)?;
+    for (name, verdict) in judge(&record, &counts) {
+        match verdict {
+            Verdict::Same => {}
+            Verdict::Gone => {
+                println!("{name}: gone");
+                record.forget(&name);
+            }
+            Verdict::New | Verdict::Moved(_) => {
+                println!("{name}: {}", shown(&record, &counts, &name));
+                record.set(&name, counts[&name], reason);
+            }
+        }
+    }
+    record.compiler = record::compiler()?;
+    record.write(repository)
+}
+
+/// Counts and compares: how many are as recorded and how many are not.
+pub(crate) fn check(repository: &Repository) -> Result<(u64, u64)> {
+    let record = Record::read(repository)?;
+    let counts = all(repository)?;
+    let comparable = record.compiler == record::compiler()?;
+    let (mut passed, mut failed) = (0, 0);
+    for (name, verdict) in judge(&record, &counts) {
+        let word = match verdict {
+            Verdict::Same => "ok",
+            _ if !comparable => "NOT COMPARED",
+            _ => "FAILED",
+        };
+        println!("{word} {name}: {}", shown(&record, &counts, &name));
+        if word == "FAILED" { failed += 1 } else { passed += 1 }
+    }
+    if !comparable {
+        println!("recorded with {}, counted with another compiler: differences are shown and not judged", record.compiler);
+    }
+    if failed > 0 {
+        println!(
+            "more than {:.0} % away from tests/count/recorded.json: mend what became dearer, or say why it is so: cargo xtask count --accept \"the reason\"",
+            TOLERANCE * 100.0
+        );
+    }
+    Ok((passed, failed))
+}
+
+fn all(repository: &Repository) -> Result<Counts> {
+    let mut counts = callgrind::counts(repository)?;
+    counts.extend(fuel::counts(repository)?);
+    Ok(counts)
+}
+
+fn judge(record: &Record, counts: &Counts) -> Vec<(String, Verdict)> {
+    let known = record.names().filter(|name| !counts.contains_key(*name)).map(|name| (name.to_owned(), Verdict::Gone));
+    let counted = counts.iter().map(|(name, now)| {
+        let verdict = match record.count(name) {
+            None => Verdict::New,
+            Some(before) if (now / before - 1.0).abs() <= TOLERANCE => Verdict::Same,
+            Some(before) => Verdict::Moved(now / before),
+        };
+        (name.clone(), verdict)
+    });
+    known.chain(counted).collect()
+}
+
+fn shown(record: &Record, counts: &Counts, name: &str) -> String {
+    match (record.count(name), counts.get(name)) {
+        (Some(before), Some(now)) => format!("{now:.1} instructions, recorded {before:.1} ({:+.1} %)", (now / before - 1.0) * 100.0),
+        (None, Some(now)) => format!("{now:.1} instructions, not recorded"),
+        (before, None) => format!("recorded {:.1}, not counted any more", before.unwrap_or_default()),
+    }
+}
+
+/// Runs a command of ours and reads lines of `name<TAB>number…`.
+fn lines(command: &mut std::process::Command) -> Result<Vec<Vec<String>>> {
+    let printed = command::output(command)?;
+    Ok(printed.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_percent_either_way_is_the_same_and_more_is_not() {
+        let mut record = Record::default();
+        for (name, count) in [("a", 100.0), ("b", 100.0), ("c", 100.0), ("gone", 1.0)] {
+            record.set(name, count, "first");
+        }
+        let counts = [("a", 102.9), ("b", 103.1), ("c", 96.0), ("new", 5.0)].map(|(name, count)| (name.to_owned(), count));
+        let verdicts: BTreeMap<_, _> = judge(&record, &counts.into()).into_iter().collect();
+        assert_eq!(verdicts["a"], Verdict::Same);
+        assert_eq!(verdicts["b"], Verdict::Moved(1.031));
+        assert_eq!(verdicts["c"], Verdict::Moved(0.96), "cheaper is recorded too, or the next step up hides in it");
+        assert_eq!(verdicts["gone"], Verdict::Gone);
+        assert_eq!(verdicts["new"], Verdict::New);
+    }
+}

@@ -1,0 +1,75 @@
+//! `tests/count/recorded.json`: what was counted, with the reason of each last change. Owns the file's shape.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::command;
+use crate::repository::Repository;
+
+/// Everything recorded.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// `rustc --version`: another compiler makes other instructions.
+    pub(super) compiler: String,
+    works: BTreeMap<String, Entry>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    /// Instructions a row, or a request where the work says so; one decimal.
+    instructions: f64,
+    /// Why it last changed.
+    reason: String,
+}
+
+impl Record {
+    /// The recorded counts; empty where there is no file yet.
+    pub(super) fn read(repository: &Repository) -> Result<Self> {
+        let path = path(repository);
+        match fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text).with_context(|| format!("cannot understand {}", path.display())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+        }
+    }
+
+    /// Replaces the file.
+    pub(super) fn write(&self, repository: &Repository) -> Result<()> {
+        let path = path(repository);
+        let text = serde_json::to_string_pretty(self).context("cannot print the record")?;
+        fs::write(&path, text + "\n").with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// What was recorded for the work called `name`.
+    pub(super) fn count(&self, name: &str) -> Option<f64> {
+        self.works.get(name).map(|entry| entry.instructions)
+    }
+
+    /// Every work that was recorded.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.works.keys().map(String::as_str)
+    }
+
+    pub(super) fn set(&mut self, name: &str, count: f64, reason: &str) {
+        let instructions = (count * 10.0).round() / 10.0;
+        self.works.insert(name.to_owned(), Entry { instructions, reason: reason.to_owned() });
+    }
+
+    pub(super) fn forget(&mut self, name: &str) {
+        self.works.remove(name);
+    }
+}
+
+/// The compiler that counts are made with.
+pub(super) fn compiler() -> Result<String> {
+    Ok(command::output(Command::new("rustc").arg("--version"))?.trim().to_owned())
+}
+
+fn path(repository: &Repository) -> PathBuf {
+    repository.root().join("tests/count/recorded.json")
+}
