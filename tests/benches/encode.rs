@@ -1,13 +1,15 @@
 //! Encoding alone: every format and table, by arrow-rs's own writers, by our encoders natively and in the sandbox, and by
 //! pyarrow, polars and DuckDB, in one run and in turn, so that a noisy machine disturbs all alike. Prints one JSON
 //! object a contestant, format and table, after a line of dashes; `cargo xtask bench encode` makes a table of them.
-//! Every output is read back and compared once. Not a test: it cannot fail for being slow.
+//! Every output is read back and compared once. What is timed is thrown away as it is made, as a response leaves: memory
+//! that grows with the output would be most of what is measured. Not a test: it cannot fail for being slow.
 //!
 //! Variables: `YEARBOOK_PEERS_PYTHON`, an interpreter that has the peers (without it they are left out), and
 //! `YEARBOOK_BENCH_RUNS`, counted runs of each (default 5, after one that is not counted).
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark's own program")]
 
+use std::io::Write;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -83,13 +85,16 @@ impl Contest<'_> {
 
     /// One run, not timed, whose output is read back. Says how many encodings a run needs.
     fn check(&mut self, who: &str) {
-        let made = match who {
-            "arrow-rs" => arrow_rs::encode(self.format, &self.input.plain),
-            "native" => self.ours.native(self.format, &self.input.tables, 1).1,
-            "sandbox" => self.ours.sandboxed(self.format, self.input, 1),
-            "sandbox x2" => self.ours.sandboxed(self.format, self.input, 2),
-            _ => Vec::new(),
-        };
+        let mut made = Vec::new();
+        match who {
+            "arrow-rs" => arrow_rs::encode(self.format, &self.input.plain, &mut made),
+            "native" => {
+                ours::native(self.format, &self.input.tables, 1, &mut made);
+            }
+            "sandbox" => made = self.ours.sandboxed(self.format, self.input, 1),
+            "sandbox x2" => made = self.ours.sandboxed(self.format, self.input, 2),
+            _ => {}
+        }
         self.times = if who == "arrow-rs" { (RUN_BYTES / made.len()).max(1) } else { self.times };
         if let Some(peers) = &mut self.peers {
             peers.check(self.format, who, &made);
@@ -97,24 +102,47 @@ impl Contest<'_> {
     }
 
     fn once(&mut self, who: &str) -> Measured {
+        let (format, input, times) = (self.format, self.input, self.times);
+        let mut sink = Discarded::default();
         if who == "native" {
-            let (seconds, made) = self.ours.native(self.format, &self.input.tables, self.times);
-            return Ok((seconds, made.len()));
+            let seconds = ours::native(format, &input.tables, times, &mut sink);
+            return Ok((seconds, sink.bytes / times));
         }
         if !matches!(who, "arrow-rs" | "sandbox" | "sandbox x2") {
-            let peers = self.peers.as_mut().unwrap();
-            return peers.measured(self.format, who, self.times);
+            return self.peers.as_mut().unwrap().measured(format, who, times);
         }
         let start = Instant::now();
-        let mut bytes = 0;
-        for _ in 0..self.times {
-            bytes = match who {
-                "arrow-rs" => arrow_rs::encode(self.format, &self.input.plain).len(),
-                "sandbox" => self.ours.streamed(self.format, self.input, 1),
-                _ => self.ours.streamed(self.format, self.input, 2),
-            };
+        for _ in 0..times {
+            match who {
+                "arrow-rs" => arrow_rs::encode(format, &input.plain, &mut sink),
+                "sandbox" => sink.bytes += self.ours.streamed(format, input, 1),
+                _ => sink.bytes += self.ours.streamed(format, input, 2),
+            }
         }
-        Ok((start.elapsed().as_secs_f64() / self.times as f64, bytes))
+        Ok((start.elapsed().as_secs_f64() / times as f64, sink.bytes / times))
+    }
+}
+
+/// Copies what it is given over what it was given before, as a socket's buffer does, and counts it.
+#[derive(Default)]
+struct Discarded {
+    block: Vec<u8>,
+    bytes: usize,
+}
+
+impl Write for Discarded {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for piece in bytes.chunks(1 << 18) {
+            self.block.clear();
+            self.block.extend_from_slice(piece);
+            std::hint::black_box(&self.block);
+        }
+        self.bytes += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

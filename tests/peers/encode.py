@@ -1,14 +1,15 @@
 """The other contestants of the encode benchmark: pyarrow, polars and DuckDB, one thread each. Driven by
 `tests/benches/encode.rs`, a line at a time, so that all contestants take turns.
 
+What is timed goes to /dev/null, because memory that grows with the output would be most of what is measured; DuckDB, which wants
+a file of its own, writes to one in memory.
+
 A line `FORMAT WHO TIMES` is answered with `{"seconds": …, "bytes": …}` for one encoding, or `{"cannot": "why"}`; a line
 `check FORMAT PATH` or `check FORMAT WHO` with `{"same": true}` where the file, or what that peer makes, holds the table. The table comes from an Arrow stream, without dictionaries.
 """
 
-import io
 import json
 import os
-import pathlib
 import sys
 import time
 
@@ -23,58 +24,28 @@ import pyarrow.parquet
 
 pa.set_cpu_count(1)
 pa.set_io_thread_count(1)
-# DuckDB writes to files only; these are in memory.
-SCRATCH = pathlib.Path("/dev/shm/yearbook-encode")
+# In memory, and overwritten each time.
+SCRATCH = "/dev/shm/yearbook-encode"
 
 
-def pyarrow_parquet(table):
-    sink = io.BytesIO()
-    pyarrow.parquet.write_table(table, sink, compression="snappy")
-    return sink.getbuffer()
-
-
-def pyarrow_arrow(table):
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
+def pyarrow_arrow(table, path):
+    with pa.OSFile(path, "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    return sink.getvalue()
-
-
-def pyarrow_csv(table):
-    sink = pa.BufferOutputStream()
-    pyarrow.csv.write_csv(table, sink)
-    return sink.getvalue()
-
-
-def by_polars(method, **options):
-    """An encoder that is a method of a data frame."""
-
-    def encode(frame):
-        sink = io.BytesIO()
-        getattr(frame, method)(sink, **options)
-        return sink.getbuffer()
-
-    return encode
 
 
 def by_duckdb(options):
     """An encoder that is an option of COPY; the table is one of DuckDB's own."""
-
-    def encode(connection):
-        connection.execute(f"COPY input TO '{SCRATCH}' ({options})")
-        return SCRATCH
-
-    return encode
+    return lambda connection, path: connection.execute(f"COPY input TO '{path}' ({options}, USE_TMP_FILE false)")
 
 
 ENCODERS = {
-    ("csv", "pyarrow"): pyarrow_csv,
+    ("csv", "pyarrow"): lambda table, path: pyarrow.csv.write_csv(table, path),
     ("arrow", "pyarrow"): pyarrow_arrow,
-    ("parquet", "pyarrow"): pyarrow_parquet,
-    ("csv", "polars"): by_polars("write_csv"),
-    ("json", "polars"): by_polars("write_json"),
-    ("arrow", "polars"): by_polars("write_ipc_stream"),
-    ("parquet", "polars"): by_polars("write_parquet", compression="snappy"),
+    ("parquet", "pyarrow"): lambda table, path: pyarrow.parquet.write_table(table, path, compression="snappy"),
+    ("csv", "polars"): lambda frame, path: frame.write_csv(path),
+    ("json", "polars"): lambda frame, path: frame.write_json(path),
+    ("arrow", "polars"): lambda frame, path: frame.write_ipc_stream(path),
+    ("parquet", "polars"): lambda frame, path: frame.write_parquet(path, compression="snappy"),
     ("csv", "duckdb"): by_duckdb("FORMAT csv, HEADER true"),
     ("json", "duckdb"): by_duckdb("FORMAT json, ARRAY true"),
     ("parquet", "duckdb"): by_duckdb("FORMAT parquet, COMPRESSION snappy"),
@@ -85,14 +56,8 @@ CANNOT = {
 }
 
 
-def size(made):
-    """Bytes of a file or a buffer."""
-    return made.stat().st_size if made is SCRATCH else memoryview(made).nbytes
-
-
-def same(expected, format_name, made):
-    """Whether a file or a buffer holds the table, as polars reads it."""
-    path = made if isinstance(made, (str, pathlib.Path)) else io.BytesIO(made)
+def same(expected, format_name, path):
+    """Whether a file holds the table, as polars reads it."""
     match format_name:
         case "csv":
             found = pl.read_csv(path, schema=expected.schema)
@@ -117,34 +82,39 @@ def main():
     connection.execute("SET threads = 1")
     connection.execute("CREATE TABLE input AS SELECT * FROM plain")
     inputs = {"pyarrow": plain, "polars": pl.from_arrow(plain, rechunk=True), "duckdb": connection}
+    sizes = {}
     for line in sys.stdin:
         match line.split():
             case ["check", format_name, path]:
-                answer = {"same": checked(inputs, format_name, path)}
+                answer = {"same": checked(inputs, format_name, path, sizes)}
             case [format_name, who, times]:
-                answer = measured(inputs, format_name, who, int(times))
+                answer = measured(inputs, format_name, who, int(times), sizes)
             case words:
                 sys.exit(f"not a question: {words}")
         print(json.dumps(answer), flush=True)
 
 
-def checked(inputs, format_name, path_or_who):
+def checked(inputs, format_name, path_or_who, sizes):
     """Whether a file, or what a peer makes, holds the table; what a peer cannot make is not wrong."""
     if (format_name, path_or_who) in CANNOT:
         return True
     encode = ENCODERS.get((format_name, path_or_who))
-    return same(inputs["polars"], format_name, encode(inputs[path_or_who]) if encode else path_or_who)
+    if encode is None:
+        return same(inputs["polars"], format_name, path_or_who)
+    encode(inputs[path_or_who], SCRATCH)
+    sizes[format_name, path_or_who] = os.stat(SCRATCH).st_size
+    return same(inputs["polars"], format_name, SCRATCH)
 
 
-def measured(inputs, format_name, who, times):
-    """Seconds and bytes of one encoding, the mean of `times` in a row."""
+def measured(inputs, format_name, who, times, sizes):
+    """Seconds of one encoding, the mean of `times` in a row, and the bytes of the one that was checked."""
     if reason := CANNOT.get((format_name, who)):
         return {"cannot": reason}
-    encode, given = ENCODERS[format_name, who], inputs[who]
+    encode, given, path = ENCODERS[format_name, who], inputs[who], SCRATCH if who == "duckdb" else os.devnull
     started = time.perf_counter()
     for _ in range(times):
-        made = encode(given)
-    return {"seconds": (time.perf_counter() - started) / times, "bytes": size(made)}
+        encode(given, path)
+    return {"seconds": (time.perf_counter() - started) / times, "bytes": sizes[format_name, who]}
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ impl TestApp {
 
     /// A service with these settings and few sandbox instances, so that one kept by mistake is missed.
     pub async fn with(settings: Settings) -> Self {
-        Self::with_limits(settings, Limits { instances: 16, ..Limits::default() }).await
+        Box::pin(Self::with_limits(settings, Limits { instances: 16, ..Limits::default() })).await
     }
 
     /// A service with these settings and limits.
@@ -123,7 +123,8 @@ impl TestApp {
         let folder = TempDir::new().unwrap();
         let package = Package::open(&table.write(folder.path())).unwrap();
         let current = self.live.dataset(package.name().as_str()).map(|dataset| Arc::clone(&dataset.current));
-        let mut draft = yearbook_snapshot::publish(&self.files, &self.workers, &package, current.as_deref(), &Silent).await.unwrap();
+        let mut draft =
+            Box::pin(yearbook_snapshot::publish(&self.files, &self.workers, &package, current.as_deref(), &Silent)).await.unwrap();
         let id = draft.snapshot.id.clone();
         draft.snapshot.created_at = at;
         let publication = Publication {

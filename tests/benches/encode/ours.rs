@@ -2,6 +2,7 @@
 //! serves responses.
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,7 +16,7 @@ use yearbook_workers::Workers;
 
 use super::tables::{Input, Tables};
 
-/// Every encoder, in a sandbox with one worker and in one with two.
+/// Every encoder, in a sandbox with one worker and in one whose responses may have two workers and instances.
 pub(crate) struct Ours {
     runtime: Runtime,
     guests: [HashMap<&'static str, Arc<Encoder>>; 2],
@@ -25,7 +26,8 @@ impl Ours {
     pub(crate) fn load() -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let guests = [1, 2].map(|threads| {
-            let sandbox = Sandbox::new(&Config { limits: Limits::default(), cache: None }, Workers::new(threads)).unwrap();
+            let limits = Limits { parallel_parts: threads, ..Limits::default() };
+            let sandbox = Sandbox::new(&Config { limits, cache: None }, Workers::new(threads)).unwrap();
             super::FORMATS.into_iter().map(|name| (name, sandbox.load_encoder(&component(name)).unwrap())).collect()
         });
         Self { runtime, guests }
@@ -59,20 +61,19 @@ impl Ours {
             }
         });
     }
+}
 
-    /// Seconds of one native encoding, the mean of `times`, and its output. Making its input is not counted.
-    #[expect(clippy::unused_self, reason = "a contestant like the others")]
-    pub(crate) fn native(&self, format: &str, tables: &Tables, times: usize) -> (f64, Vec<u8>) {
-        match format {
-            "csv" => native::<yearbook_csv::Csv>(tables, times),
-            "json" => native::<yearbook_json::Json>(tables, times),
-            "arrow" => native::<yearbook_arrow::Arrow>(tables, times),
-            _ => native::<yearbook_parquet::Parquet>(tables, times),
-        }
+/// Seconds of one native encoding, the mean of `times`. Making its input is not counted.
+pub(crate) fn native(format: &str, tables: &Tables, times: usize, out: &mut impl Write) -> f64 {
+    match format {
+        "csv" => timed::<yearbook_csv::Csv>(tables, times, out),
+        "json" => timed::<yearbook_json::Json>(tables, times, out),
+        "arrow" => timed::<yearbook_arrow::Arrow>(tables, times, out),
+        _ => timed::<yearbook_parquet::Parquet>(tables, times, out),
     }
 }
 
-fn native<E: yearbook_sdk::Encoder>(tables: &Tables, times: usize) -> (f64, Vec<u8>) {
+fn timed<E: yearbook_sdk::Encoder>(tables: &Tables, times: usize, out: &mut impl Write) -> f64 {
     let description = E::describe();
     let table: &Table = &tables.of(description.part_rows);
     let separator = description.separator.unwrap_or_default();
@@ -82,36 +83,36 @@ fn native<E: yearbook_sdk::Encoder>(tables: &Tables, times: usize) -> (f64, Vec<
             (batches[0].schema().clone(), batches)
         })
         .collect();
-    let mut made = Vec::new();
     let start = Instant::now();
     for (schema, batches) in inputs {
-        made = encoded::<E>(schema, batches, separator);
+        encode::<E>(schema, batches, separator, out);
     }
-    let seconds = start.elapsed().as_secs_f64() / times as f64;
-    (seconds, made.concat())
+    start.elapsed().as_secs_f64() / times as f64
 }
 
-/// Head, parts with their separators, tail.
-fn encoded<E: yearbook_sdk::Encoder>(schema: Schema, batches: Vec<Batch>, separator: &[u8]) -> Vec<Vec<u8>> {
+/// Head, parts with their separators, tail; one buffer serves all.
+fn encode<E: yearbook_sdk::Encoder>(schema: Schema, batches: Vec<Batch>, separator: &[u8], out: &mut impl Write) {
     let mut encoder = E::open(schema, &testing::chosen::<E>(&[])).unwrap();
-    let (mut made, mut notes, mut offset) = (vec![Vec::new()], Vec::new(), 0);
-    encoder.head(&mut made[0]).unwrap();
-    for batch in batches {
-        offset += made.last().map_or(0, Vec::len) as u64;
-        if made.len() > 1 {
-            made.push(separator.to_vec());
-            offset += separator.len() as u64;
+    let (mut made, mut notes, mut offset) = (Vec::new(), Vec::new(), 0);
+    let mut send = |made: &mut Vec<u8>, offset: &mut u64| {
+        *offset += made.len() as u64;
+        out.write_all(made).unwrap();
+        made.clear();
+    };
+    encoder.head(&mut made).unwrap();
+    send(&mut made, &mut offset);
+    for (position, batch) in batches.into_iter().enumerate() {
+        if position > 0 {
+            made.extend_from_slice(separator);
+            send(&mut made, &mut offset);
         }
-        let mut out = Vec::new();
-        encoder.part(batch, &mut out).unwrap();
+        encoder.part(batch, &mut made).unwrap();
         let bytes = encoder.note();
         if !bytes.is_empty() {
             notes.push(Note { offset, bytes });
         }
-        made.push(out);
+        send(&mut made, &mut offset);
     }
-    let mut tail = Vec::new();
-    encoder.tail(&notes, &mut tail).unwrap();
-    made.push(tail);
-    made
+    encoder.tail(&notes, &mut made).unwrap();
+    send(&mut made, &mut offset);
 }

@@ -25,7 +25,7 @@ impl Peers {
     pub(crate) fn start(python: &OsStr, input: &Input) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let table = folder.path().join("table.arrows");
-        fs::write(&table, super::arrow_rs::encode("arrow", &input.plain)).unwrap();
+        super::arrow_rs::encode("arrow", &input.plain, &mut fs::File::create(&table).unwrap());
         let mut start = Command::new(python);
         start.arg(root().join("tests/peers/encode.py")).arg(&table).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = start.spawn().unwrap();

@@ -101,11 +101,11 @@ async fn swap_under_load(swaps: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fifty_swaps_under_load_fail_no_request_and_mix_no_response() {
-    swap_under_load(50).await;
+    Box::pin(swap_under_load(50)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a minute or so; the same with more swaps"]
 async fn a_thousand_swaps_under_load_fail_no_request_and_mix_no_response() {
-    swap_under_load(1000).await;
+    Box::pin(swap_under_load(1000)).await;
 }

@@ -41,7 +41,7 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
             let (reader, plan) = (state.reader.clone(), Arc::clone(&plan));
             async move { reader.scan(&plan).await }
         };
-        let make = rows::make(&state, &asked, options, head.coding, scan);
+        let make = Box::pin(rows::make(&state, &asked, options, head.coding, scan));
         let made = state.own().responses.get(&head.tag, head.coding, make).await?;
         let mut response = head.with(made.content.into());
         if let Some(row) = made.next {
