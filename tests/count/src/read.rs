@@ -117,7 +117,7 @@ fn package(folder: &std::path::Path) {
         }],
         "yearbook": {
             "namespace": "synthetic", "source": "Made up", "attribution_text": "Synthetic", "refresh_cadence": "weekly",
-            "bulk_redistribution": true, "date_column": "date", "dimensions": ["region"],
+            "bulk_redistribution": true, "date_filter_column": "date", "dimensions": ["region"],
         },
     });
     std::fs::write(folder.join("datapackage.json"), descriptor.to_string()).unwrap();
