@@ -88,13 +88,12 @@ impl Responses {
     ///
     /// # Errors
     /// Those of `make`; one request's error is no other's.
-    pub(crate) async fn get(
-        &self,
-        tag: &Tag,
-        coding: Option<Coding>,
-        make: impl Future<Output = Result<Made, Error>>,
-    ) -> Result<Made, Error> {
-        let Some(on) = &self.on else { return make.await };
+    pub(crate) async fn get<F>(&self, tag: &Tag, coding: Option<Coding>, make: impl FnOnce() -> F) -> Result<Made, Error>
+    where
+        F: Future<Output = Result<Made, Error>>,
+    {
+        // On the heap, and only where there is something to make: a scan and an encoder in the making are large.
+        let Some(on) = &self.on else { return Box::pin(make()).await };
         let key = (tag.clone(), coding);
         let found = on.cache.get_value_or_guard_async(&key).await;
         if let Ok(Kept::Whole { bytes, next }) = found {
@@ -102,7 +101,7 @@ impl Responses {
             return Ok(Made { content: Content::Whole(bytes), next });
         }
         on.misses.fetch_add(1, Ordering::Relaxed);
-        let made = make.await;
+        let made = Box::pin(make()).await;
         // When this future is dropped or panics instead, the next who waits takes its place.
         if let Err(place) = found {
             // Whoever was pushed out by others meanwhile is asked for again some day.

@@ -37,11 +37,10 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
         return Ok(head.with(body::unsaid()));
     }
     let work = async {
-        let scan = {
+        let make = || {
             let (reader, plan) = (state.reader.clone(), Arc::clone(&plan));
-            async move { reader.scan(&plan).await }
+            rows::make(&state, &asked, options, head.coding, async move { reader.scan(&plan).await })
         };
-        let make = Box::pin(rows::make(&state, &asked, options, head.coding, scan));
         let made = state.own().responses.get(&head.tag, head.coding, make).await?;
         let mut response = head.with(made.content.into());
         if let Some(row) = made.next {
@@ -51,6 +50,5 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
         }
         Ok(response)
     };
-    // On the heap: a scan and an encoder in the making are large, and most requests end before this line.
-    charged(&state, &keyed, &parts.method, Box::pin(work)).await
+    charged(&state, &keyed, &parts.method, work).await
 }

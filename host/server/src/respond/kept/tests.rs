@@ -29,8 +29,8 @@ async fn an_entry_is_found_by_tag_and_coding_with_its_next_row() {
     let kept = responses(1 << 20, 100);
     let (one, two) = (Tag::of_bytes(b"1"), Tag::of_bytes(b"2"));
     for (tag, coding, body) in [(&one, None, b"plain"), (&one, Some(Coding::Gzip), b"gzipd"), (&two, None, b"other")] {
-        assert_eq!(text(&kept.get(tag, coding, async { whole(body) }).await.unwrap()), Some(&body[..]));
-        let again = kept.get(tag, coding, async { panic!("it is there") }).await.unwrap();
+        assert_eq!(text(&kept.get(tag, coding, async || whole(body)).await.unwrap()), Some(&body[..]));
+        let again = kept.get(tag, coding, async || panic!("it is there")).await.unwrap();
         assert_eq!((text(&again), again.next), (Some(&body[..]), Some(7)));
     }
     let counts = kept.counts();
@@ -43,7 +43,7 @@ async fn memory_is_bounded_whatever_is_asked_for() {
     let kept = responses(100_000, 10_000);
     for index in 0..1_000_u32 {
         let body = vec![0; index as usize * 10];
-        kept.get(&Tag::of_bytes(&index.to_le_bytes()), None, async { whole(&body) }).await.unwrap();
+        kept.get(&Tag::of_bytes(&index.to_le_bytes()), None, async || whole(&body)).await.unwrap();
         assert!(kept.counts().bytes <= 100_000, "{:?}", kept.counts());
     }
     assert!(kept.counts().entries > 5);
@@ -53,7 +53,7 @@ async fn memory_is_bounded_whatever_is_asked_for() {
 async fn zero_bytes_switch_it_off() {
     let kept = responses(0, 100);
     for body in [b"1", b"2"] {
-        assert_eq!(text(&kept.get(&Tag::of_bytes(b"x"), None, async { whole(body) }).await.unwrap()), Some(&body[..]));
+        assert_eq!(text(&kept.get(&Tag::of_bytes(b"x"), None, async || whole(body)).await.unwrap()), Some(&body[..]));
     }
     assert_eq!(kept.counts(), CacheCounts::default());
 }
@@ -63,9 +63,9 @@ async fn what_is_long_or_a_stream_is_made_each_time() {
     let kept = responses(1 << 20, 4);
     let tag = Tag::of_bytes(b"x");
     for body in [b"long1", b"long2"] {
-        assert_eq!(text(&kept.get(&tag, None, async { whole(body) }).await.unwrap()), Some(&body[..]));
+        assert_eq!(text(&kept.get(&tag, None, async || whole(body)).await.unwrap()), Some(&body[..]));
     }
-    let stream = async { Ok(Made { content: Content::Stream(Body::empty()), next: None }) };
+    let stream = async || Ok(Made { content: Content::Stream(Body::empty()), next: None });
     assert_eq!(text(&kept.get(&tag, Some(Coding::Zstd), stream).await.unwrap()), None);
     assert_eq!((kept.counts().hits, kept.counts().misses), (0, 3));
 }
@@ -74,9 +74,9 @@ async fn what_is_long_or_a_stream_is_made_each_time() {
 async fn a_failure_is_nobody_elses_and_does_not_stay() {
     let kept = responses(1 << 20, 100);
     let tag = Tag::of_bytes(b"x");
-    assert!(kept.get(&tag, None, async { Err(Error::Broken) }).await.is_err());
+    assert!(kept.get(&tag, None, async || Err(Error::Broken)).await.is_err());
     assert_eq!(kept.counts().entries, 0);
-    assert_eq!(text(&kept.get(&tag, None, async { whole(b"ok") }).await.unwrap()), Some(&b"ok"[..]));
+    assert_eq!(text(&kept.get(&tag, None, async || whole(b"ok")).await.unwrap()), Some(&b"ok"[..]));
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn many_at_once_make_it_once_and_a_long_one_at_the_same_time() {
             .map(|_| {
                 let (kept, made) = (Arc::clone(&kept), Arc::clone(&made));
                 tokio::spawn(async move {
-                    let make = async {
+                    let make = async || {
                         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
                         made.fetch_add(1, Ordering::SeqCst);
                         whole(b"ok")
@@ -112,7 +112,7 @@ async fn whoever_waits_for_one_that_gives_up_makes_it() {
     let first = tokio::spawn({
         let (kept, tag) = (Arc::clone(&kept), tag.clone());
         async move {
-            let make = async {
+            let make = async || {
                 begun.send(()).unwrap();
                 std::future::pending().await
             };
@@ -120,7 +120,7 @@ async fn whoever_waits_for_one_that_gives_up_makes_it() {
         }
     });
     has_begun.await.unwrap();
-    let second = tokio::spawn(async move { kept.get(&tag, None, async { whole(b"ok") }).await.unwrap().next });
+    let second = tokio::spawn(async move { kept.get(&tag, None, async || whole(b"ok")).await.unwrap().next });
     tokio::task::yield_now().await;
     first.abort();
     assert_eq!(second.await.unwrap(), Some(7));
