@@ -13,6 +13,8 @@ import os
 import sys
 import time
 
+# One thread each; what polars starts beside its own pool has to share the core.
+os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 os.environ["POLARS_MAX_THREADS"] = "1"
 
 import duckdb
