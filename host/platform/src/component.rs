@@ -57,8 +57,12 @@ impl Component {
         if bytes.len() > limit {
             return Err(NotAComponent::TooLarge { bytes: bytes.len(), limit });
         }
+        let names = names(&bytes);
+        if wrapped && names.as_ref().is_some_and(|(_, exports)| exports.is_empty()) {
+            return Err(NotAComponent::Module("it exports no interface".to_owned()));
+        }
         let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { imports: imports(&bytes), bytes, digest, wrapped })
+        Ok(Self { imports: names.map(|(imports, _)| imports), bytes, digest, wrapped })
     }
 }
 
@@ -67,10 +71,13 @@ fn componentize(module: &[u8]) -> Result<Vec<u8>, NotAComponent> {
     encoded.map_err(|error| NotAComponent::Module(one_line(&format!("{error:#}"))))
 }
 
-/// What the component's type says. The sandbox reads imports for itself; this is for people.
-fn imports(component: &[u8]) -> Option<Vec<String>> {
+/// Imports and exports that the component's type names. The sandbox reads both for itself; this is for people.
+fn names(component: &[u8]) -> Option<(Vec<String>, Vec<String>)> {
     let wit_component::DecodedWasm::Component(resolve, world) = wit_component::decode(component).ok()? else { return None };
-    Some(resolve.worlds.get(world)?.imports.keys().map(|key| resolve.name_world_key(key)).collect())
+    let world = resolve.worlds.get(world)?;
+    let imports = world.imports.keys().map(|key| resolve.name_world_key(key)).collect();
+    let exports = world.exports.keys().map(|key| resolve.name_world_key(key)).collect();
+    Some((imports, exports))
 }
 
 /// A message of another program on one line, cut.
@@ -85,9 +92,9 @@ mod tests {
 
     #[test]
     fn what_is_no_plugin_is_told_why() {
-        let refused = |bytes: &[u8]| Component::read(bytes.to_vec(), 100).map(drop).map_err(|error| error.to_string());
+        let refused = |bytes: &[u8]| Component::read(bytes.to_vec(), 1_000).map(drop).map_err(|error| error.to_string());
         assert!(refused(b"#!/bin/sh").is_err_and(|error| error.contains("not WebAssembly")));
-        assert!(refused(&[0; 101]).is_err_and(|error| error.contains("101 bytes") && error.contains("component_bytes")));
+        assert!(refused(&[0; 1_001]).is_err_and(|error| error.contains("1001 bytes") && error.contains("component_bytes")));
         // The smallest core module: it exports nothing.
         assert!(refused(MODULE).is_err_and(|error| error.contains("export_encoder!")), "{:?}", refused(MODULE));
     }
