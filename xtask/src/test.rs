@@ -4,7 +4,7 @@
 use clap::ValueEnum;
 
 use crate::repository::Repository;
-use crate::{command, count, spec};
+use crate::{command, spec};
 
 mod guide;
 mod integrations;
@@ -16,7 +16,7 @@ mod served;
 mod suites;
 mod tools;
 
-use report::{Report, Tally};
+use report::Report;
 
 const PLUGINS: &str = "plugins: each builds to a component that imports nothing but log";
 
@@ -68,9 +68,6 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
     if !quick {
         report.counted("examples in the documentation", || suites::examples(repository));
         if built {
-            report.counted("instructions: encoders, planning and scanning cost what was recorded", || {
-                count::check(repository).map(|(passed, failed)| Tally { passed, failed })
-            });
             for step in Served::value_variants() {
                 step.run(&mut report, repository);
             }

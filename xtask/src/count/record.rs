@@ -21,7 +21,7 @@ pub(super) struct Record {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
-    /// Instructions a row, or a request where the work says so; one decimal.
+    /// Instructions a row, or a request where the work says so; three decimals.
     instructions: f64,
     /// Why it last changed.
     reason: String,
@@ -56,7 +56,7 @@ impl Record {
     }
 
     pub(super) fn set(&mut self, name: &str, count: f64, reason: &str) {
-        let instructions = (count * 10.0).round() / 10.0;
+        let instructions = (count * 1000.0).round() / 1000.0;
         self.works.insert(name.to_owned(), Entry { instructions, reason: reason.to_owned() });
     }
 
