@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 
 use crate::repository::{Profile, Repository};
-use crate::{command, python};
+use crate::{command, debian, python};
 
 mod ask;
 mod client;
@@ -138,9 +138,7 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
 fn ensure_tools() -> Result<()> {
     for (tool, package) in [("wrk", "wrk"), ("taskset", "util-linux")] {
         // `wrk --version` ends with 1, so look whether it starts at all.
-        if Command::new(tool).arg("--version").output().is_err() {
-            bail!("the benchmark needs {tool}: run `apt-get install {package}` and try again");
-        }
+        debian::ensure("the benchmark", &[package], || Command::new(tool).arg("--version").output().is_ok())?;
     }
     Ok(())
 }
