@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use yearbook_domain::{Plan, PlanTable};
-use yearbook_sandbox::{GenerateError, Generator, Limits, OptionValue, Plugin, Project, Rejected, Request, Trap, Value};
+use yearbook_sandbox::{GenerateError, Generator, Limits, OptionValue, Outcome, Plugin, Project, Rejected, Request, Trap, TrapKind, Value};
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::{component, sandbox};
 
@@ -54,6 +54,18 @@ async fn a_generator_is_stopped_by_the_limits_of_every_guest() {
     let small = Limits { output_bytes_per_call: 1 << 20, ..Limits::default() };
     assert!(matches!(attack(small, "flood").await, Err(GenerateError::Trapped { trap: Trap::Output(1_048_576), .. })));
     assert!(matches!(attack(limits, "refuse").await, Err(GenerateError::UnsupportedDataset(said)) if said == "not  this"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_generator_is_counted_as_an_encoder_is_issue_5_8() {
+    let generator = evil(Limits { cpu_ms_per_call: 200, ..Limits::default() });
+    let made = generator.generate(request("none")).await.unwrap();
+    assert!(generator.generate(request("spin")).await.is_err());
+    assert!(generator.generate(request("escape")).await.is_err());
+    let counts = generator.tally().counts();
+    assert_eq!((counts.begun, counts.outcome(Outcome::Completed), counts.trap(TrapKind::Cpu)), (3, 1, 1));
+    assert_eq!((counts.outcome(Outcome::BadOutput), counts.failures(), counts.instances), (1, 2, 0));
+    assert!(counts.bytes_out > made.files.iter().map(|file| file.content.len() as u64).sum::<u64>(), "bad files were returned too");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,6 +2,7 @@
 //! misbehaves (`plugins/evil`).
 
 mod parts;
+mod tally;
 
 use std::sync::Arc;
 use std::time::Duration;

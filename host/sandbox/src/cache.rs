@@ -34,17 +34,17 @@ impl Cache {
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// The compiled component, from disk or compiled now.
-    pub(crate) fn component(&self, engine: &Engine, digest: &str, bytes: &[u8]) -> wasmtime::Result<Component> {
+    /// The compiled component, and whether it came from disk rather than being compiled now.
+    pub(crate) fn component(&self, engine: &Engine, digest: &str, bytes: &[u8]) -> wasmtime::Result<(Component, bool)> {
         let path = self.path(engine, digest);
         if let Some(component) = load(engine, &path) {
-            return Ok(component);
+            return Ok((component, true));
         }
         let component = Component::new(engine, bytes)?;
         if let Err(error) = component.serialize().map_err(std::io::Error::other).and_then(|artifact| store(&path, &artifact)) {
             tracing::warn!(path = %path.display(), %error, "the compiled plugin could not be cached; the next start compiles it again");
         }
-        Ok(component)
+        Ok((component, false))
     }
 
     fn path(&self, engine: &Engine, digest: &str) -> PathBuf {

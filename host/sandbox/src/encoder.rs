@@ -27,6 +27,7 @@ use crate::failure::{BoxError, CutOff, EncodeError, Trap};
 use crate::host::HostState;
 use crate::instance::Instance;
 use crate::sandbox::Sandbox;
+use crate::tally::{Account, Tally, Work};
 
 pub(crate) use self::join::concat;
 pub(crate) use self::notes::Notes;
@@ -50,6 +51,7 @@ pub struct Encoder {
     pub(crate) description: Description,
     pub(crate) digest: String,
     pub(crate) bytes: u64,
+    pub(crate) tally: Arc<Tally>,
 }
 
 /// A place among the sandbox's instances, kept for one response. Dropping it gives the place back.
@@ -78,6 +80,12 @@ impl Encoder {
         self.bytes
     }
 
+    /// What this release has done so far.
+    #[must_use]
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
     /// How many instances of its sandbox are free at this moment, for all encoders together.
     #[must_use]
     pub fn free_instances(&self) -> usize {
@@ -95,9 +103,13 @@ impl Encoder {
         if let Ok(permit) = Arc::clone(instances).try_acquire_owned() {
             return Ok(Admission { permit, runtime });
         }
+        let _waiting = self.tally.waits();
         match tokio::time::timeout(self.sandbox.limits.queue(), Arc::clone(instances).acquire_owned()).await {
             Ok(Ok(permit)) => Ok(Admission { permit, runtime }),
-            _ => Err(EncodeError::Busy { retry_after: 1 }),
+            _ => {
+                self.tally.refused();
+                Err(EncodeError::Busy { retry_after: 1 })
+            }
         }
     }
 
@@ -124,6 +136,36 @@ impl Encoder {
         chosen: &[OptionValue],
         batches: Batches,
     ) -> Result<Encoded, EncodeError> {
+        let account = Account::begin(&self.tally);
+        let span = account.span();
+        match self.first_bytes(admission, &account.work(), schema, chosen, batches).instrument(span.clone()).await {
+            Ok(First::Whole(bytes)) => {
+                account.first_bytes();
+                account.complete();
+                Ok(Encoded::Whole(bytes))
+            }
+            Ok(First::More { response, chunk, chunks, runtime }) => {
+                account.first_bytes();
+                // The span goes along, so that a cut is logged with the request's id.
+                runtime.spawn(response.drive(chunk, account).instrument(span));
+                Ok(Encoded::Stream(chunks))
+            }
+            Err(error) => {
+                account.fail(&error);
+                Err(error)
+            }
+        }
+    }
+
+    /// Encodes up to the first rows, or all of a response that fits in one part.
+    async fn first_bytes(
+        self: &Arc<Self>,
+        admission: Admission,
+        work: &Arc<Work>,
+        schema: SchemaRef,
+        chosen: &[OptionValue],
+        batches: Batches,
+    ) -> Result<First, EncodeError> {
         let Admission { permit, runtime } = admission;
         let options = Arc::<[OptionValue]>::from(self.description.complete(chosen));
         let mut parts = Parts::new(batches, &self.description);
@@ -131,17 +173,16 @@ impl Encoder {
         // then one trip to a worker makes all of it.
         let first = parts.next().await?;
         let done = first.is_none() || !parts.more().await?;
-        let (encoder, arguments) = (Arc::clone(self), (Arc::clone(&schema), Arc::clone(&options)));
-        let begun = self.on_worker(move || encoder.begin(permit, &arguments.0, &arguments.1, first, done)).await??;
-        match begun {
-            Begun::Done(bytes) => Ok(Encoded::Whole(bytes)),
+        let (encoder, for_guest) = (Arc::clone(self), Arc::clone(work));
+        let arguments = (Arc::clone(&schema), Arc::clone(&options));
+        let begun = self.on_worker(move || encoder.begin(permit, for_guest, &arguments.0, &arguments.1, first, done)).await??;
+        Ok(match begun {
+            Begun::Done(bytes) => First::Whole(bytes),
             Begun::More { instance, notes, chunk } => {
                 let (response, chunks) = Response::new(Arc::clone(self), schema, options, instance, notes, parts);
-                // The request's span goes along, so that a cut is logged with the request's id.
-                runtime.spawn(response.drive(chunk).in_current_span());
-                Ok(Encoded::Stream(chunks))
+                First::More { response: Box::new(response), chunk, chunks, runtime }
             }
-        }
+        })
     }
 
     async fn on_worker<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T, EncodeError> {
@@ -157,12 +198,13 @@ impl Encoder {
     fn begin(
         &self,
         permit: OwnedSemaphorePermit,
+        work: Arc<Work>,
         schema: &Schema,
         options: &[OptionValue],
         first: Option<join::Part>,
         done: bool,
     ) -> Result<Begun, EncodeError> {
-        let mut instance = Box::new(Instance::open(self, permit, schema, options)?);
+        let mut instance = Box::new(Instance::open(self, permit, work, schema, options)?);
         let mut notes = Notes::new(self.sandbox.limits.note_bytes);
         let head = instance.head()?;
         notes.skip(head.len());
@@ -184,9 +226,15 @@ impl Encoder {
         Ok(Begun::Done(whole.into()))
     }
 
-    fn trapped(&self, trap: Trap) -> EncodeError {
+    pub(crate) fn trapped(&self, trap: Trap) -> EncodeError {
         EncodeError::Trapped { plugin: self.description.format.clone(), trap }
     }
+}
+
+/// What there is of a response when its first bytes are made.
+enum First {
+    Whole(Bytes),
+    More { response: Box<Response>, chunk: Chunk, chunks: BoxStream<'static, Result<Bytes, CutOff>>, runtime: Handle },
 }
 
 /// Whether a response was finished by its first trip to a worker.

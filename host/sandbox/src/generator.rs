@@ -9,6 +9,7 @@ mod request;
 use std::sync::Arc;
 
 use tokio::sync::OwnedSemaphorePermit;
+use tracing::Instrument;
 
 use crate::bindings::generator::GeneratorPluginPre;
 use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
@@ -17,6 +18,7 @@ use crate::failure::{GenerateError, Trap};
 use crate::host::HostState;
 use crate::instance::{clean, wire_option};
 use crate::sandbox::Sandbox;
+use crate::tally::{Account, Tally, Work};
 use crate::usage::Usage;
 
 pub use description::GeneratorDescription;
@@ -30,6 +32,7 @@ pub struct Generator {
     pub(crate) description: GeneratorDescription,
     pub(crate) digest: String,
     pub(crate) bytes: u64,
+    pub(crate) tally: Arc<Tally>,
 }
 
 impl Generator {
@@ -51,6 +54,12 @@ impl Generator {
         self.bytes
     }
 
+    /// What this release has done so far.
+    #[must_use]
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
     /// Makes the files of one answer. Waits for an instance as long as the caller does: contract 4
     /// wants no 503 here, and the queue is fair. Dropping the future gives up the place in it; a call
     /// that runs already ends by itself, under its limits.
@@ -58,19 +67,32 @@ impl Generator {
     /// # Errors
     /// [`GenerateError`].
     pub async fn generate(self: &Arc<Self>, request: Request) -> Result<Project, GenerateError> {
+        let waiting = self.tally.waits();
         let permit = Arc::clone(&self.sandbox.instances).acquire_owned().await;
+        drop(waiting);
         let permit = permit.map_err(|_| GenerateError::Host("the sandbox is shut down".to_owned()))?;
-        let generator = Arc::clone(self);
-        let made = self.sandbox.workers.run(move || generator.call(permit, &request).0).await;
-        made.map_err(|panicked| GenerateError::Host(panicked.to_string()))?
+        let account = Account::begin(&self.tally);
+        let (generator, work) = (Arc::clone(self), account.work());
+        let made = self.sandbox.workers.run(move || generator.call(permit, work, &request).0).instrument(account.span()).await;
+        match made.map_err(|panicked| GenerateError::Host(panicked.to_string())).flatten() {
+            Ok(project) => {
+                account.first_bytes();
+                account.complete();
+                Ok(project)
+            }
+            Err(error) => {
+                account.fail(&error);
+                Err(error)
+            }
+        }
     }
 
     /// Blocking: one call in an instance of its own, and what that used.
-    pub(crate) fn call(&self, permit: OwnedSemaphorePermit, request: &Request) -> (Result<Project, GenerateError>, Usage) {
+    pub(crate) fn call(&self, permit: OwnedSemaphorePermit, work: Arc<Work>, request: &Request) -> (Result<Project, GenerateError>, Usage) {
         let plugin = &self.description.tool;
         let options = self.description.complete(&request.options);
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
-        let mut store = HostState::store(&self.sandbox, plugin);
+        let mut store = HostState::store(&self.sandbox, work);
         let made = request::borrow(request, &options, |request| {
             HostState::call(&mut store, |store| {
                 let guest = self.pre.instantiate(&mut *store)?;
@@ -78,6 +100,9 @@ impl Generator {
             })
         });
         let used = store.data().used();
+        if let Ok(Ok(project)) = &made {
+            store.data().work().returned(project.files.iter().map(|file| file.content.len()).sum());
+        }
         // The instance goes before its place in the pool is given back.
         drop(store);
         drop(permit);

@@ -1,5 +1,6 @@
 //! The host's half of one instance: what it may log, grow and take in time. One value a store.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -9,6 +10,7 @@ use crate::bindings::yearbook::plugin::{log, types};
 use crate::failure::Trap;
 use crate::limits::Limits;
 use crate::sandbox::Sandbox;
+use crate::tally::Work;
 use crate::usage::Usage;
 
 /// Lines that one instance may log; more are dropped.
@@ -20,7 +22,8 @@ const HANDLES: usize = 64;
 
 /// State of a store.
 pub(crate) struct HostState {
-    plugin: String,
+    /// Where it is counted, and whose it is.
+    work: Arc<Work>,
     limits: Limits,
     lines_left: u32,
     /// Set when growth was denied: the guest then traps as `unreachable`, like any panic, and only
@@ -46,19 +49,13 @@ fn thread_cpu() -> Duration {
 }
 
 impl HostState {
-    /// A store with every limit of `sandbox` in force.
-    pub(crate) fn store(sandbox: &Sandbox, plugin: &str) -> Store<Self> {
+    /// A store with every limit of `sandbox` in force, counted in `work`.
+    pub(crate) fn store(sandbox: &Sandbox, work: Arc<Work>) -> Store<Self> {
+        work.enter();
         let limits = sandbox.limits;
         let deadline = Deadline { cpu: Duration::ZERO, wall: Instant::now(), broken: None };
-        let state = Self {
-            plugin: plugin.to_owned(),
-            limits,
-            lines_left: LOG_LINES,
-            denied: false,
-            deadline,
-            used: Usage::default(),
-            counting: sandbox.counting,
-        };
+        let state =
+            Self { work, limits, lines_left: LOG_LINES, denied: false, deadline, used: Usage::default(), counting: sandbox.counting };
         let mut store = Store::new(&sandbox.engine, state);
         if sandbox.counting {
             // The engine refuses only where it does not count. Nothing uses up so much.
@@ -84,6 +81,11 @@ impl HostState {
         outcome.map_err(|error| store.data_mut().classify(&error))
     }
 
+    /// Where the instance is counted.
+    pub(crate) fn work(&self) -> &Work {
+        &self.work
+    }
+
     /// What the instance has used so far.
     pub(crate) fn used(&self) -> Usage {
         self.used
@@ -91,7 +93,9 @@ impl HostState {
 
     fn count_call(&mut self) {
         self.used.calls += 1;
-        self.used.cpu = self.used.cpu.max(thread_cpu().saturating_sub(self.deadline.cpu));
+        let cpu = thread_cpu().saturating_sub(self.deadline.cpu);
+        self.work.called(cpu, self.used.memory_bytes);
+        self.used.cpu = self.used.cpu.max(cpu);
         self.used.wall = self.used.wall.max(self.deadline.wall.elapsed());
     }
 
@@ -127,6 +131,12 @@ impl HostState {
     }
 }
 
+impl Drop for HostState {
+    fn drop(&mut self) {
+        self.work.leave();
+    }
+}
+
 impl ResourceLimiter for HostState {
     fn memory_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         let granted = desired <= self.limits.memory_bytes;
@@ -157,7 +167,7 @@ impl log::Host for HostState {
         }
         self.lines_left -= 1;
         let end = message.floor_char_boundary(LOG_BYTES);
-        let (plugin, message) = (self.plugin.as_str(), message[..end].escape_debug().to_string());
+        let (plugin, message) = (self.work.plugin(), message[..end].escape_debug().to_string());
         match level {
             log::Level::Trace => tracing::trace!(plugin, "{message}"),
             log::Level::Debug => tracing::debug!(plugin, "{message}"),

@@ -3,6 +3,8 @@
 
 mod measured;
 
+use std::sync::Arc;
+
 use arrow::array::RecordBatch;
 use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::Store;
@@ -15,6 +17,7 @@ use crate::description::{OptionValue, Value};
 use crate::encoder::{Encoder, Notes, concat};
 use crate::failure::{EncodeError, Trap};
 use crate::host::HostState;
+use crate::tally::Work;
 
 /// Longest sentence taken from a guest, bytes.
 const SENTENCE_BYTES: usize = 1024;
@@ -31,7 +34,6 @@ pub(crate) struct Instance {
     guest: EncoderPlugin,
     encoding: ResourceAny,
     converter: Converter,
-    plugin: String,
     amplification: usize,
     /// Mean bytes of a column's name.
     name_bytes: usize,
@@ -42,31 +44,30 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Instantiates the encoder and opens a response.
+    /// Instantiates the encoder and opens a response, counted in `work`.
     pub(crate) fn open(
         encoder: &Encoder,
         permit: OwnedSemaphorePermit,
+        work: Arc<Work>,
         schema: &arrow::datatypes::Schema,
         options: &[OptionValue],
     ) -> Result<Self, EncodeError> {
-        let plugin = encoder.description.format.clone();
         let dictionaries = encoder.description.dictionaries;
         let flattened = WireSchema::new(schema, dictionaries).map_err(|error| EncodeError::Host(error.to_string()))?;
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
-        let mut store = HostState::store(&encoder.sandbox, &plugin);
+        let mut store = HostState::store(&encoder.sandbox, work);
         let opened = HostState::call(&mut store, |store| {
             let guest = encoder.pre.instantiate(&mut *store)?;
             let encoding = flattened.borrow(|schema| guest.yearbook_plugin_encoder().encoding().call_open(store, schema, &options))?;
             Ok((guest, encoding))
         });
-        let (guest, encoding) = opened.map_err(|trap| EncodeError::Trapped { plugin: plugin.clone(), trap })?;
-        let encoding = encoding.map_err(|error| guest_error(&plugin, error))?;
+        let (guest, encoding) = opened.map_err(|trap| encoder.trapped(trap))?;
+        let encoding = encoding.map_err(|error| guest_error(&encoder.description.format, error))?;
         Ok(Self {
             store,
             guest,
             encoding,
             converter: Converter::new(dictionaries),
-            plugin,
             amplification: encoder.sandbox.limits.amplification,
             name_bytes: flattened.name_bytes().div_ceil(schema.fields().len().max(1)),
             allowance: flattened.name_bytes().saturating_mul(encoder.sandbox.limits.amplification),
@@ -88,6 +89,7 @@ impl Instance {
     /// What a batch becomes.
     pub(crate) fn part(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
         let crossing = self.converter.convert(batch).map_err(|error| EncodeError::Host(error.to_string()))?;
+        self.store.data().work().given(batch.num_rows(), crossing.bytes());
         let weight = crossing.bytes().saturating_add(crossing.cells.saturating_mul(self.name_bytes + CELL_BYTES));
         self.allowance = self.allowance.saturating_add(weight.saturating_mul(self.amplification));
         let encoding = self.encoding;
@@ -107,16 +109,20 @@ impl Instance {
     ) -> Result<T, EncodeError> {
         let guest = &self.guest;
         let output = HostState::call(&mut self.store, |store| call(guest, store))
-            .map_err(|trap| EncodeError::Trapped { plugin: self.plugin.clone(), trap })?
-            .map_err(|error| guest_error(&self.plugin, error))?;
+            .map_err(|trap| self.trapped(trap))?
+            .map_err(|error| guest_error(self.store.data().work().plugin(), error))?;
         let allowed = self.allowance.saturating_add(FREE_OUTPUT_BYTES);
         let returned = output.bytes();
+        self.store.data().work().returned(returned);
         if returned > allowed {
-            let trap = Trap::Amplification { returned, allowed };
-            return Err(EncodeError::Trapped { plugin: self.plugin.clone(), trap });
+            return Err(self.trapped(Trap::Amplification { returned, allowed }));
         }
         self.allowance = self.allowance.saturating_sub(returned);
         Ok(output)
+    }
+
+    fn trapped(&self, trap: Trap) -> EncodeError {
+        EncodeError::Trapped { plugin: self.store.data().work().plugin().to_owned(), trap }
     }
 }
 

@@ -15,6 +15,7 @@ mod instance;
 mod limits;
 mod registry;
 mod sandbox;
+mod tally;
 mod trial;
 mod usage;
 
@@ -25,5 +26,6 @@ pub use generator::{Described, File, Generator, GeneratorDescription, Project, R
 pub use limits::Limits;
 pub use registry::{Plugins, Registry};
 pub use sandbox::{Config, Plugin, Sandbox};
+pub use tally::{BUCKETS_US, Counts, Loads, Outcome, ReleaseName, Tally, TrapKind};
 pub use trial::{Call, Failed, Trial};
 pub use usage::Usage;

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use sha2::{Digest, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -21,6 +22,7 @@ use crate::failure::{Failure, Rejected};
 use crate::generator::{Generator, GeneratorDescription};
 use crate::host::HostState;
 use crate::limits::Limits;
+use crate::tally::{Counts, Ledger, ReleaseName, Tally, Work};
 
 /// What a component may import: `log`, and the interface of shared types, which has no function.
 const IMPORTS: [&str; 2] = ["yearbook:plugin/log@0.1.0", "yearbook:plugin/types@0.1.0"];
@@ -74,6 +76,15 @@ impl Plugin {
         }
     }
 
+    /// What this release has done so far.
+    #[must_use]
+    pub fn tally(&self) -> &Tally {
+        match self {
+            Self::Encoder(encoder) => encoder.tally(),
+            Self::Generator(generator) => generator.tally(),
+        }
+    }
+
     /// Size of the component in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -104,6 +115,7 @@ pub struct Sandbox {
     /// Whether guests consume fuel.
     pub(crate) counting: bool,
     cache: Option<Cache>,
+    ledger: Ledger,
 }
 
 /// A job that runs or waits, counted until it is dropped.
@@ -143,6 +155,7 @@ impl Sandbox {
             engine: engine::start(&limits, counting)?,
             counting,
             cache,
+            ledger: Ledger::default(),
         }))
     }
 
@@ -156,6 +169,12 @@ impl Sandbox {
     #[must_use]
     pub fn free_instances(&self) -> usize {
         self.instances.available_permits()
+    }
+
+    /// What each release that was loaded here has done so far, in the order in which they were first loaded.
+    #[must_use]
+    pub fn tallies(&self) -> Vec<Counts> {
+        self.ledger.all().iter().map(|tally| tally.counts()).collect()
     }
 
     /// How many instances may make one response at once.
@@ -192,23 +211,32 @@ impl Sandbox {
             return Err(Rejected::TooLarge { bytes: bytes.len(), limit: self.limits.component_bytes });
         }
         let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        let component = match &self.cache {
+        let begun = Instant::now();
+        let (component, from_cache) = match &self.cache {
             Some(cache) => cache.component(&self.engine, &digest, bytes),
-            None => Component::new(&self.engine, bytes),
+            None => Component::new(&self.engine, bytes).map(|component| (component, false)),
         }
         .map_err(|error| Rejected::Malformed(format!("{error:#}")))?;
         self.check_imports(&component)?;
-        let (sandbox, size) = (Arc::clone(self), bytes.len() as u64);
+        let (sandbox, bytes) = (Arc::clone(self), bytes.len() as u64);
+        let tally = |kind, name: &str, version: &str| {
+            let release = ReleaseName { kind, name: name.to_owned(), version: version.to_owned(), digest: digest.clone() };
+            let tally = self.ledger.tally(release);
+            tally.loaded(begun.elapsed(), from_cache);
+            tally
+        };
         if component.component_type().exports(&self.engine).any(|(name, _)| name == GENERATOR) {
             let pre = self.link_generator(&component).map_err(|error| Rejected::Interface(format!("{error:#}")))?;
             let raw = self.ask(|store| pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store))?;
             let description = GeneratorDescription::check(raw).map_err(Rejected::Description)?;
-            return Ok(Plugin::Generator(Arc::new(Generator { sandbox, pre, description, digest, bytes: size })));
+            let tally = tally("generator", &description.tool, &description.version);
+            return Ok(Plugin::Generator(Arc::new(Generator { sandbox, pre, description, digest, bytes, tally })));
         }
         let pre = self.link_encoder(&component).map_err(|error| Rejected::Interface(format!("{error:#}")))?;
         let raw = self.ask(|store| pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store))?;
         let description = Description::check(raw).map_err(Rejected::Description)?;
-        Ok(Plugin::Encoder(Arc::new(Encoder { sandbox, pre, description, digest, bytes: size })))
+        let tally = tally("encoder", &description.format, &description.version);
+        Ok(Plugin::Encoder(Arc::new(Encoder { sandbox, pre, description, digest, bytes, tally })))
     }
 
     /// As [`Sandbox::load`], for a component that must be an encoder.
@@ -258,7 +286,7 @@ impl Sandbox {
     /// Calls a plugin's `describe` in an instance of its own.
     fn ask<T>(&self, describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<T>) -> Result<T, Rejected> {
         let _permit = self.instances.try_acquire().map_err(|_| Rejected::Busy)?;
-        let mut store = HostState::store(self, "being loaded");
+        let mut store = HostState::store(self, Work::new(Arc::new(Tally::of_nobody())));
         Ok(HostState::call(&mut store, describe)?)
     }
 }

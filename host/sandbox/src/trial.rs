@@ -3,6 +3,7 @@
 //! worker.
 
 use std::fmt;
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
@@ -12,6 +13,7 @@ use crate::encoder::{Encoder, Notes};
 use crate::failure::{EncodeError, GenerateError};
 use crate::generator::{Generator, Project, Request};
 use crate::instance::Instance;
+use crate::tally::Work;
 use crate::usage::Usage;
 
 /// What came of a trial.
@@ -85,7 +87,8 @@ impl Encoder {
     /// [`Failed`], with the call that failed.
     pub fn trial(&self, schema: &Schema, chosen: &[OptionValue], batches: &[RecordBatch], apart: bool) -> Result<Trial, Failed> {
         let options = self.description().complete(chosen);
-        let mut runner = Runner { encoder: self, schema, options, usage: Usage::default(), weight: 0 };
+        let work = Work::new(Arc::clone(&self.tally));
+        let mut runner = Runner { encoder: self, work, schema, options, usage: Usage::default(), weight: 0 };
         let mut ends = runner.open()?;
         let mut notes = Notes::new(self.sandbox.limits.note_bytes);
         let mut separator = 0;
@@ -123,9 +126,9 @@ impl Generator {
     /// # Errors
     /// [`GenerateError`].
     pub fn trial(&self, request: &Request) -> Result<(Project, Usage), GenerateError> {
-        let permit = std::sync::Arc::clone(&self.sandbox.instances).try_acquire_owned();
+        let permit = Arc::clone(&self.sandbox.instances).try_acquire_owned();
         let permit = permit.map_err(|_| GenerateError::Host("no instance is free; try again".to_owned()))?;
-        let (outcome, mut usage) = self.call(permit, request);
+        let (outcome, mut usage) = self.call(permit, Work::new(Arc::clone(&self.tally)), request);
         let project = outcome?;
         usage.output_bytes = project.files.iter().map(|file| file.content.len()).sum();
         Ok((project, usage))
@@ -135,6 +138,7 @@ impl Generator {
 /// Opens instances and adds up what they use.
 struct Runner<'a> {
     encoder: &'a Encoder,
+    work: Arc<Work>,
     schema: &'a Schema,
     options: Vec<OptionValue>,
     usage: Usage,
@@ -143,9 +147,9 @@ struct Runner<'a> {
 
 impl Runner<'_> {
     fn open(&self) -> Result<Instance, Failed> {
-        let permit = std::sync::Arc::clone(&self.encoder.sandbox.instances).try_acquire_owned();
+        let permit = Arc::clone(&self.encoder.sandbox.instances).try_acquire_owned();
         let permit = at(Call::Open, permit.map_err(|_| EncodeError::Busy { retry_after: 1 }))?;
-        at(Call::Open, Instance::open(self.encoder, permit, self.schema, &self.options))
+        at(Call::Open, Instance::open(self.encoder, permit, Arc::clone(&self.work), self.schema, &self.options))
     }
 
     fn returned(&mut self, bytes: usize) {

@@ -22,6 +22,7 @@ use crate::bindings::exports::yearbook::plugin::encoder::Piece;
 use crate::description::OptionValue;
 use crate::failure::{CutOff, EncodeError};
 use crate::instance::Instance;
+use crate::tally::{Account, Work};
 
 /// A response that is being made.
 pub(crate) struct Response {
@@ -37,6 +38,13 @@ pub(crate) struct Response {
     places: VecDeque<Place>,
     /// Parts that have left.
     left: usize,
+}
+
+/// How a response without an error ends.
+enum End {
+    Whole,
+    /// The client is gone, or as good as gone.
+    Abandoned,
 }
 
 /// Room for a part, and the part when it is made.
@@ -72,18 +80,22 @@ impl Response {
     }
 
     /// Sends `chunk`, which is the head with the first part, then makes and sends the rest.
-    pub(crate) async fn drive(self, chunk: Chunk) {
+    pub(crate) async fn drive(self: Box<Self>, chunk: Chunk, account: Account) {
         let encoder = Arc::clone(&self.encoder);
-        if let Err(error) = self.rest(chunk).await {
-            let (plugin, digest) = (&encoder.description.format, &encoder.digest);
-            tracing::error!(plugin, digest, %error, "a response was cut off after its first byte");
+        match self.rest(chunk, &account.work()).await {
+            Ok(End::Whole) => account.complete(),
+            Ok(End::Abandoned) => drop(account),
+            Err(error) => {
+                let (plugin, digest) = (&encoder.description.format, &encoder.digest);
+                tracing::error!(plugin, digest, %error, "a response was cut off after its first byte");
+                account.fail(&error);
+            }
         }
     }
 
-    /// Returns without an error too when the client is gone, or as good as gone.
-    async fn rest(mut self, chunk: Chunk) -> Result<(), EncodeError> {
+    async fn rest(mut self, chunk: Chunk, work: &Arc<Work>) -> Result<End, EncodeError> {
         let patience = self.encoder.sandbox.limits.stalled_client();
-        let Ok(Ok(first)) = timeout(patience, self.sink.sender.clone().reserve_owned()).await else { return Ok(()) };
+        let Ok(Ok(first)) = timeout(patience, self.sink.sender.clone().reserve_owned()).await else { return Ok(End::Abandoned) };
         first.send(chunk);
         // The next part as soon as it is read, and room for its chunk.
         let (mut ready, mut room): (Option<Part>, Option<OwnedPermit<Chunk>>) = (None, None);
@@ -94,38 +106,38 @@ impl Response {
                 if let Some(hand) = self.hands.take(&self.encoder)
                     && let (Some(part), Some(room)) = (ready.take(), room.take())
                 {
-                    self.make(hand, part, room);
+                    self.make(hand, part, room, Arc::clone(work));
                 }
             } else if read
                 && ready.is_none()
                 && self.making.is_empty()
                 && let Some(room) = room.take()
             {
-                return self.finish(room).await;
+                return self.finish(room).await.map(|()| End::Whole);
             }
             let waiting = room.is_none() && self.making.is_empty();
             if !waiting {
                 patient_until = Instant::now() + patience;
             }
             tokio::select! {
-                () = self.sink.sender.closed() => return Ok(()),
+                () = self.sink.sender.closed() => return Ok(End::Abandoned),
                 reserved = self.sink.sender.clone().reserve_owned(), if room.is_none() => match reserved {
                     Ok(reserved) => room = Some(reserved),
-                    Err(_) => return Ok(()),
+                    Err(_) => return Ok(End::Abandoned),
                 },
                 Some(made) = self.making.next() => self.place(made?)?,
                 part = self.parts.next(), if ready.is_none() && !read => {
                     ready = part?;
                     read = ready.is_none();
                 }
-                () = sleep_until(patient_until), if waiting => return Ok(()),
+                () = sleep_until(patient_until), if waiting => return Ok(End::Abandoned),
                 () = self.hands.idled(), if self.hands.has_spare() => self.hands.rest(),
             }
         }
     }
 
     /// Begins a part.
-    fn make(&mut self, hand: Hand, part: Part, room: OwnedPermit<Chunk>) {
+    fn make(&mut self, hand: Hand, part: Part, room: OwnedPermit<Chunk>, account: Arc<Work>) {
         let position = self.left + self.places.len();
         self.places.push_back(Place { room, piece: None });
         let (encoder, schema, options) = (Arc::clone(&self.encoder), Arc::clone(&self.schema), Arc::clone(&self.options));
@@ -133,7 +145,7 @@ impl Response {
         let work = move || {
             let (mut instance, first) = match hand {
                 Hand::Held { instance, first } => (instance, first),
-                Hand::New(permit) => (Box::new(Instance::open(&opener, permit, &schema, &options)?), false),
+                Hand::New(permit) => (Box::new(Instance::open(&opener, permit, account, &schema, &options)?), false),
             };
             let piece = instance.join(&part)?;
             Ok(Made { position, piece, instance, first })

@@ -1,0 +1,155 @@
+//! One response while it is made: counted when it begins and once when it ends, whichever way. Its span says the same
+//! to whoever traces.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tracing::Span;
+use tracing::field::Empty;
+
+use super::outcome::Ending;
+use super::{BUCKETS_US, Outcome, Tally, TrapKind, add, nanoseconds};
+
+/// What the guests of one response, or of one trial, have done. Instances share it.
+#[derive(Debug)]
+pub(crate) struct Work {
+    tally: Arc<Tally>,
+    cpu_ns: AtomicU64,
+    rows: AtomicU64,
+    bytes_in: AtomicU64,
+    bytes_out: AtomicU64,
+}
+
+impl Work {
+    pub(crate) fn new(tally: Arc<Tally>) -> Arc<Self> {
+        let zero = AtomicU64::default;
+        Arc::new(Self { tally, cpu_ns: zero(), rows: zero(), bytes_in: zero(), bytes_out: zero() })
+    }
+
+    /// Format or tool.
+    pub(crate) fn plugin(&self) -> &str {
+        &self.tally.release.name
+    }
+
+    /// Counts an instance that begins to live.
+    pub(crate) fn enter(&self) {
+        self.tally.instances.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts an instance that is gone.
+    pub(crate) fn leave(&self) {
+        self.tally.instances.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Counts a call that took `cpu` of an instance whose memory has `memory_bytes`.
+    pub(crate) fn called(&self, cpu: Duration, memory_bytes: usize) {
+        let cpu = nanoseconds(cpu);
+        add(&self.cpu_ns, cpu);
+        add(&self.tally.cpu_ns, cpu);
+        add(&self.tally.calls, 1);
+        // Written only while it grows: reading a shared line is cheap.
+        if memory_bytes > self.tally.memory_bytes.load(Ordering::Relaxed) {
+            self.tally.memory_bytes.fetch_max(memory_bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts what is given to a guest.
+    pub(crate) fn given(&self, rows: usize, bytes: usize) {
+        for (own, all, value) in [(&self.rows, &self.tally.rows, rows), (&self.bytes_in, &self.tally.bytes_in, bytes)] {
+            add(own, value as u64);
+            add(all, value as u64);
+        }
+    }
+
+    /// Counts bytes that a guest returned.
+    pub(crate) fn returned(&self, bytes: usize) {
+        add(&self.bytes_out, bytes as u64);
+        add(&self.tally.bytes_out, bytes as u64);
+    }
+}
+
+/// A response that has its place among the instances. Dropped without an end, it was abandoned.
+pub(crate) struct Account {
+    work: Arc<Work>,
+    since: Instant,
+    span: Span,
+    ended: bool,
+}
+
+impl Account {
+    pub(crate) fn begin(tally: &Arc<Tally>) -> Self {
+        add(&tally.begun, 1);
+        let release = &tally.release;
+        let span = tracing::debug_span!(
+            "plugin",
+            kind = release.kind,
+            name = release.name,
+            version = release.version,
+            digest = release.digest,
+            outcome = Empty,
+            cpu_us = Empty,
+            rows = Empty,
+            bytes_in = Empty,
+            bytes_out = Empty,
+        );
+        Self { work: Work::new(Arc::clone(tally)), since: Instant::now(), span, ended: false }
+    }
+
+    /// What its guests do.
+    pub(crate) fn work(&self) -> Arc<Work> {
+        Arc::clone(&self.work)
+    }
+
+    /// The span that its log belongs to: the request's, where its own is not wanted.
+    pub(crate) fn span(&self) -> Span {
+        if self.span.is_disabled() { Span::current() } else { self.span.clone() }
+    }
+
+    /// Its first bytes are made.
+    pub(crate) fn first_bytes(&self) {
+        let tally = &self.work.tally;
+        let time = self.since.elapsed();
+        let microseconds = time.as_micros();
+        let bucket = BUCKETS_US.iter().position(|bound| microseconds <= u128::from(*bound)).unwrap_or(BUCKETS_US.len());
+        add(&tally.first_bytes[bucket], 1);
+        add(&tally.first_bytes_ns, nanoseconds(time));
+    }
+
+    /// All of it is made.
+    pub(crate) fn complete(mut self) {
+        self.end(Outcome::Completed, None);
+    }
+
+    /// It failed.
+    pub(crate) fn fail(mut self, error: &impl Ending) {
+        let (outcome, trap) = error.ending();
+        self.end(outcome, trap);
+    }
+
+    fn end(&mut self, outcome: Outcome, trap: Option<TrapKind>) {
+        self.ended = true;
+        let Work { tally, cpu_ns, rows, bytes_in, bytes_out } = &*self.work;
+        add(&tally.outcomes[outcome as usize], 1);
+        if let Some(trap) = trap {
+            add(&tally.traps[trap as usize], 1);
+        }
+        if self.span.is_disabled() {
+            return;
+        }
+        self.span.record("outcome", outcome.name());
+        self.span.record("cpu_us", cpu_ns.load(Ordering::Relaxed) / 1_000);
+        for (field, value) in [("rows", rows), ("bytes_in", bytes_in), ("bytes_out", bytes_out)] {
+            self.span.record(field, value.load(Ordering::Relaxed));
+        }
+        tracing::debug!(parent: &self.span, "the plugin's response ended");
+    }
+}
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.end(Outcome::Abandoned, None);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The tallies of a sandbox: one for each release that was ever loaded, up to a bound.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{ReleaseName, Tally};
+
+/// Releases that are remembered after they were unloaded: a year of weekly releases of five plugins. Loaded ones are
+/// always remembered.
+const REMEMBERED: usize = 256;
+
+/// Tallies in the order in which their releases were first loaded.
+#[derive(Default)]
+pub(crate) struct Ledger(Mutex<Vec<Arc<Tally>>>);
+
+impl Ledger {
+    /// The counters of a release, those from before where it was loaded before.
+    pub(crate) fn tally(&self, release: ReleaseName) -> Arc<Tally> {
+        let mut tallies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = tallies.iter().find(|tally| *tally.release() == release) {
+            return Arc::clone(known);
+        }
+        // Nobody counts in a tally that only this list holds.
+        if tallies.len() >= REMEMBERED
+            && let Some(idle) = tallies.iter().position(|tally| Arc::strong_count(tally) == 1)
+        {
+            tallies.remove(idle);
+        }
+        let tally = Arc::new(Tally::new(release));
+        tallies.push(Arc::clone(&tally));
+        tally
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> Vec<Arc<Tally>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn release(number: usize) -> ReleaseName {
+        ReleaseName { kind: "encoder", name: "csv".to_owned(), version: "1.0.0".to_owned(), digest: format!("{number:064x}") }
+    }
+
+    #[test]
+    fn a_release_that_is_loaded_again_goes_on_counting() {
+        let ledger = Ledger::default();
+        ledger.tally(release(1)).refused();
+        assert_eq!(ledger.tally(release(1)).counts().refused, 1);
+        assert_eq!(ledger.all().len(), 1);
+    }
+
+    #[test]
+    fn the_oldest_unloaded_release_is_forgotten_and_a_loaded_one_never() {
+        let ledger = Ledger::default();
+        let loaded = ledger.tally(release(0));
+        (1..=REMEMBERED).for_each(|number| drop(ledger.tally(release(number))));
+        let known = ledger.all();
+        assert_eq!(known.len(), REMEMBERED);
+        assert!(known.iter().any(|tally| Arc::ptr_eq(tally, &loaded)));
+        assert!(!known.iter().any(|tally| *tally.release() == release(1)));
+    }
+}
