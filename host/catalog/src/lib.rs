@@ -33,7 +33,9 @@ pub use live::Live;
 pub use meter::{Meter, Usage};
 pub use model::{Committed, KeyRecord, Publication, Reserved, Standing, StoreDescription, UsageCount};
 pub use open::{open, sqlite_url};
-pub use release::{Changed, Line, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState, lines};
+pub use release::{
+    Changed, Line, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState, ReleaseUse, Settlement, Trial, lines,
+};
 pub use reservation::{Reservation, UsedUp};
 pub use retention::{Retention, monthly};
 pub use store::Store;

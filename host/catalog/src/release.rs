@@ -1,11 +1,13 @@
 //! Plugin releases: where one may stand, what may become of it, and which of a name's releases serves.
 //! Values and pure functions; the bytes of a release lie in the object store and never here.
 
+mod observed;
 mod serving;
 
 use serde::{Deserialize, Serialize};
 use yearbook_domain::Millis;
 
+pub use observed::{ReleaseUse, Settlement, Trial};
 pub use serving::{Line, lines};
 
 /// A build of a plugin that the catalogue knows. Its code lies elsewhere, addressed by `digest`.
@@ -25,12 +27,16 @@ pub struct PluginRelease {
     pub built_in: bool,
     /// Where it stands.
     pub state: ReleaseState,
-    /// Number of the event that promoted it last; 0: registered as promoted, or never promoted.
+    /// Number of the event that installed or promoted it last; 0 before it is registered.
     pub promotion: i64,
     /// Whether it serves whatever is promoted later.
     pub pinned: bool,
     /// Why it stands where it stands, where somebody said.
     pub reason: Option<String>,
+    /// When a quarantine ends; none: it is in none, or somebody has to end it.
+    pub until: Option<Millis>,
+    /// Quarantines since an operator promoted it last.
+    pub quarantines: u32,
 }
 
 /// What names a release.

@@ -1,6 +1,8 @@
 //! Rows as they lie in the tables, and what they mean. Written once for every database: `FromRow`
 //! is derived for any driver.
 
+mod observed;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -9,6 +11,8 @@ use yearbook_domain::{BoundingBox, Column, Credit, Dataset, DatasetName, Millis,
 
 use crate::words::Place;
 use crate::{KeyHash, KeyRecord, PluginRelease, ReleaseEvent, ReleaseId};
+
+pub(crate) use observed::{TrialRow, UseRow};
 
 /// A row of `snapshots` without its columns.
 #[derive(sqlx::FromRow)]
@@ -253,6 +257,8 @@ pub(crate) struct ReleaseRow {
     promotion: i64,
     pinned: bool,
     reason: Option<String>,
+    until: Option<i64>,
+    quarantines: i64,
 }
 
 impl ReleaseRow {
@@ -268,6 +274,8 @@ impl ReleaseRow {
             promotion: self.promotion,
             pinned: self.pinned,
             reason: self.reason,
+            until: self.until.map(Millis),
+            quarantines: u32::try_from(self.quarantines).unwrap_or(u32::MAX),
             id: ReleaseId { kind: self.kind, name: self.name, digest: self.digest },
         })
     }

@@ -7,6 +7,7 @@ mod check;
 mod connect;
 mod history;
 mod keys;
+mod observed;
 mod releases;
 mod usage;
 
@@ -21,8 +22,8 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
 
 use crate::{
-    Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, Reserved,
-    Retention, Standing, Store, StoreDescription, UsageCount, statements,
+    Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse,
+    Reserved, Retention, Settlement, Standing, Store, StoreDescription, Trial, UsageCount, statements,
 };
 
 /// A store in an SQLite file or in memory.
@@ -213,6 +214,39 @@ impl Store for SqliteStore {
         let mut transaction = self.write(doing).await?;
         let outcome = releases::change(&mut transaction, change).await;
         self.done(doing, transaction, outcome).await
+    }
+
+    async fn settle_release(&self, settlement: &Settlement) -> Result<bool, Failure> {
+        let doing = "settle a plugin release";
+        let mut transaction = self.write(doing).await?;
+        let outcome = releases::settle(&mut transaction, settlement).await;
+        self.done(doing, transaction, outcome).await
+    }
+
+    async fn add_trial(&self, seen: &Trial) -> Result<Trial, Failure> {
+        let doing = "add to a trial";
+        let mut transaction = self.write(doing).await?;
+        let outcome = observed::add_trial(&mut transaction, seen).await;
+        self.done(doing, transaction, outcome).await
+    }
+
+    async fn trials(&self) -> Result<Vec<Trial>, Failure> {
+        let doing = "list trials";
+        let mut connection = self.reader(doing).await?;
+        self.told(doing, observed::trials(&mut connection).await)
+    }
+
+    async fn add_release_use(&self, seen: &[ReleaseUse]) -> Result<(), Failure> {
+        let doing = "add to the use of plugins";
+        let mut transaction = self.write(doing).await?;
+        let outcome = observed::add_use(&mut transaction, seen).await;
+        self.done(doing, transaction, outcome).await
+    }
+
+    async fn release_use(&self) -> Result<Vec<ReleaseUse>, Failure> {
+        let doing = "list the use of plugins";
+        let mut connection = self.reader(doing).await?;
+        self.told(doing, observed::uses(&mut connection).await)
     }
 
     async fn pin_release(&self, id: &ReleaseId, to: bool, by: &str, at: Millis) -> Result<bool, Failure> {

@@ -133,15 +133,15 @@ pub(crate) const REGISTER_RELEASE: &str = "
     INSERT INTO plugin_releases (kind, name, digest, version, bytes, installed_by, installed_at, state, built_in, reason)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (kind, name, digest) DO NOTHING";
 
-pub(crate) const RELEASE_STATE: &str = "SELECT state FROM plugin_releases WHERE kind = $1 AND name = $2 AND digest = $3";
+pub(crate) const RELEASE_STANDS: &str =
+    "SELECT state, pinned, quarantines FROM plugin_releases WHERE kind = $1 AND name = $2 AND digest = $3";
 
-pub(crate) const CHANGE_RELEASE: &str = "UPDATE plugin_releases SET state = $4, reason = $5 WHERE kind = $1 AND name = $2 AND digest = $3";
+pub(crate) const CHANGE_RELEASE: &str = "
+    UPDATE plugin_releases SET state = $4, reason = $5, until = $6, quarantines = $7 WHERE kind = $1 AND name = $2 AND digest = $3";
 
-pub(crate) const PROMOTE_RELEASE: &str = "UPDATE plugin_releases SET promotion = $4 WHERE kind = $1 AND name = $2 AND digest = $3";
+pub(crate) const NUMBER_RELEASE: &str = "UPDATE plugin_releases SET promotion = $4 WHERE kind = $1 AND name = $2 AND digest = $3";
 
-/// Takes the event's number as [`PROMOTE_RELEASE`] does, and has no use for it.
-pub(crate) const UNPIN_RELEASE: &str =
-    "UPDATE plugin_releases SET pinned = 0 WHERE kind = $1 AND name = $2 AND digest = $3 AND $4 IS NOT NULL";
+pub(crate) const UNPIN_RELEASE: &str = "UPDATE plugin_releases SET pinned = 0 WHERE kind = $1 AND name = $2 AND digest = $3";
 
 pub(crate) const UNPIN_OTHERS: &str = "
     UPDATE plugin_releases SET pinned = 0 WHERE kind = $1 AND name = $2 AND digest <> $3
@@ -152,10 +152,43 @@ pub(crate) const PIN_RELEASE: &str = "
     WHERE kind = $1 AND name = $2 AND digest = $3 AND pinned <> $4 AND (state = $5 OR NOT $4)";
 
 pub(crate) const RELEASES: &str = "
-    SELECT kind, name, digest, version, bytes, installed_by, installed_at, state, built_in, promotion, pinned, reason
+    SELECT kind, name, digest, version, bytes, installed_by, installed_at, state, built_in, promotion, pinned, reason, until, quarantines
     FROM plugin_releases ORDER BY kind, name, installed_at, digest";
 
 pub(crate) const INSERT_EVENT: &str = "
     INSERT INTO plugin_events (kind, name, digest, what, by_whom, at, reason) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING number";
 
 pub(crate) const RELEASE_EVENTS: &str = "SELECT number, kind, name, digest, what, by_whom, at, reason FROM plugin_events ORDER BY number";
+
+/// The first fault stays.
+pub(crate) const ADD_TRIAL: &str = "
+    INSERT INTO plugin_trials (
+        kind, name, digest, incumbent, samples, rewritten, cpu_ns, incumbent_ns, memory, incumbent_memory, fault, first_at
+    ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    ON CONFLICT (kind, name, digest, incumbent) DO UPDATE SET
+        samples = plugin_trials.samples + excluded.samples,
+        rewritten = plugin_trials.rewritten + excluded.rewritten,
+        cpu_ns = plugin_trials.cpu_ns + excluded.cpu_ns,
+        incumbent_ns = plugin_trials.incumbent_ns + excluded.incumbent_ns,
+        memory = CASE WHEN excluded.memory > plugin_trials.memory THEN excluded.memory ELSE plugin_trials.memory END,
+        incumbent_memory = CASE WHEN excluded.incumbent_memory > plugin_trials.incumbent_memory
+            THEN excluded.incumbent_memory ELSE plugin_trials.incumbent_memory END,
+        fault = COALESCE(plugin_trials.fault, excluded.fault),
+        first_at = CASE WHEN excluded.first_at < plugin_trials.first_at THEN excluded.first_at ELSE plugin_trials.first_at END
+    RETURNING kind, name, digest, incumbent, samples, rewritten, cpu_ns, incumbent_ns, memory, incumbent_memory, fault, first_at";
+
+pub(crate) const TRIALS: &str = "
+    SELECT kind, name, digest, incumbent, samples, rewritten, cpu_ns, incumbent_ns, memory, incumbent_memory, fault, first_at
+    FROM plugin_trials ORDER BY kind, name, first_at, digest";
+
+/// A release that is installed anew is tried anew.
+pub(crate) const FORGET_TRIALS: &str = "DELETE FROM plugin_trials WHERE kind = $1 AND name = $2 AND digest = $3";
+
+pub(crate) const ADD_USE: &str = "
+    INSERT INTO plugin_use (kind, name, digest, responses, failures, last_at) VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (kind, name, digest) DO UPDATE SET
+        responses = plugin_use.responses + excluded.responses,
+        failures = plugin_use.failures + excluded.failures,
+        last_at = CASE WHEN excluded.last_at > plugin_use.last_at THEN excluded.last_at ELSE plugin_use.last_at END";
+
+pub(crate) const USES: &str = "SELECT kind, name, digest, responses, failures, last_at FROM plugin_use ORDER BY kind, name, digest";

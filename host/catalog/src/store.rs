@@ -8,8 +8,8 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
 
 use crate::{
-    Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, Reserved,
-    Retention, Standing, StoreDescription, UsageCount,
+    Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse,
+    Reserved, Retention, Settlement, Standing, StoreDescription, Trial, UsageCount,
 };
 
 /// A catalogue in some database, shared by every host and by every command that runs beside them.
@@ -93,6 +93,22 @@ pub trait Store: Send + Sync + 'static {
     /// Moves a release into another state, if it may go there from where it stands, with an event that tells
     /// so. A release that stops being promoted loses its pin.
     async fn change_release(&self, change: &ReleaseChange) -> Result<Changed, Failure>;
+
+    /// Does what hosts concluded from what they saw, if the release stands where they saw it and is not pinned: exactly once, however many
+    /// hosts conclude it. False: somebody was quicker, or it no longer holds.
+    async fn settle_release(&self, settlement: &Settlement) -> Result<bool, Failure>;
+
+    /// Adds what one host saw of a release that waits; the sum of all hosts.
+    async fn add_trial(&self, seen: &Trial) -> Result<Trial, Failure>;
+
+    /// Every sum of [`Store::add_trial`].
+    async fn trials(&self) -> Result<Vec<Trial>, Failure>;
+
+    /// Adds responses of releases, all or none.
+    async fn add_release_use(&self, seen: &[ReleaseUse]) -> Result<(), Failure>;
+
+    /// Every sum of [`Store::add_release_use`].
+    async fn release_use(&self) -> Result<Vec<ReleaseUse>, Failure>;
 
     /// Pins a promoted release (`to`: true) in the place of the one that its name has pinned, or takes its
     /// pin away. False when it is not promoted, or stands so already.

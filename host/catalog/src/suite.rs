@@ -7,6 +7,7 @@ mod history;
 mod keys;
 mod live;
 mod meter;
+mod observed;
 mod probe;
 mod releases;
 mod ring;
@@ -72,6 +73,11 @@ macro_rules! every_rule {
             releases: what_may_not_become_of_a_release_does_not_happen,
             releases: a_promotion_goes_before_earlier_ones,
             releases: a_name_has_one_pin_and_a_release_out_of_service_none,
+            observed: what_hosts_saw_of_a_release_is_added_up,
+            observed: of_two_hosts_that_conclude_the_same_one_records_it,
+            observed: a_conclusion_that_no_longer_holds_is_not_recorded,
+            observed: quarantines_are_counted_until_an_operator_promotes_the_release,
+            observed: a_release_that_is_installed_anew_is_tried_anew,
             releases: a_store_describes_itself_and_answers_a_ping,
             live: a_publish_by_another_process_is_seen_within_2_s_contract_6,
             live: a_release_of_another_process_is_known_within_2_s_contract_6,

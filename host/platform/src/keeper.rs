@@ -201,6 +201,8 @@ pub(crate) fn release(plugin: &Plugin, by: String, built_in: bool, state: Releas
         promotion: 0,
         pinned: false,
         reason: None,
+        until: None,
+        quarantines: 0,
     }
 }
 

@@ -68,6 +68,8 @@ pub(super) async fn record(app: &TestApp, bytes: Vec<u8>, state: ReleaseState) -
         promotion: 0,
         pinned: false,
         reason: None,
+        until: None,
+        quarantines: 0,
     };
     assert!(app.store.register_release(&release).await.unwrap());
     id

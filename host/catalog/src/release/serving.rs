@@ -14,6 +14,8 @@ pub struct Line {
     pub name: String,
     /// Those that may serve, the best first. Empty: the name is known and nothing may serve it.
     pub candidates: Vec<PluginRelease>,
+    /// The newest release that waits to take the first candidate's place; none where that is pinned, or newer.
+    pub waiting: Option<PluginRelease>,
 }
 
 /// Every name that is, or was, served. A name whose releases were all removed, or never promoted, is not
@@ -27,13 +29,21 @@ pub fn lines(releases: &[PluginRelease]) -> Vec<Line> {
     let line = |((kind, name), releases): ((&str, &str), Vec<&PluginRelease>)| {
         let known = releases.iter().any(|release| !matches!(release.state, ReleaseState::Installed | ReleaseState::Removed));
         let mut candidates: Vec<PluginRelease> =
-            releases.into_iter().filter(|release| release.state == ReleaseState::Promoted).cloned().collect();
+            releases.iter().copied().filter(|release| release.state == ReleaseState::Promoted).cloned().collect();
         candidates.sort_by_key(|release| {
             std::cmp::Reverse((release.pinned, !release.built_in, release.promotion, release.installed_at, release.id.digest.clone()))
         });
-        known.then(|| Line { kind: kind.to_owned(), name: name.to_owned(), candidates })
+        let waiting = candidates.first().filter(|first| !first.pinned).and_then(|first| newest_after(first, &releases));
+        known.then(|| Line { kind: kind.to_owned(), name: name.to_owned(), waiting: waiting.cloned(), candidates })
     };
     by_name.into_iter().filter_map(line).collect()
+}
+
+/// What was installed before `first` was promoted has been passed over already; an upgrade of a binary passes nothing over.
+fn newest_after<'a>(first: &PluginRelease, releases: &[&'a PluginRelease]) -> Option<&'a PluginRelease> {
+    let newer = |release: &&&PluginRelease| first.built_in || release.promotion > first.promotion;
+    let installed = releases.iter().filter(|release| release.state == ReleaseState::Installed);
+    installed.filter(newer).max_by_key(|release| release.promotion).copied()
 }
 
 #[cfg(test)]
@@ -57,12 +67,27 @@ mod tests {
             promotion,
             pinned: false,
             reason: None,
+            until: None,
+            quarantines: 0,
         }
     }
 
     fn order(releases: &[PluginRelease]) -> Option<String> {
         let mut lines = lines(releases);
         lines.pop().map(|line| line.candidates.into_iter().map(|release| release.id.digest).collect())
+    }
+
+    #[test]
+    fn the_newest_release_waits_for_the_place_of_an_older_one_that_is_not_pinned() {
+        use ReleaseState::{Installed, Promoted};
+        let waiting = |releases: &[PluginRelease]| lines(releases)[0].waiting.as_ref().map(|release| release.id.digest.clone());
+        let serving = release("s", Promoted, 5);
+        let all = [serving.clone(), release("1", Installed, 3), release("2", Installed, 7), release("3", Installed, 9)];
+        assert_eq!(waiting(&all).as_deref(), Some("3"));
+        assert_eq!(waiting(&all[..2]), None, "installed before the other was promoted");
+        let built_in = PluginRelease { built_in: true, ..serving.clone() };
+        assert_eq!(waiting(&[built_in, release("1", Installed, 3)]).as_deref(), Some("1"), "a new binary came later");
+        assert_eq!(waiting(&[PluginRelease { pinned: true, ..serving }, release("2", Installed, 7)]), None);
     }
 
     #[test]

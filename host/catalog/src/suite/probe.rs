@@ -11,8 +11,8 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
 
 use crate::{
-    Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, Reserved,
-    Retention, Standing, Store, StoreDescription, UsageCount,
+    Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse,
+    Reserved, Retention, Settlement, Standing, Store, StoreDescription, Trial, UsageCount,
 };
 
 pub(super) struct Probe {
@@ -144,6 +144,21 @@ impl Store for Probe {
     }
     async fn change_release(&self, change: &ReleaseChange) -> Result<Changed, Failure> {
         self.asked()?.change_release(change).await
+    }
+    async fn settle_release(&self, settlement: &Settlement) -> Result<bool, Failure> {
+        self.asked()?.settle_release(settlement).await
+    }
+    async fn add_trial(&self, seen: &Trial) -> Result<Trial, Failure> {
+        self.asked()?.add_trial(seen).await
+    }
+    async fn trials(&self) -> Result<Vec<Trial>, Failure> {
+        self.asked()?.trials().await
+    }
+    async fn add_release_use(&self, seen: &[ReleaseUse]) -> Result<(), Failure> {
+        self.asked()?.add_release_use(seen).await
+    }
+    async fn release_use(&self) -> Result<Vec<ReleaseUse>, Failure> {
+        self.asked()?.release_use().await
     }
     async fn pin_release(&self, id: &ReleaseId, to: bool, by: &str, at: Millis) -> Result<bool, Failure> {
         self.asked()?.pin_release(id, to, by, at).await

@@ -20,6 +20,8 @@ pub(super) fn release(name: &str, digest: &str, at: i64) -> PluginRelease {
         promotion: 0,
         pinned: false,
         reason: None,
+        until: None,
+        quarantines: 0,
     }
 }
 
