@@ -45,6 +45,22 @@ pub enum Role {
     Attribute,
 }
 
+impl Role {
+    /// Its name on the wire.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Date => "date",
+            Self::Period => "period",
+            Self::Dimension => "dimension",
+            Self::Value => "value",
+            Self::Geometry => "geometry",
+            Self::Key => "key",
+            Self::Attribute => "attribute",
+        }
+    }
+}
+
 /// A column of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {

@@ -4,7 +4,7 @@
 
 use arrow::array::{Array, ArrayData, AsArray, BooleanBufferBuilder, RecordBatch};
 use arrow::buffer::{BooleanBuffer, Buffer};
-use arrow::datatypes::{DataType, Int32Type, Schema, TimeUnit};
+use arrow::datatypes::{DataType, Int32Type, Metadata, Schema, TimeUnit};
 
 use crate::bindings::exports::yearbook::plugin::encoder as wire;
 
@@ -188,8 +188,20 @@ fn length(count: usize) -> Result<u32, Unsupported> {
 
 /// The flattened schema, kept in owned form so that `wire::Schema` can borrow from it.
 pub(crate) struct WireSchema {
-    fields: Vec<(String, String, bool, bool)>,
-    metadata: Vec<(String, String)>,
+    fields: Vec<Flat>,
+    metadata: Pairs,
+}
+
+type Pairs = Vec<(String, String)>;
+
+/// One field in pre-order; none has children.
+#[derive(Debug, Default, PartialEq)]
+struct Flat {
+    name: String,
+    format: String,
+    nullable: bool,
+    dictionary: bool,
+    metadata: Pairs,
 }
 
 impl WireSchema {
@@ -197,44 +209,53 @@ impl WireSchema {
     pub(crate) fn new(schema: &Schema, dictionaries: bool) -> Result<Self, Unsupported> {
         let mut fields = Vec::with_capacity(schema.fields().len());
         for field in schema.fields() {
-            let (name, nullable) = (field.name().clone(), field.is_nullable());
+            let mut flat = Flat {
+                name: field.name().clone(),
+                format: String::new(),
+                nullable: field.is_nullable(),
+                dictionary: false,
+                metadata: pairs(field.metadata()),
+            };
             match field.data_type() {
                 data_type if let Some(values) = dictionary_values(data_type, dictionaries) => {
-                    fields.push((name, "i".to_owned(), nullable, true));
-                    fields.push((String::new(), format(values)?, false, false));
+                    let values = Flat { format: format(values)?, ..Flat::default() };
+                    fields.extend([Flat { format: "i".to_owned(), dictionary: true, ..flat }, values]);
+                    continue;
                 }
-                DataType::Dictionary(_, values) => fields.push((name, format(values)?, nullable, false)),
-                data_type => fields.push((name, format(data_type)?, nullable, false)),
+                DataType::Dictionary(_, values) => flat.format = format(values)?,
+                data_type => flat.format = format(data_type)?,
             }
+            fields.push(flat);
         }
-        let mut metadata: Vec<_> = schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-        // A hash map's order would differ from host to host, and with it the bytes.
-        metadata.sort();
-        Ok(Self { fields, metadata })
+        Ok(Self { fields, metadata: pairs(schema.metadata()) })
     }
 
     /// Calls `with` with the borrowed form.
     pub(crate) fn borrow<T>(&self, with: impl FnOnce(wire::Schema<'_>) -> T) -> T {
-        let fields: Vec<wire::Field<'_>> = self
-            .fields
-            .iter()
-            .map(|(name, format, nullable, dictionary)| wire::Field {
-                name,
-                format,
-                nullable: *nullable,
-                dictionary: *dictionary,
-                children: 0,
-                metadata: &[],
-            })
-            .collect();
-        let metadata: Vec<wire::Pair<'_>> = self.metadata.iter().map(|(key, value)| wire::Pair { key, value }).collect();
-        with(wire::Schema { fields: &fields, metadata: &metadata })
+        let all = self.fields.iter().flat_map(|field| &field.metadata).chain(&self.metadata);
+        let all: Vec<wire::Pair<'_>> = all.map(|(key, value)| wire::Pair { key, value }).collect();
+        let mut metadata = all.as_slice();
+        let fields = self.fields.iter().map(|Flat { name, format, nullable, dictionary, metadata: own }| {
+            let (own, rest) = metadata.split_at(own.len());
+            metadata = rest;
+            wire::Field { name, format, nullable: *nullable, dictionary: *dictionary, children: 0, metadata: own }
+        });
+        let fields: Vec<_> = fields.collect();
+        let metadata = metadata;
+        with(wire::Schema { fields: &fields, metadata })
     }
 
     /// Bytes of column names: what a format that repeats them writes once a row.
     pub(crate) fn name_bytes(&self) -> usize {
-        self.fields.iter().map(|(name, ..)| name.len()).sum()
+        self.fields.iter().map(|field| field.name.len()).sum()
     }
+}
+
+/// Sorted by key: the order of a map could differ from host to host, and with it the bytes.
+fn pairs(metadata: &Metadata) -> Pairs {
+    let mut pairs: Pairs = metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+    pairs.sort();
+    pairs
 }
 
 #[cfg(test)]
@@ -299,10 +320,28 @@ mod tests {
     }
 
     #[test]
+    fn what_a_column_is_for_crosses_with_its_field() {
+        let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        let day = Field::new("day", text, false).with_metadata([("yearbook.type", "date"), ("yearbook.role", "date")]);
+        let value = Field::new("value", DataType::Float64, true).with_metadata([("yearbook.unit", "NZD")]);
+        let schema = Schema::new(vec![Field::new("other", DataType::Int64, true), day, value]).with_metadata([("yearbook.dataset", "d")]);
+        let said = |pairs: &[wire::Pair<'_>]| pairs.iter().map(|pair| format!("{}={}", pair.key, pair.value)).collect::<Vec<_>>().join(" ");
+        let crossed = WireSchema::new(&schema, true).unwrap().borrow(|schema| {
+            let fields: Vec<_> = schema.fields.iter().map(|field| (field.name.to_owned(), said(field.metadata))).collect();
+            (fields, said(schema.metadata))
+        });
+        let expected = [("other", ""), ("day", "yearbook.role=date yearbook.type=date"), ("", ""), ("value", "yearbook.unit=NZD")];
+        assert_eq!(crossed, (expected.map(|(name, said)| (name.to_owned(), said.to_owned())).to_vec(), "yearbook.dataset=d".to_owned()));
+    }
+
+    #[test]
     fn a_guest_that_declines_dictionaries_gets_plain_text() {
         let array: DictionaryArray<Int32Type> = vec![Some("x"), None, Some("x")].into_iter().collect();
         let schema = Schema::new(vec![Field::new("c", array.data_type().clone(), true)]);
-        assert_eq!(WireSchema::new(&schema, false).unwrap().fields, [("c".to_owned(), "u".to_owned(), true, false)]);
+        assert_eq!(
+            WireSchema::new(&schema, false).unwrap().fields,
+            [Flat { name: "c".into(), format: "u".into(), nullable: true, ..Flat::default() }]
+        );
         let batch = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(array)]).unwrap();
         let crossed = Converter::new(false).convert(&batch).unwrap();
         assert_eq!((crossed.arrays.len(), slices(&crossed)[2]), (1, &b"xx"[..]));

@@ -55,6 +55,23 @@ pub enum Role {
     Attribute,
 }
 
+impl Role {
+    /// The role of a name on the wire.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "date" => Self::Date,
+            "period" => Self::Period,
+            "dimension" => Self::Dimension,
+            "value" => Self::Value,
+            "geometry" => Self::Geometry,
+            "key" => Self::Key,
+            "attribute" => Self::Attribute,
+            _ => return None,
+        })
+    }
+}
+
 /// A column of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "as in the WIT package")]

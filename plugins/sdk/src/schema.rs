@@ -1,5 +1,6 @@
 //! A response's schema as a tree, from the flat pre-order that crosses.
 
+use crate::generator::Role;
 use crate::{Error, wire};
 
 pub use data_type::{DataType, TimeUnit};
@@ -31,7 +32,7 @@ pub struct Field {
     pub dictionary: Option<Box<Field>>,
     /// Children of lists, structs, maps and unions.
     pub children: Vec<Field>,
-    /// Key and value.
+    /// Key and value: `yearbook.role`, `yearbook.type`, `yearbook.unit`, as far as they are known.
     pub metadata: Vec<(String, String)>,
 }
 
@@ -53,8 +54,18 @@ impl Schema {
     /// The value of a metadata key.
     #[must_use]
     pub fn metadata(&self, key: &str) -> Option<&str> {
-        self.metadata.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+        find(&self.metadata, key)
     }
+
+    /// Where the column of a role stands, the first one if there are several.
+    #[must_use]
+    pub fn position(&self, role: Role) -> Option<usize> {
+        self.fields.iter().position(|field| field.role() == Some(role))
+    }
+}
+
+fn find<'a>(metadata: &'a [(String, String)], key: &str) -> Option<&'a str> {
+    metadata.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
 }
 
 impl Field {
@@ -80,6 +91,30 @@ impl Field {
             children,
             metadata: field.metadata,
         })
+    }
+
+    /// The value of a metadata key.
+    #[must_use]
+    pub fn metadata(&self, key: &str) -> Option<&str> {
+        find(&self.metadata, key)
+    }
+
+    /// What the column is for; none for columns that the host adds.
+    #[must_use]
+    pub fn role(&self) -> Option<Role> {
+        self.metadata("yearbook.role").and_then(Role::parse)
+    }
+
+    /// Whether it holds text that is always a date `YYYY-MM-DD`.
+    #[must_use]
+    pub fn is_date(&self) -> bool {
+        self.metadata("yearbook.type") == Some("date")
+    }
+
+    /// Unit of the values, where it is known.
+    #[must_use]
+    pub fn unit(&self) -> Option<&str> {
+        self.metadata("yearbook.unit")
     }
 
     /// The type of the values: of the dictionary where there is one.

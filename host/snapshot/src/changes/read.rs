@@ -13,7 +13,7 @@ use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, ChangeSet, SNAPSHOT_ID
 use yearbook_domain::{Column, DatasetName, Namespace, ReadPlan, Role, Snapshot};
 
 use super::columns_of_file;
-use crate::read::credits;
+use crate::read::{credits, described};
 use crate::scan::Scan;
 use crate::table::chunk::unchecked_schema;
 use crate::{Failure, Files, Reader};
@@ -115,7 +115,9 @@ fn schema(plan: &ChangesPlan) -> SchemaRef {
     let columns: Vec<Column> = plan.columns.iter().filter(|column| plan.geometry || column.role != Role::Geometry).cloned().collect();
     let repeated = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let own = [CHANGE_TYPE, SNAPSHOT_ID, COMMITTED_AT].map(|name| Arc::new(Field::new(name, repeated.clone(), false)));
-    let fields: Vec<_> = unchecked_schema(&columns).fields().iter().cloned().chain(own).collect();
+    let stored = unchecked_schema(&columns);
+    let fields = stored.fields().iter().zip(&columns).map(|(field, column)| Arc::new(described(Field::clone(field), column)));
+    let fields: Vec<_> = fields.chain(own).collect();
     let credit = ReadPlan {
         dataset: plan.dataset.clone(),
         namespace: plan.namespace.clone(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Metadata, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use parquet::arrow::ProjectionMask;
 use yearbook_domain::{Column, ColumnType, ReadPlan, Snapshot};
@@ -28,13 +28,21 @@ pub(crate) fn data_type(column: &Column) -> DataType {
     }
 }
 
-/// The schema of `columns` (positions in the snapshot), without metadata.
+/// The schema of `columns` (positions in the snapshot), without metadata of its own.
 pub(crate) fn schema(snapshot: &Snapshot, columns: &[usize]) -> Result<Schema, Failure> {
     let field = |&position: &usize| match snapshot.columns.get(position) {
-        Some(column) => Ok(Field::new(&column.name, data_type(column), column.nullable)),
+        Some(column) => Ok(described(Field::new(&column.name, data_type(column), column.nullable), column)),
         None => Err(Failure::Mismatch { what: format!("snapshot {}", snapshot.id), why: format!("it has no column {position}") }),
     };
     Ok(Schema::new(columns.iter().map(field).collect::<Result<Vec<_>, _>>()?))
+}
+
+/// `field` with what `column` is for: the field metadata that the plugin interface lists.
+pub(crate) fn described(field: Field, column: &Column) -> Field {
+    let date = (column.column_type == ColumnType::Date).then_some(("yearbook.type", "date"));
+    let unit = column.unit.as_deref().map(|unit| ("yearbook.unit", unit));
+    let known = [Some(("yearbook.role", column.role.name())), date, unit].into_iter().flatten();
+    field.with_metadata(known.collect::<Metadata>())
 }
 
 /// What must travel with the rows: the schema metadata that the plugin interface lists.

@@ -20,11 +20,16 @@ async fn batches_carry_the_schema_and_the_credits_of_the_plugin_interface() {
     let stored = Stored::new(&Shape::rows(100)).await;
     let mut plan = plan(&stored.snapshot);
     plan.columns = vec![4, 1, 0];
+    Arc::make_mut(&mut plan.snapshot).columns[4].unit = Some("NZD".to_owned());
     let scan = stored.reader.scan(&plan).await.unwrap();
     let fields: Vec<_> =
         scan.schema.fields().iter().map(|field| (field.name().as_str(), field.data_type().clone(), field.is_nullable())).collect();
     assert_eq!(fields, [("count", DataType::Int64, true), ("region", shape::dictionary(), true), ("date", DataType::Utf8, false)]);
-    assert!(scan.schema.fields().iter().all(|field| field.metadata().is_empty()));
+    let said = |index: usize| scan.schema.field(index).metadata().iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
+    assert_eq!(
+        [said(0), said(1), said(2)].map(|said| said.join(" ")),
+        ["yearbook.role=value yearbook.unit=NZD", "yearbook.role=dimension", "yearbook.role=date yearbook.type=date"]
+    );
     let mut metadata: Vec<_> = scan.schema.metadata().iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     metadata.sort_unstable();
     assert_eq!(

@@ -10,8 +10,8 @@ use crate::read::{Opened, Projection};
 
 /// Changes whenever the same plan on the same file would be sliced differently; part of every entity tag.
 /// [`super::StepLimits`] counts as slicing, and so do the values in a dictionary. 2: a few rows carry only the values
-/// that they use, which changes Parquet made of them.
-pub const SLICING_VERSION: u32 = 2;
+/// that they use, which changes Parquet made of them. 3: columns say what they are for, which Arrow and Parquet pass on.
+pub const SLICING_VERSION: u32 = 3;
 
 /// Bytes of a batch aimed at, by the averages of its row group.
 const BATCH_BYTES: u64 = 2 << 20;

@@ -17,13 +17,26 @@ pub struct Case {
     pub optional: bool,
 }
 
+impl Case {
+    /// The same with columns of every role that a dataset's columns may have: tried where an encoder declines the plain table,
+    /// because its format wants a geometry, say. It must then take this one.
+    #[must_use]
+    pub fn furnished(self) -> Self {
+        Self { table: self.table.furnished(), ..self }
+    }
+}
+
 /// Runs an encoder with its default options over every case. `count_rows` reads a response back with
 /// a library of its own and says how many rows it holds.
 ///
 /// # Panics
 /// With all that went wrong, one line each.
 pub fn check<E: Encoder>(count_rows: impl Fn(&[u8]) -> usize) {
-    let faults: Vec<_> = cases().iter().flat_map(|case| faults::<E>(case, &count_rows)).collect();
+    let complete = |case: Case| match catch_unwind(AssertUnwindSafe(|| encode::<E>(&case.table, &[]))) {
+        Ok(Err(Error::UnsupportedSchema(_))) => case.furnished(),
+        _ => case,
+    };
+    let faults: Vec<_> = cases().into_iter().flat_map(|case| faults::<E>(&complete(case), &count_rows)).collect();
     assert!(faults.is_empty(), "{} does not conform:\n{}", E::describe().format, faults.join("\n"));
 }
 
@@ -183,6 +196,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
+    use crate::generator::Role;
     use crate::{Batch, Description, Note, Options, Schema};
 
     /// Lines with the number of each row; what else it does, `LIE` says.
@@ -250,6 +264,34 @@ mod tests {
         assert_eq!(complaints::<HONEST>(), "");
         assert!(complaints::<NUMBERS_ROWS>().contains("parts depend on those before them"));
         assert!(complaints::<NUMBERS_NOTES>().contains("parts depend on those before them"));
+    }
+
+    /// Wants a geometry, and may not like booleans beside it.
+    struct Placed<const LIKES_BOOLEANS: bool>;
+
+    impl<const LIKES_BOOLEANS: bool> Encoder for Placed<LIKES_BOOLEANS> {
+        fn describe() -> Description {
+            Description { separator: None, ..Lines::<HONEST>::describe() }
+        }
+
+        fn open(schema: Schema, _: &Options) -> Result<Self, Error> {
+            if schema.position(Role::Geometry).is_none() {
+                return Err(Error::UnsupportedSchema("there is no geometry".to_owned()));
+            }
+            let disliked = schema.fields.iter().find(|field| field.format == "b" && !LIKES_BOOLEANS);
+            disliked.map_or(Ok(Self), |field| Err(Error::UnsupportedSchema(format!("`{}` is a boolean", field.name))))
+        }
+
+        fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+            (0..batch.rows()).for_each(|_| out.extend_from_slice(b"1\n"));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_format_that_wants_a_geometry_gets_one_and_must_then_take_every_stored_type() {
+        check::<Placed<true>>(rows);
+        assert!(catch_unwind(|| check::<Placed<false>>(rows)).is_err());
     }
 
     #[test]

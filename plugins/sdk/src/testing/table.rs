@@ -10,6 +10,8 @@ use crate::wire;
 pub struct Table {
     columns: Vec<(String, Data)>,
     metadata: Vec<(String, String)>,
+    /// Column, key and value.
+    about: Vec<(String, String, String)>,
     rows: usize,
     batch_rows: Option<usize>,
 }
@@ -105,6 +107,35 @@ impl Table {
         self
     }
 
+    /// Adds an entry to a column's metadata, such as `yearbook.role`.
+    ///
+    /// # Panics
+    /// When there is no such column.
+    #[must_use]
+    pub fn about(mut self, column: &str, key: &str, value: &str) -> Self {
+        assert!(self.columns.iter().any(|(name, _)| name == column), "there is no column `{column}`");
+        self.about.push((column.to_owned(), key.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same with what a format may ask of a dataset: a column each of the roles geometry, date, dimension and value,
+    /// behind those that are there.
+    #[must_use]
+    pub fn furnished(self) -> Self {
+        let rows = 0..self.rows;
+        let point = |row: usize| (row % 5 > 0).then(|| format!("MULTIPOINT ({}.5 -36.25)", row % 180));
+        let day = |row: usize| Some(format!("20{:02}-{:02}-{:02}", row / 336 % 100, row / 28 % 12 + 1, row % 28 + 1));
+        let place = |row: usize| Some(["north", "south"][row % 2]);
+        let table = self
+            .text("a_geometry", &rows.clone().map(point).collect::<Vec<_>>())
+            .text("a_day", &rows.clone().map(day).collect::<Vec<_>>())
+            .dictionary("a_place", &rows.clone().map(place).collect::<Vec<_>>())
+            .numbers("a_value", &rows.map(|row| (row % 3 > 0).then_some(0.25)).collect::<Vec<_>>())
+            .about("a_day", "yearbook.type", "date");
+        let roles = [("a_geometry", "geometry"), ("a_day", "date"), ("a_place", "dimension"), ("a_value", "value")];
+        roles.into_iter().fold(table, |table, (column, role)| table.about(column, "yearbook.role", role))
+    }
+
     /// Cuts the table into batches of so many rows; one batch otherwise.
     #[must_use]
     pub fn batches_of(mut self, rows: usize) -> Self {
@@ -134,7 +165,10 @@ impl Table {
     pub(crate) fn wire_schema(&self, dictionaries: bool) -> wire::Schema {
         let mut schema = wire::Schema { fields: Vec::new(), metadata: self.metadata.clone() };
         for (name, data) in &self.columns {
+            let first = schema.fields.len();
             data.describe(name, dictionaries, &mut schema.fields);
+            let about = self.about.iter().filter(|(column, ..)| column == name);
+            schema.fields[first].metadata = about.map(|(_, key, value)| (key.clone(), value.clone())).collect();
         }
         schema
     }
