@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::bindings::exports::yearbook::plugin::encoder as guest;
 use crate::bindings::yearbook::plugin::types as wire;
+use crate::words::hidden;
 
 /// Longest name of a format or parameter, bytes.
 pub(crate) const NAME_BYTES: usize = 32;
@@ -142,11 +143,10 @@ impl Description {
         check_name("format", &format, b"_-")?;
         check_word("version", &version)?;
         check_media_type(&media_type)?;
-        if extension.is_empty()
-            || extension.len() > WORD_BYTES
-            || !extension.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'.')
-        {
-            return Err(format!("extension {} must be lower-case letters, digits and dots", quote(&extension)));
+        // A dot at either end, or two in a row, would end another file name than the one that is meant.
+        let word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+        if extension.len() > WORD_BYTES || !extension.split('.').all(word) {
+            return Err(format!("extension {} must be lower-case letters and digits, with a dot between words", quote(&extension)));
         }
         if separator.as_ref().is_some_and(|bytes| bytes.len() > SEPARATOR_BYTES) {
             return Err(format!("separator is longer than {SEPARATOR_BYTES} bytes"));
@@ -254,7 +254,7 @@ pub(crate) fn check_media_type(text: &str) -> Result<(), String> {
 }
 
 pub(crate) fn check_docs(what: &str, docs: &str) -> Result<(), String> {
-    let good = docs.len() <= DOCS_BYTES && !docs.chars().any(|c| c.is_control() && c != '\n');
+    let good = docs.len() <= DOCS_BYTES && !docs.chars().any(|c| hidden(c) && c != '\n');
     if good { Ok(()) } else { Err(format!("{what} must be text of at most {DOCS_BYTES} bytes without control characters")) }
 }
 
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn a_lying_description_is_refused_with_a_sentence_about_the_field() {
         type Spoil = fn(&mut guest::Description);
-        let cases: [(&str, Spoil); 15] = [
+        let cases: [(&str, Spoil); 18] = [
             ("format", |d| d.format = "CSV".into()),
             ("format", |d| d.format = "a".repeat(10 << 20)),
             ("format", |d| d.format = String::new()),
@@ -317,9 +317,12 @@ mod tests {
             ("media type", |d| d.media_type = "text".into()),
             ("media type", |d| d.media_type = "text/csv; name=é".into()),
             ("extension", |d| d.extension = "../csv".into()),
+            ("extension", |d| d.extension = "..".into()),
+            ("extension", |d| d.extension = "csv.".into()),
             ("separator", |d| d.separator = Some(vec![0; 65])),
             ("part-rows", |d| d.part_rows = Some(0)),
             ("docs", |d| d.docs = "\u{1b}[2J".into()),
+            ("docs", |d| d.docs = "\u{202e}moc.live".into()),
             ("parameters", |d| d.parameters = vec![d.parameters[0].clone(); 33]),
             ("declared twice", |d| d.parameters.push(d.parameters[0].clone())),
             ("default", |d| d.parameters[0].default = "|".into()),

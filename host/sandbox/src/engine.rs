@@ -23,7 +23,8 @@ const RESERVATION: u64 = 4 << 30;
 const KEEP_RESIDENT: usize = 1 << 20;
 
 /// Core instances, memories and tables of one component at most. A Rust guest has three instances
-/// and one memory; a Python guest some twenty instances.
+/// and one memory; a Python guest some twenty instances. There is room for so many in every component that
+/// runs, so that no guest can use up a neighbour's; a core instance takes no address space of the pool.
 const CORE_INSTANCES: u32 = 32;
 const TABLES: u32 = 4;
 
@@ -50,7 +51,7 @@ pub(crate) fn start(limits: &Limits, counting: bool) -> Result<Engine, Failure> 
 fn config(limits: &Limits) -> Config {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(limits.instances)
-        .total_core_instances(limits.instances.saturating_mul(4))
+        .total_core_instances(limits.instances.saturating_mul(CORE_INSTANCES))
         .total_memories(limits.instances)
         .total_tables(limits.instances.saturating_mul(TABLES))
         .max_core_instances_per_component(CORE_INSTANCES)

@@ -64,9 +64,12 @@ pub enum Trap {
     /// `wall_ms_per_call`.
     #[error("stopped after {0} ms (sandbox.wall_ms_per_call)")]
     Wall(u64),
-    /// `memory_bytes` or `table_elements`.
+    /// `memory_bytes`.
     #[error("wanted more memory than {0} bytes (sandbox.memory_bytes)")]
     Memory(usize),
+    /// `table_elements`.
+    #[error("wanted a table of more than {0} elements (sandbox.table_elements)")]
+    Table(usize),
     /// `stack_bytes`.
     #[error("used up its stack of {0} bytes (sandbox.stack_bytes)")]
     Stack(usize),

@@ -16,10 +16,11 @@ use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::bindings::yearbook::plugin::types as wire;
 use crate::failure::{GenerateError, Trap};
 use crate::host::HostState;
-use crate::instance::{clean, wire_option};
+use crate::instance::wire_option;
 use crate::sandbox::Sandbox;
 use crate::tally::{Account, Tally, Work};
 use crate::usage::Usage;
+use crate::words::clean;
 
 pub use description::GeneratorDescription;
 pub use project::{File, Project};

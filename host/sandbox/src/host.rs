@@ -12,10 +12,11 @@ use crate::limits::Limits;
 use crate::sandbox::Sandbox;
 use crate::tally::Work;
 use crate::usage::Usage;
+use crate::words::{clean, escape};
 
 /// Lines that one instance may log; more are dropped.
 const LOG_LINES: u32 = 64;
-/// Longest line logged, bytes; more is cut.
+/// Longest line logged, bytes with its escapes; more is cut.
 const LOG_BYTES: usize = 4096;
 /// Handles that a guest may hold: one `encoding`, and room for a runtime's own.
 const HANDLES: usize = 64;
@@ -26,9 +27,11 @@ pub(crate) struct HostState {
     work: Arc<Work>,
     limits: Limits,
     lines_left: u32,
-    /// Set when growth was denied: the guest then traps as `unreachable`, like any panic, and only
-    /// this tells why.
-    denied: bool,
+    /// Whether the log was told that lines are missing.
+    told: bool,
+    /// Which limit denied growth during the call at hand: the guest then traps as `unreachable`, like any
+    /// panic, and only this tells why.
+    denied: Option<Trap>,
     deadline: Deadline,
     used: Usage,
     /// Whether the engine counts instructions.
@@ -54,8 +57,16 @@ impl HostState {
         work.enter();
         let limits = sandbox.limits;
         let deadline = Deadline { cpu: Duration::ZERO, wall: Instant::now(), broken: None };
-        let state =
-            Self { work, limits, lines_left: LOG_LINES, denied: false, deadline, used: Usage::default(), counting: sandbox.counting };
+        let state = Self {
+            work,
+            limits,
+            lines_left: LOG_LINES,
+            told: false,
+            denied: None,
+            deadline,
+            used: Usage::default(),
+            counting: sandbox.counting,
+        };
         let mut store = Store::new(&sandbox.engine, state);
         if sandbox.counting {
             // The engine refuses only where it does not count. Nothing uses up so much.
@@ -72,6 +83,7 @@ impl HostState {
     pub(crate) fn call<T>(store: &mut Store<Self>, call: impl FnOnce(&mut Store<Self>) -> wasmtime::Result<T>) -> Result<T, Trap> {
         store.set_epoch_deadline(1);
         store.data_mut().deadline = Deadline { cpu: thread_cpu(), wall: Instant::now(), broken: None };
+        store.data_mut().denied = None;
         let outcome = call(store);
         if store.data().counting {
             let left = store.get_fuel().unwrap_or(u64::MAX);
@@ -113,11 +125,8 @@ impl HostState {
     }
 
     fn classify(&mut self, error: &wasmtime::Error) -> Trap {
-        if let Some(trap) = self.deadline.broken.take() {
+        if let Some(trap) = self.deadline.broken.take().or_else(|| self.denied.take()) {
             return trap;
-        }
-        if std::mem::take(&mut self.denied) {
-            return Trap::Memory(self.limits.memory_bytes);
         }
         match error.downcast_ref::<wasmtime::Trap>() {
             Some(wasmtime::Trap::StackOverflow) => Trap::Stack(self.limits.stack_bytes),
@@ -126,7 +135,7 @@ impl HostState {
             None if error.root_cause().to_string().contains("fuel allocated for hostcalls") => {
                 Trap::Output(self.limits.output_bytes_per_call)
             }
-            None => Trap::Wasm(error.root_cause().to_string()),
+            None => Trap::Wasm(clean(&error.root_cause().to_string())),
         }
     }
 }
@@ -140,18 +149,20 @@ impl Drop for HostState {
 impl ResourceLimiter for HostState {
     fn memory_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         let granted = desired <= self.limits.memory_bytes;
-        self.denied |= !granted;
         if granted {
             self.used.memory_bytes = self.used.memory_bytes.max(desired);
+        } else {
+            self.denied = Some(Trap::Memory(self.limits.memory_bytes));
         }
         Ok(granted)
     }
 
     fn table_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         let granted = desired <= self.limits.table_elements;
-        self.denied |= !granted;
         if granted {
             self.used.table_elements = self.used.table_elements.max(desired);
+        } else {
+            self.denied = Some(Trap::Table(self.limits.table_elements));
         }
         Ok(granted)
     }
@@ -162,12 +173,15 @@ impl types::Host for HostState {}
 
 impl log::Host for HostState {
     fn write(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
+        let plugin = self.work.plugin();
         if self.lines_left == 0 {
+            if !std::mem::replace(&mut self.told, true) {
+                tracing::warn!(plugin, "it logs more than {LOG_LINES} lines for one response; the rest is dropped");
+            }
             return Ok(());
         }
         self.lines_left -= 1;
-        let end = message.floor_char_boundary(LOG_BYTES);
-        let (plugin, message) = (self.work.plugin(), message[..end].escape_debug().to_string());
+        let message = escape(&message, LOG_BYTES);
         match level {
             log::Level::Trace => tracing::trace!(plugin, "{message}"),
             log::Level::Debug => tracing::debug!(plugin, "{message}"),

@@ -18,9 +18,7 @@ use crate::encoder::{Encoder, Notes, concat};
 use crate::failure::{EncodeError, Trap};
 use crate::host::HostState;
 use crate::tally::Work;
-
-/// Longest sentence taken from a guest, bytes.
-const SENTENCE_BYTES: usize = 1024;
+use crate::words::clean;
 
 /// Bytes that any call may return whatever its input: a header, a footer, a page held back.
 const FREE_OUTPUT_BYTES: usize = 1 << 20;
@@ -154,12 +152,6 @@ pub(crate) fn wire_option(option: &OptionValue) -> wire::OptionValue<'_> {
         Value::Boolean(boolean) => Wire::Boolean(*boolean),
     };
     wire::OptionValue { name: &option.name, value }
-}
-
-/// A guest's sentence, cut and freed of control characters.
-pub(crate) fn clean(sentence: &str) -> String {
-    let end = sentence.floor_char_boundary(SENTENCE_BYTES);
-    sentence[..end].chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// A guest's sentence reaches clients.

@@ -18,6 +18,7 @@ mod sandbox;
 mod tally;
 mod trial;
 mod usage;
+mod words;
 
 pub use description::{Description, OptionValue, Parameter, ParameterKind, Value};
 pub use encoder::{Admission, Batches, Encoded, Encoder};

@@ -23,9 +23,13 @@ use crate::generator::{Generator, GeneratorDescription};
 use crate::host::HostState;
 use crate::limits::Limits;
 use crate::tally::{Counts, Ledger, ReleaseName, Tally, Work};
+use crate::words::clean;
 
 /// What a component may import: `log`, and the interface of shared types, which has no function.
 const IMPORTS: [&str; 2] = ["yearbook:plugin/log@0.1.0", "yearbook:plugin/types@0.1.0"];
+
+/// Refused imports that are named: a component may have thousands.
+const IMPORTS_NAMED: usize = 20;
 
 /// The export that tells a generator from an encoder.
 const GENERATOR: &str = "yearbook:plugin/generator@0.1.0";
@@ -216,7 +220,7 @@ impl Sandbox {
             Some(cache) => cache.component(&self.engine, &digest, bytes),
             None => Component::new(&self.engine, bytes).map(|component| (component, false)),
         }
-        .map_err(|error| Rejected::Malformed(format!("{error:#}")))?;
+        .map_err(|error| Rejected::Malformed(clean(&format!("{error:#}"))))?;
         self.check_imports(&component)?;
         let (sandbox, bytes) = (Arc::clone(self), bytes.len() as u64);
         let tally = |kind, name: &str, version: &str| {
@@ -226,13 +230,13 @@ impl Sandbox {
             tally
         };
         if component.component_type().exports(&self.engine).any(|(name, _)| name == GENERATOR) {
-            let pre = self.link_generator(&component).map_err(|error| Rejected::Interface(format!("{error:#}")))?;
+            let pre = self.link_generator(&component).map_err(|error| Rejected::Interface(clean(&format!("{error:#}"))))?;
             let raw = self.ask(|store| pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store))?;
             let description = GeneratorDescription::check(raw).map_err(Rejected::Description)?;
             let tally = tally("generator", &description.tool, &description.version);
             return Ok(Plugin::Generator(Arc::new(Generator { sandbox, pre, description, digest, bytes, tally })));
         }
-        let pre = self.link_encoder(&component).map_err(|error| Rejected::Interface(format!("{error:#}")))?;
+        let pre = self.link_encoder(&component).map_err(|error| Rejected::Interface(clean(&format!("{error:#}"))))?;
         let raw = self.ask(|store| pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store))?;
         let description = Description::check(raw).map_err(Rejected::Description)?;
         let tally = tally("encoder", &description.format, &description.version);
@@ -262,12 +266,17 @@ impl Sandbox {
     }
 
     fn check_imports(&self, component: &Component) -> Result<(), Rejected> {
-        let refused: Vec<String> = component
+        let mut refused: Vec<String> = component
             .component_type()
             .imports(&self.engine)
-            .map(|(name, _)| name.to_owned())
-            .filter(|name| !IMPORTS.contains(&name.as_str()))
+            .filter(|(name, _)| !IMPORTS.contains(name))
+            .map(|(name, _)| clean(name))
             .collect();
+        let more = refused.len().saturating_sub(IMPORTS_NAMED);
+        if more > 0 {
+            refused.truncate(IMPORTS_NAMED);
+            refused.push(format!("{more} more"));
+        }
         if refused.is_empty() { Ok(()) } else { Err(Rejected::Imports(refused)) }
     }
 

@@ -165,6 +165,7 @@ pub(super) fn advice_on(trap: &Trap) -> &'static str {
     match trap {
         Trap::Cpu(_) | Trap::Wall(_) => "do less in one call; a batch of 4 MB should take milliseconds",
         Trap::Memory(_) => "free what a part needed before the next one, and hold no whole response",
+        Trap::Table(_) => "a table holds functions; it need not grow while rows are written",
         Trap::Stack(_) => "do not recurse over rows or text",
         Trap::Output(_) | Trap::Amplification { .. } => "write what the rows need and no more",
         Trap::Notes(_) => "leave for the tail what an index needs and no more",

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::description::{OptionValue, Parameter, WORD_BYTES, check_docs, check_name, check_parameters, check_word, complete, quote};
+use crate::words::hidden;
 
 /// A generator's description, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -35,7 +36,7 @@ impl GeneratorDescription {
         let guest::Description { tool, version, title, parameters, docs } = raw;
         check_name("tool", &tool, b"-")?;
         check_word("version", &version)?;
-        if title.is_empty() || title.len() > WORD_BYTES || title.chars().any(char::is_control) {
+        if title.is_empty() || title.len() > WORD_BYTES || title.chars().any(hidden) {
             return Err(format!("title {} must be text of 1 to {WORD_BYTES} bytes without control characters", quote(&title)));
         }
         check_docs("docs", &docs)?;

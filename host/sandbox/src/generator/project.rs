@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::description::{check_media_type, quote};
-use crate::instance::clean;
+use crate::words::clean;
 
 /// Most files of a project: one a dataset of the largest request, and a few around them.
 pub(crate) const FILES: usize = 2048;
@@ -75,17 +75,28 @@ fn check_path(path: &str) -> Result<(), String> {
             // Windows drops a dot or a blank at the end, so two names would be one.
             && !segment.ends_with(['.', ' '])
             && !segment.starts_with(' ')
-            // Backslashes and colons are separators there, the rest may not stand in names.
-            && !segment.contains(|c: char| c.is_control() || "\\:*?\"<>|".contains(c))
+            // Backslashes and colons are separators there, the rest may not stand in names. Beyond ASCII, which
+            // names are one depends on the file system, and what they look like on the reader.
+            && !segment.contains(|c: char| !(' '..='~').contains(&c) || "\\:*?\"<>|".contains(c))
+            && !is_device(segment)
+            // Whatever lies in there may be run.
+            && !segment.eq_ignore_ascii_case(".git")
     };
     if !path.is_empty() && path.len() <= PATH_BYTES && path.split('/').all(segment) {
         Ok(())
     } else {
         Err(format!(
-            "path {} must be relative, at most {PATH_BYTES} bytes, with `/` between names that every system can store",
+            "path {} must be relative, at most {PATH_BYTES} bytes, with `/` between ASCII names that every system can store",
             quote(path)
         ))
     }
+}
+
+/// Whether Windows takes a name for a device, whatever follows its first dot.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
+    let numbered = |kind| stem.strip_prefix(kind).is_some_and(|rest| rest.len() == 1 && rest.bytes().all(|b| b.is_ascii_digit()));
+    ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(&stem.as_str()) || numbered("COM") || numbered("LPT")
 }
 
 /// No path twice, and none that is also a folder of another, in whatever case.
@@ -121,8 +132,14 @@ mod tests {
 
     #[test]
     fn good_files_pass_and_warnings_are_one_line() {
-        let project = check(vec![file("README.md"), file("linkedService/Yearbook API.json"), file("linkedService-2"), file(".gitignore")]);
-        assert_eq!(project.as_ref().unwrap().files.len(), 4);
+        let project = check(vec![
+            file("README.md"),
+            file("linkedService/Yearbook API.json"),
+            file("linkedService-2"),
+            file(".gitignore"),
+            file("com10/console.txt"),
+        ]);
+        assert_eq!(project.as_ref().unwrap().files.len(), 5);
         assert_eq!(project.unwrap().warnings, ["Two  lines"]);
     }
 
@@ -149,6 +166,16 @@ mod tests {
             "a?b",
             "a*b",
             "a\u{85}b",
+            "CON",
+            "a/nul.txt",
+            "Aux .tar.gz",
+            "com1",
+            "LPT9.log",
+            "invoice\u{202e}gpj.exe",
+            "caf\u{e9}.md",
+            "cafe\u{301}.md",
+            ".git/hooks/post-checkout",
+            "a/.GIT/config",
         ] {
             assert!(check(vec![file(path)]).is_err(), "{path:?}");
         }

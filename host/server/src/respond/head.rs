@@ -47,7 +47,8 @@ impl Head {
 
         let mut content = HeaderMap::new();
         put(&mut content, CONTENT_TYPE, description.media_type.clone());
-        if description.format != "json" {
+        // Only JSON is shown in a browser as it is; anything else could be a page with scripts of this origin.
+        if description.media_type != "application/json" {
             put(&mut content, CONTENT_DISPOSITION, format!("attachment; filename=\"{name}.{}\"", description.extension));
         }
         if let Some(coding) = coding {

@@ -1,0 +1,49 @@
+//! What guests say, made fit for a log, a terminal or a client: cut, on one line, and without what moves a
+//! cursor or turns text around. Sentences of the compiler count as theirs, since they quote a component's names.
+
+/// Longest sentence taken from a guest, bytes.
+const SENTENCE_BYTES: usize = 1024;
+
+/// A sentence for people, cut; whatever is not to be shown is a blank.
+pub(crate) fn clean(sentence: &str) -> String {
+    let end = sentence.floor_char_boundary(SENTENCE_BYTES);
+    sentence[..end].chars().map(|c| if hidden(c) { ' ' } else { c }).collect()
+}
+
+/// A line for the log, escaped, at most `bytes` long with its escapes.
+pub(crate) fn escape(line: &str, bytes: usize) -> String {
+    let mut out = String::new();
+    for c in line.chars() {
+        let escaped = c.escape_debug();
+        if out.len() + escaped.clone().map(char::len_utf8).sum::<usize>() > bytes {
+            break;
+        }
+        out.extend(escaped);
+    }
+    out
+}
+
+/// Control characters, line and paragraph separators, marks that reorder what stands around them (Unicode
+/// Annex 9), and the byte order mark.
+pub(crate) fn hidden(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_is_one_line_that_reads_as_it_stands() {
+        assert_eq!(clean("a\r\nb\u{1b}[2J\u{202e}c\u{2028}d"), "a  b [2J c d");
+        assert_eq!(clean(&"é".repeat(2000)).len(), 1024);
+        assert_eq!(clean(&format!("x{}", "é".repeat(2000))).len(), 1023, "never within a character");
+    }
+
+    #[test]
+    fn a_line_of_the_log_is_bounded_with_its_escapes() {
+        assert_eq!(escape("a\r\nb\u{1b}\"\u{202e}", 100), "a\\r\\nb\\u{1b}\\\"\\u{202e}");
+        assert_eq!(escape(&"\u{1b}".repeat(5000), 4096).len(), 4096 / 6 * 6);
+        assert_eq!(escape("abc", 2), "ab");
+    }
+}
