@@ -8,6 +8,7 @@ use crate::{command, spec};
 
 mod guide;
 mod integrations;
+mod languages;
 mod licences;
 mod openapi;
 mod readers;
@@ -27,6 +28,7 @@ pub(crate) enum Served {
     Integrations,
     Openapi,
     Guide,
+    Languages,
 }
 
 impl Served {
@@ -42,6 +44,9 @@ impl Served {
                 openapi::check(repository)
             }),
             Self::Guide => report.counted("guide: the examples in docs/api.md print what it shows", || guide::check(repository)),
+            Self::Languages => {
+                report.counted("languages: plugins in Python and JavaScript serve like those in Rust", || languages::check(repository))
+            }
         }
     }
 }

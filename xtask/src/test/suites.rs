@@ -62,7 +62,10 @@ fn read(stream: impl Read) -> Result<Tally> {
 /// `Summary [ 1.2s] 5 tests run: 4 passed, 1 failed, …` of nextest, `readers: 7 passed, 0 failed` of our scripts.
 fn result(line: &str) -> Option<Tally> {
     let line = line.trim_start();
-    if !["test result:", "Summary [", "readers:", "integrations:", "openapi:", "guide:"].iter().any(|start| line.starts_with(start)) {
+    if !["test result:", "Summary [", "readers:", "integrations:", "openapi:", "guide:", "languages:"]
+        .iter()
+        .any(|start| line.starts_with(start))
+    {
         return None;
     }
     let words: Vec<&str> = line.split_whitespace().collect();

@@ -13,6 +13,11 @@ pub(super) fn chromium() -> bool {
     has("/docs in a browser", &["chromium", "fonts-dejavu-core"], "chromium", &["--version"])
 }
 
+/// Whether Node is here, with npm for its packages.
+pub(super) fn node() -> bool {
+    has("plugins in JavaScript", &["nodejs", "npm"], "npm", &["--version"])
+}
+
 /// Whether `program` succeeds with `arguments`, if need be after installing `packages`.
 fn has(what: &str, packages: &[&str], program: &str, arguments: &[&str]) -> bool {
     let found = debian::ensure(what, packages, || command::exists(program, arguments));

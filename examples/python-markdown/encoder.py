@@ -1,0 +1,135 @@
+"""The output format `markdown` in Python: a table as GitHub Flavoured Markdown writes it (spec 4.1).
+
+Reads the buffers of the Arrow C data interface with `struct`, without an Arrow library. Each part
+depends on nothing but its rows, so parts are promised to be independent. componentize-py looks for the
+interface's functions and for its resource in a module of the interface's name: this one.
+"""
+
+import struct
+from datetime import date
+
+from componentize_py_types import Err
+from wit_world import exports
+from wit_world.exports.encoder import Description, Piece
+from wit_world.imports.types import Error_UnsupportedSchema, Parameter, ParameterKind
+
+EPOCH = date(1970, 1, 1).toordinal()
+# Days in 400 years.
+CYCLE = 146_097
+
+# What would end a cell or begin markup. A backslash comes first: it escapes the others.
+SPECIAL = str.maketrans(
+    {**{sign: "\\" + sign for sign in "\\|`*_[]<>#~&!"}, "\n": "<br>", "\r": "", "\t": " "}
+)
+
+
+class Encoder(exports.Encoder):
+    """The interface's functions. The work is done in `Encoding`."""
+
+    def describe(self) -> Description:
+        return Description(
+            format="markdown",
+            version="1.0.0",
+            media_type="text/markdown; charset=utf-8; variant=GFM",
+            extension="md",
+            separator=b"",
+            part_rows=None,
+            dictionaries=False,
+            compressible=True,
+            parameters=[
+                Parameter(
+                    "null",
+                    ParameterKind.TEXT,
+                    "",
+                    [],
+                    "What stands in a cell without a value.",
+                )
+            ],
+            docs="A table in GitHub Flavoured Markdown: a line for each row, numbers to the right. Line breaks become `<br>`; "
+            "what Markdown would read as markup is escaped. For tables that people read: use a limit.",
+        )
+
+
+class Encoding:
+    """One response."""
+
+    def __init__(self, fields, null):
+        self.fields = fields
+        self.null = null
+
+    @classmethod
+    def open(cls, schema, options):
+        for field in schema.fields:
+            if field.format not in READERS:
+                raise Err(
+                    Error_UnsupportedSchema(
+                        f"markdown cannot write the column '{field.name}': its type is none of text, integer, number, "
+                        "boolean and date; leave it out with `columns` or ask for another format"
+                    )
+                )
+        return cls(schema.fields, escape(options[0].value.value))
+
+    def head(self):
+        names = [escape(field.name) for field in self.fields]
+        rules = ["--:" if field.format in "lg" else "---" for field in self.fields]
+        return (line(names) + line(rules)).encode()
+
+    def part(self, rows):
+        columns, first = [], 0
+        for field, array in zip(self.fields, rows.arrays):
+            buffers = rows.buffers[first : first + array.buffers]
+            first += array.buffers
+            cells = READERS[field.format](array.length, *buffers[1:])
+            columns.append(present(cells, buffers[0], self.null) if array.null_count else cells)
+        return Piece("".join(map(line, zip(*columns))).encode(), b"")
+
+    def tail(self, notes):
+        return b""
+
+
+def line(cells):
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def escape(text):
+    return text.translate(SPECIAL)
+
+
+def present(cells, validity, null):
+    """Cells, with `null` where the bitmap (least significant bit first) has a zero."""
+    return [cell if validity[row >> 3] >> (row & 7) & 1 else null for row, cell in enumerate(cells)]
+
+
+def text(rows, offsets, values):
+    ends = struct.unpack(f"<{rows + 1}i", offsets)
+    return [escape(str(values[start:end], "utf-8")) for start, end in zip(ends, ends[1:])]
+
+
+def integers(rows, values):
+    return list(map(str, struct.unpack(f"<{rows}q", values)))
+
+
+def numbers(rows, values):
+    # The shortest text that reads back the same, as everywhere in the service.
+    return list(map(repr, struct.unpack(f"<{rows}d", values)))
+
+
+def booleans(rows, values):
+    return ["true" if values[row >> 3] >> (row & 7) & 1 else "false" for row in range(rows)]
+
+
+def dates(rows, values):
+    return list(map(day, struct.unpack(f"<{rows}i", values)))
+
+
+def day(days):
+    """ISO 8601 in any year, with a sign and six digits outside 0 to 9999 as in the other formats. Python's
+    calendar has only 1 to 9999, but repeats itself every 400 years."""
+    cycles, rest = divmod(EPOCH + days - 1, CYCLE)
+    inside = date.fromordinal(rest + 1)
+    year = inside.year + 400 * cycles
+    return (f"{year:04}" if 0 <= year <= 9999 else f"{year:+07}") + f"-{inside.month:02}-{inside.day:02}"
+
+
+# By the C data interface's format strings.
+READERS = {"u": text, "l": integers, "g": numbers, "b": booleans, "tdD": dates}
