@@ -23,9 +23,9 @@ const RESERVATION: u64 = 4 << 30;
 const KEEP_RESIDENT: usize = 1 << 20;
 
 /// Core instances, memories and tables of one component at most. A Rust guest has three instances
-/// and one memory; a Python guest some twenty instances. There is room for so many in every component that
+/// and one memory; a Python guest 38 instances. There is room for so many in every component that
 /// runs, so that no guest can use up a neighbour's; a core instance takes no address space of the pool.
-const CORE_INSTANCES: u32 = 32;
+const CORE_INSTANCES: u32 = 64;
 const TABLES: u32 = 4;
 
 /// Makes the engine and starts its clock, which stops when the last handle on the engine is dropped. `counting`: guests
