@@ -99,6 +99,7 @@ async fn a_generator_is_told_everything_about_a_dataset() {
         "name: \"starter\"",
         "monthly_requests: Some(\n            1000,",
         "row_cap: Some(\n            50000,",
+        "bulk: None",
         "name: \"harvest\"",
         "title: Some(\n                \"Title of harvest\"",
         "attribution: \"Ahuwhenua Māori, CC BY 4.0\"",

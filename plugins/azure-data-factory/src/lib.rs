@@ -56,7 +56,7 @@ impl Generator for AzureDataFactory {
         files.extend(dataset::all(source).into_iter().map(|file| resource("dataset", file)));
         files.push(resource("pipeline", pipeline::copy(request, source)));
         files.push(resource("trigger", trigger::weekly()));
-        files.push(File::text("README.md", "text/markdown; charset=utf-8", readme::text(request, &warnings)));
+        files.push(readme::file(request, &warnings));
         Ok(Project { files, warnings })
     }
 }
@@ -68,9 +68,8 @@ fn warnings(request: &Request, source: Source) -> Vec<String> {
     });
     let mut warnings: Vec<String> = request.plan.cost(requests.sum()).into_iter().collect();
     if let (Source::Parquet, Some(cap)) = (source, request.plan.row_cap) {
-        let cut: Vec<&str> = request.datasets.iter().filter(|dataset| dataset.rows > cap).map(|dataset| dataset.name.as_str()).collect();
-        if !cut.is_empty() {
-            let (name, cut) = (&request.plan.name, cut.join(", "));
+        if let Some(cut) = request.names(|dataset| dataset.rows > cap) {
+            let name = &request.plan.name;
             warnings.push(format!(
                 "The {name} plan caps a response at {cap} rows, so these files would be cut short: {cut}. Generate again with \
                  azure-data-factory.source=rest, which reads in pages."

@@ -4,32 +4,19 @@
 use std::fmt::Write;
 
 use serde_json::json;
-use yearbook_sdk::generator::{ColumnType, Dataset, Plan, Request};
+use yearbook_sdk::generator::{ColumnType, Request};
 
 /// The program, but for its table.
 const PROGRAM: &str = include_str!("connector.py");
 /// The line that the table replaces.
 const MARK: &str = "DATASETS = {}\n";
 
-/// Cells of a page: Fivetran gives a connector 1 GB, and a parsed cell takes some 100 bytes.
-const CELLS: u64 = 500_000;
-/// Rows of a page at least and at most.
-const ROWS: (u64, u64) = (1_000, 50_000);
-/// Rows of a page with geometry: a row may have hundreds of kilobytes.
-const SPATIAL_ROWS: u64 = 500;
-
-/// Rows of a request.
-pub(crate) fn page(dataset: &Dataset, plan: &Plan) -> u64 {
-    let columns = u64::try_from(dataset.columns.len()).unwrap_or(u64::MAX).max(1);
-    plan.page(if dataset.geometry().is_some() { SPATIAL_ROWS } else { (CELLS / columns).clamp(ROWS.0, ROWS.1) })
-}
-
 /// connector.py.
 pub(crate) fn program(request: &Request) -> String {
     let mut table = "DATASETS = {\n".to_owned();
     for dataset in &request.datasets {
         let key: Vec<String> = dataset.primary_key.iter().map(|name| format!("\"{name}\"")).collect();
-        let (name, rows, key) = (&dataset.name, page(dataset, &request.plan), key.join(", "));
+        let (name, rows, key) = (&dataset.name, dataset.page(&request.plan, true), key.join(", "));
         let _ =
             write!(table, "    \"{name}\": {{\n        \"rows\": {rows},\n        \"primary_key\": [{key}],\n        \"columns\": {{\n");
         for column in &dataset.columns {

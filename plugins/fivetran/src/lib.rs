@@ -37,25 +37,22 @@ impl Generator for Fivetran {
             File::text("configuration.json", "application/json", connector::configuration(request)),
             // `requests` and the SDK are there already, and Fivetran asks not to list them.
             File::text("requirements.txt", "text/plain; charset=utf-8", "# Nothing beyond what Fivetran provides.\n"),
-            File::text("README.md", "text/markdown; charset=utf-8", readme::text(request, &warnings)),
+            readme::file(request, &warnings),
         ];
         Ok(Project { files, warnings })
     }
 }
 
 fn warnings(request: &Request) -> Vec<String> {
-    let requests = request.datasets.iter().map(|dataset| dataset.requests(connector::page(dataset, &request.plan))).sum();
-    let mut warnings: Vec<String> = request.plan.cost(requests).into_iter().collect();
+    let mut warnings: Vec<String> = request.cost().into_iter().collect();
     warnings.push(
         "Deploy connector.py with the Connector SDK. connector.yaml is for Fivetran's AI Connector Agent, which reads OpenAPI; \
          it has been validated, but not tried in an account."
             .to_owned(),
     );
-    let keyless: Vec<&str> =
-        request.datasets.iter().filter(|dataset| dataset.primary_key.is_empty()).map(|dataset| dataset.name.as_str()).collect();
-    if !keyless.is_empty() {
-        warnings.push(format!("Without a primary key, so Fivetran tells rows apart by a hash of all columns: {}.", keyless.join(", ")));
-    }
+    warnings.extend(
+        request.keyless().map(|names| format!("Without a primary key, so Fivetran tells rows apart by a hash of all columns: {names}.")),
+    );
     warnings
 }
 

@@ -3,8 +3,6 @@
 use serde_json::{Map, Value, json};
 use yearbook_sdk::generator::{Column, ColumnType, Dataset, Request};
 
-use crate::connector::page;
-
 /// The document.
 pub(crate) fn document(request: &Request) -> Value {
     let paths: Map<String, Value> = request
@@ -57,7 +55,7 @@ pub(crate) fn document(request: &Request) -> Value {
 }
 
 fn operation(dataset: &Dataset, request: &Request) -> Value {
-    let rows = page(dataset, &request.plan);
+    let rows = dataset.page(&request.plan, true);
     let mut parameters = vec![json!({
         "name": "limit",
         "in": "query",

@@ -1,13 +1,10 @@
 //! What a person needs to know to use the files.
 
-use yearbook_sdk::generator::Request;
+use yearbook_sdk::generator::{File, Request};
 
 /// README.md.
-pub(crate) fn text(request: &Request, warnings: &[String]) -> String {
-    let notes: String = warnings.iter().map(|warning| format!("- {warning}\n")).collect();
-    format!(
-        "# Fivetran connector for {base}\n\n\
-         ## Deploy the Connector SDK project\n\n\
+pub(crate) fn file(request: &Request, warnings: &[String]) -> File {
+    const BODY: &str = "## Deploy the Connector SDK project\n\n\
          ```sh\n\
          pip install fivetran-connector-sdk\n\
          # put your key into configuration.json, and the file into no repository\n\
@@ -17,13 +14,6 @@ pub(crate) fn text(request: &Request, warnings: &[String]) -> String {
          Each sync asks, at no cost, which snapshot a dataset has, and loads the dataset anew when it is a new one. Otherwise the \
          dataset is skipped.\n\n\
          ## Or let the AI Connector Agent write one\n\n\
-         Give it `connector.yaml`, an OpenAPI document of these datasets.\n\n\
-         ## To know\n\n\
-         {notes}\n\
-         ## Credits\n\n\
-         These must be passed on with the data, word for word.\n\n\
-         {credits}",
-        base = request.base_url,
-        credits = request.credits(),
-    )
+         Give it `connector.yaml`, an OpenAPI document of these datasets.";
+    request.readme("Fivetran connector", BODY, warnings)
 }

@@ -1,8 +1,8 @@
 //! The tap, defined in full: with less, `meltano install` asks Meltano's hub.
 
 use serde_json::{Value, json};
+use yearbook_sdk::generator::KEY_VARIABLE;
 
-use crate::KEY;
 use crate::stream::Stream;
 
 /// The tap's name in the project.
@@ -32,7 +32,7 @@ pub(crate) fn definition(base_url: &str, streams: &[Stream<'_>]) -> Value {
         "config": {
             "api_url": format!("{base_url}/v1"),
             "auth_method": "api_key",
-            "api_keys": {"X-API-Key": format!("${KEY}")},
+            "api_keys": {"X-API-Key": format!("${KEY_VARIABLE}")},
             // Reads X-Next-Page. Its other styles either stop after the first page of a bare array or
             // fail on the second.
             "pagination_request_style": "simple_header_paginator",

@@ -15,9 +15,6 @@ use stream::Stream;
 
 yearbook_sdk::export_generator!(Meltano);
 
-/// The environment variable that a key comes from.
-const KEY: &str = "SERVICE_API_KEY";
-
 /// Makes Meltano projects.
 #[derive(Debug)]
 pub struct Meltano;
@@ -58,7 +55,7 @@ impl Generator for Meltano {
         let warnings = warnings(request, &streams);
         let files = vec![
             File::text("meltano.yml", "application/yaml", yaml),
-            File::text("README.md", "text/markdown; charset=utf-8", readme::text(request, &streams, &warnings)),
+            readme::file(request, &streams, &warnings),
             File::text(".gitignore", "text/plain; charset=utf-8", ".env\n.meltano/\n"),
             // The loader writes into this folder and does not make it.
             File::text("output/.gitignore", "text/plain; charset=utf-8", "*\n!.gitignore\n"),

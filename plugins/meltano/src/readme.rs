@@ -1,13 +1,12 @@
 //! What a person needs to know to run the project.
 
-use yearbook_sdk::generator::Request;
+use yearbook_sdk::generator::{File, KEY_VARIABLE, Request};
 
+use crate::loader;
 use crate::stream::Stream;
-use crate::{KEY, loader};
 
 /// README.md.
-pub(crate) fn text(request: &Request, streams: &[Stream<'_>], warnings: &[String]) -> String {
-    let base = &request.base_url;
+pub(crate) fn file(request: &Request, streams: &[Stream<'_>], warnings: &[String]) -> File {
     let rows: String = streams
         .iter()
         .map(|stream| {
@@ -15,12 +14,10 @@ pub(crate) fn text(request: &Request, streams: &[Stream<'_>], warnings: &[String
             format!("| `{}` | {} | {way} |\n", stream.name(), stream.requests())
         })
         .collect();
-    let notes: String = warnings.iter().map(|warning| format!("- {warning}\n")).collect();
-    format!(
-        "# Meltano project for {base}\n\n\
-         ```sh\n\
+    let body = format!(
+        "```sh\n\
          pip install 'meltano>=4.0.0'\n\
-         export {KEY}=…          # your key; it stands in no file\n\
+         export {KEY_VARIABLE}=…          # your key; it stands in no file\n\
          meltano install\n\
          meltano run load         # writes output/<dataset>.jsonl\n\
          meltano run --full-refresh load\n\
@@ -28,13 +25,8 @@ pub(crate) fn text(request: &Request, streams: &[Stream<'_>], warnings: &[String
          Replace `{loader}` in `meltano.yml` with the loader of your warehouse (`meltano add …`).\n\n\
          | dataset | requests of a full run | later runs read |\n\
          |---|---|---|\n\
-         {rows}\n\
-         ## To know\n\n\
-         {notes}\n\
-         ## Credits\n\n\
-         These must be passed on with the data, word for word.\n\n\
-         {credits}",
+         {rows}",
         loader = loader::NAME,
-        credits = request.credits(),
-    )
+    );
+    request.readme("Meltano project", &body, warnings)
 }

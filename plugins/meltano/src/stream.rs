@@ -3,13 +3,6 @@
 use serde_json::{Map, Value, json};
 use yearbook_sdk::generator::{Column, ColumnType, Dataset, Plan};
 
-/// Cells of a page: the tap holds a page in memory, parsed, which takes some 100 bytes a cell.
-const CELLS: u64 = 500_000;
-/// Rows of a page at least and at most.
-const ROWS: (u64, u64) = (1_000, 50_000);
-/// Rows of a page with geometry: a row may have hundreds of kilobytes.
-const SPATIAL_ROWS: u64 = 500;
-
 /// How a dataset is read.
 #[derive(Debug)]
 pub(crate) struct Stream<'a> {
@@ -21,10 +14,7 @@ pub(crate) struct Stream<'a> {
 impl<'a> Stream<'a> {
     /// Decides page and columns; `geometry`: whether it is wanted where there is one.
     pub(crate) fn new(dataset: &'a Dataset, plan: &Plan, geometry: bool) -> Self {
-        let spatial = geometry && dataset.geometry().is_some();
-        let columns = u64::try_from(dataset.columns.len()).unwrap_or(u64::MAX).max(1);
-        let wanted = if spatial { SPATIAL_ROWS } else { (CELLS / columns).clamp(ROWS.0, ROWS.1) };
-        Self { dataset, geometry, page: plan.page(wanted) }
+        Self { dataset, geometry, page: dataset.page(plan, geometry) }
     }
 
     pub(crate) fn name(&self) -> &str {

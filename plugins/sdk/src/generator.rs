@@ -2,6 +2,8 @@
 
 mod kit;
 
+pub use kit::KEY_VARIABLE;
+
 use crate::{Error, Options, Parameter};
 
 /// An integration: descriptions of datasets in, files for some data tool out.
@@ -135,6 +137,17 @@ pub struct Dataset {
     pub bulk_url: Option<String>,
 }
 
+/// Which whole files a plan may download.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BulkFiles {
+    /// None: the address answers 402.
+    None,
+    /// The file as it was when the month began.
+    Monthly,
+    /// That one and the newest, which is what the address gives by itself.
+    Current,
+}
+
 /// What the caller's plan allows: a generated project should say what a run costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
@@ -144,6 +157,8 @@ pub struct Plan {
     pub monthly_requests: Option<u64>,
     /// Rows a request; `None` is uncapped.
     pub row_cap: Option<u64>,
+    /// Files behind [`Dataset::bulk_url`], where a dataset has one.
+    pub bulk: BulkFiles,
 }
 
 /// What a client asked for.

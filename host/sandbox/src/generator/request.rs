@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use yearbook_domain::plan::BulkEntitlement;
 use yearbook_domain::{ColumnType, Dataset, Layout, Plan, PlanLimits, Role, Snapshot};
 
 use crate::bindings::generator::exports::yearbook::plugin::generator as wire;
@@ -50,6 +51,11 @@ pub(super) fn borrow<T>(request: &Request, options: &[types::OptionValue<'_>], u
             name: request.plan.as_str(),
             monthly_requests: request.limits.requests_per_month,
             row_cap: request.limits.row_cap,
+            bulk: match request.limits.bulk {
+                BulkEntitlement::None => wire::BulkFiles::None,
+                BulkEntitlement::Monthly => wire::BulkFiles::Monthly,
+                BulkEntitlement::Current => wire::BulkFiles::Current,
+            },
         },
         datasets: &datasets,
         options,

@@ -1,7 +1,17 @@
 //! What most generators need: files of text, pages of rows, what a run costs, and the credits that
 //! must be passed on.
 
-use super::{Column, Dataset, File, Plan, Request, Role};
+use super::{BulkFiles, Column, Dataset, File, Plan, Request, Role};
+
+/// The environment variable that generated programs take the key from, where their tool has no place for secrets.
+pub const KEY_VARIABLE: &str = "SERVICE_API_KEY";
+
+/// Cells of a page: a tool holds a page in memory, parsed, which takes some 100 bytes a cell.
+const CELLS: u64 = 500_000;
+/// Rows of a page at least and at most.
+const ROWS: (u64, u64) = (1_000, 50_000);
+/// Rows of a page with geometry: a row may have hundreds of kilobytes.
+const SPATIAL_ROWS: u64 = 500;
 
 impl File {
     /// A file of text; a line break at its end is added where it lacks one.
@@ -43,6 +53,21 @@ impl Dataset {
         self.rows.div_ceil(page.max(1)).max(1)
     }
 
+    /// Rows of a request that any tool can hold parsed: fewer where rows are wide, few with `geometry`
+    /// where there is one, and never more than the plan allows.
+    #[must_use]
+    pub fn page(&self, plan: &Plan, geometry: bool) -> u64 {
+        let columns = u64::try_from(self.columns.len()).unwrap_or(u64::MAX).max(1);
+        let spatial = geometry && self.geometry().is_some();
+        plan.page(if spatial { SPATIAL_ROWS } else { (CELLS / columns).clamp(ROWS.0, ROWS.1) })
+    }
+
+    /// The address of the whole file, where both licence and plan allow it.
+    #[must_use]
+    pub fn file(&self, plan: &Plan) -> Option<&str> {
+        self.bulk_url.as_deref().filter(|_| plan.bulk != BulkFiles::None)
+    }
+
     /// The geometry column of a spatial dataset.
     #[must_use]
     pub fn geometry(&self) -> Option<&Column> {
@@ -57,6 +82,39 @@ impl Dataset {
 }
 
 impl Request {
+    /// What reading every dataset costs in pages of [`Dataset::page`]; nothing without a monthly limit.
+    #[must_use]
+    pub fn cost(&self) -> Option<String> {
+        self.plan.cost(self.datasets.iter().map(|dataset| dataset.requests(dataset.page(&self.plan, true))).sum())
+    }
+
+    /// Names of the datasets that are `wanted`, with commas; `None` when there is none.
+    #[must_use]
+    pub fn names(&self, wanted: impl Fn(&Dataset) -> bool) -> Option<String> {
+        let names: Vec<&str> = self.datasets.iter().filter(|dataset| wanted(dataset)).map(|dataset| dataset.name.as_str()).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    /// Names of the datasets without a primary key.
+    #[must_use]
+    pub fn keyless(&self) -> Option<String> {
+        self.names(|dataset| dataset.primary_key.is_empty())
+    }
+
+    /// README.md: `# <title> for <service>`, then `body` (Markdown), the warnings and the credits.
+    #[must_use]
+    pub fn readme(&self, title: &str, body: &str, warnings: &[String]) -> File {
+        let notes: String = warnings.iter().map(|warning| format!("- {warning}\n")).collect();
+        let notes = if notes.is_empty() { notes } else { format!("## To know\n\n{notes}\n") };
+        let text = format!(
+            "# {title} for {base}\n\n{body}\n\n{notes}## Credits\n\nThese must be passed on with the data, word for word.\n\n{credits}",
+            base = self.base_url,
+            body = body.trim_end(),
+            credits = self.credits(),
+        );
+        File::text("README.md", "text/markdown; charset=utf-8", text)
+    }
+
     /// A Markdown list with what must be passed on with each dataset.
     #[must_use]
     pub fn credits(&self) -> String {
@@ -85,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_limited_plan_hears_what_a_run_costs() {
-        let plan = |monthly_requests| Plan { name: "free".to_owned(), monthly_requests, row_cap: Some(50_000) };
+        let plan = |monthly_requests| Plan { name: "free".to_owned(), monthly_requests, row_cap: Some(50_000), bulk: BulkFiles::None };
         let end = |monthly, requests| plan(Some(monthly)).cost(requests).map(|text| text.rsplit(": ").next().map(str::to_owned));
         assert_eq!(plan(None).cost(4), None);
         assert_eq!(end(10, 3).flatten().as_deref(), Some("3 such runs fit into a month."));

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::encoder_world::yearbook::plugin::types;
 use super::{install_panic_hook, options, parameter, wit_error};
 use crate::Generator;
-use crate::generator::{Column, ColumnType, Dataset, Layout, Plan, Request, Role};
+use crate::generator::{BulkFiles, Column, ColumnType, Dataset, Layout, Plan, Request, Role};
 use generator_world::exports::yearbook::plugin::generator as wit;
 
 /// Generated from the WIT package; shares `types` and `log` with the encoder world.
@@ -45,12 +45,20 @@ impl<G: Generator> wit::Guest for GeneratorExport<G> {
     fn generate(asked: wit::Request) -> Result<wit::Project, types::Error> {
         install_panic_hook();
         let chosen = options(asked.options);
-        let plan = Plan { name: asked.plan.name, monthly_requests: asked.plan.monthly_requests, row_cap: asked.plan.row_cap };
         let datasets = asked.datasets.into_iter().map(dataset).collect();
-        let project = G::generate(&Request { base_url: asked.base_url, plan, datasets }, &chosen).map_err(wit_error)?;
+        let project = G::generate(&Request { base_url: asked.base_url, plan: plan(asked.plan), datasets }, &chosen).map_err(wit_error)?;
         let files = project.files.into_iter().map(|file| wit::File { path: file.path, media_type: file.media_type, content: file.content });
         Ok(wit::Project { files: files.collect(), warnings: project.warnings })
     }
+}
+
+fn plan(plan: wit::Plan) -> Plan {
+    let bulk = match plan.bulk {
+        wit::BulkFiles::None => BulkFiles::None,
+        wit::BulkFiles::Monthly => BulkFiles::Monthly,
+        wit::BulkFiles::Current => BulkFiles::Current,
+    };
+    Plan { name: plan.name, monthly_requests: plan.monthly_requests, row_cap: plan.row_cap, bulk }
 }
 
 fn dataset(dataset: wit::Dataset) -> Dataset {

@@ -1,6 +1,6 @@
 //! Requests to try a generator with: datasets of every shape, with texts that are hard to quote.
 
-use crate::generator::{Column, ColumnType, Dataset, File, Layout, Plan, Project, Request, Role};
+use crate::generator::{BulkFiles, Column, ColumnType, Dataset, File, Layout, Plan, Project, Request, Role};
 use crate::{Error, Generator, Value};
 
 /// Text that breaks what is not quoted: every quote, braces, a comment, a break, an emoji, and words
@@ -20,7 +20,7 @@ pub fn generate<G: Generator>(request: &Request, options: &[(&str, Value)]) -> R
 pub fn request() -> Request {
     Request {
         base_url: "https://data.example.org".to_owned(),
-        plan: Plan { name: "free".to_owned(), monthly_requests: Some(10), row_cap: Some(50_000) },
+        plan: Plan { name: "free".to_owned(), monthly_requests: Some(10), row_cap: Some(50_000), bulk: BulkFiles::None },
         datasets: vec![long(), wide(), spatial(), undated()],
     }
 }
