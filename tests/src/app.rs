@@ -28,6 +28,8 @@ const PLUGINS: [&str; 7] = ["json", "csv", "arrow", "parquet", "meltano", "fivet
 
 /// A running service.
 pub struct TestApp {
+    /// The routes of its admin listener.
+    pub admin: Router,
     /// Its routes, for tests that open a socket.
     pub router: Router,
     /// The catalogue's database.
@@ -77,12 +79,14 @@ impl TestApp {
             reader: Reader::new(files.clone(), Arc::clone(&workers)),
             files: files.clone(),
             registry: Arc::clone(&registry),
+            sandbox: Arc::clone(&sandbox),
             workers: Arc::clone(&workers),
             settings,
         })
         .await
         .unwrap();
-        Self { router: yearbook_server::app(state.clone()), store, live, folder, files, workers, registry, sandbox, state }
+        let admin = yearbook_server::admin(state.clone());
+        Self { router: yearbook_server::app(state.clone()), admin, store, live, folder, files, workers, registry, sandbox, state }
     }
 
     /// Sandbox instances that no response holds.
@@ -158,8 +162,13 @@ impl TestApp {
         self.ask("HEAD", path)
     }
 
+    /// What the admin listener tells in `/metrics`.
+    pub async fn metrics(&self) -> String {
+        Ask::to(self.admin.clone(), "GET", "/metrics").send().await.text()
+    }
+
     /// Begins a request.
     pub fn ask(&self, method: &str, path: &str) -> Ask {
-        Ask::new(self.router.clone(), method, path)
+        Ask::to(self.router.clone(), method, path)
     }
 }

@@ -13,6 +13,7 @@ mod guests;
 mod health;
 mod integrations;
 mod metering;
+mod metrics;
 mod openapi;
 mod preview;
 mod responses;

@@ -29,7 +29,7 @@ mod suite;
 pub use failure::Failure;
 pub use key::{IssuedKey, KeyHash};
 pub use key_ring::KeyRing;
-pub use live::Live;
+pub use live::{FollowCounts, Live};
 pub use meter::{Meter, Usage};
 pub use model::{Committed, KeyRecord, Publication, Reserved, Standing, StoreDescription, UsageCount};
 pub use open::{open, sqlite_url};

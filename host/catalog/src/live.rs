@@ -2,9 +2,9 @@
 //! when the database is not.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use moka::future::Cache;
@@ -29,11 +29,36 @@ pub struct Live {
     store: Arc<dyn Store>,
     view: ArcSwap<View>,
     healthy: AtomicBool,
+    started: Instant,
+    following: Following,
     /// One refresh at a time.
     refreshing: Mutex<()>,
     pinned: Generations<(DatasetName, String), Option<Arc<Snapshot>>>,
     /// Plugin releases as the view has them, for those who follow them.
     releases: watch::Sender<Arc<[PluginRelease]>>,
+}
+
+/// How following the database went.
+#[derive(Debug, Default)]
+struct Following {
+    looks: AtomicU64,
+    failures: AtomicU64,
+    ns: AtomicU64,
+    /// When the view was last known to be right, nanoseconds after the start.
+    right_at_ns: AtomicU64,
+}
+
+/// How following the database has gone since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FollowCounts {
+    /// Looks at the database.
+    pub looks: u64,
+    /// Looks that failed.
+    pub failures: u64,
+    /// Time that they took, together.
+    pub time: Duration,
+    /// How long ago the view in memory was last known to be that of the database.
+    pub age: Duration,
 }
 
 struct View {
@@ -61,6 +86,8 @@ impl Live {
             view: ArcSwap::from_pointee(view),
             store,
             healthy: AtomicBool::new(true),
+            started: Instant::now(),
+            following: Following::default(),
             refreshing: Mutex::new(()),
         });
         tokio::spawn(follow(Arc::downgrade(&live), every));
@@ -119,7 +146,9 @@ impl Live {
     /// What the database failed with.
     pub async fn refresh(&self) -> Result<(), Failure> {
         let _one_at_a_time = self.refreshing.lock().await;
+        let begun = Instant::now();
         let outcome = self.read_if_moved().await;
+        self.count(begun, outcome.is_ok());
         let was_healthy = self.healthy.swap(outcome.is_ok(), Ordering::Relaxed);
         match &outcome {
             Err(failure) if was_healthy => tracing::error!(%failure, "the catalogue does not answer: serving what is in memory"),
@@ -127,6 +156,28 @@ impl Live {
             _ => {}
         }
         outcome
+    }
+
+    /// How following the database has gone.
+    #[must_use]
+    pub fn counts(&self) -> FollowCounts {
+        let Following { looks, failures, ns, right_at_ns } = &self.following;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let age = self.started.elapsed().saturating_sub(Duration::from_nanos(read(right_at_ns)));
+        FollowCounts { looks: read(looks), failures: read(failures), time: Duration::from_nanos(read(ns)), age }
+    }
+
+    fn count(&self, begun: Instant, right: bool) {
+        let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let Following { looks, failures, ns, right_at_ns } = &self.following;
+        looks.fetch_add(1, Ordering::Relaxed);
+        ns.fetch_add(nanoseconds(begun.elapsed()), Ordering::Relaxed);
+        if right {
+            // Right as of when it was asked for.
+            right_at_ns.store(nanoseconds(begun - self.started), Ordering::Relaxed);
+        } else {
+            failures.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     async fn read_if_moved(&self) -> Result<(), Failure> {

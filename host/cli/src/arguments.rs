@@ -43,6 +43,9 @@ pub enum Command {
         /// Address to listen on; port 0 takes a free one [default: 127.0.0.1:8080]
         #[arg(long, value_name = "ADDRESS")]
         listen: Option<String>,
+        /// Address for /metrics and health, without a key: one that clients cannot reach [default: none]
+        #[arg(long, value_name = "ADDRESS")]
+        admin_listen: Option<String>,
     },
     /// Check data packages and publish them as snapshots, one transaction each
     Publish {

@@ -47,8 +47,9 @@ fn start(arguments: Arguments, variables: Vec<(String, String)>, output: Output)
     let Arguments { shared, command } = arguments;
     let plugins_dir = shared.plugins.or_else(|| settings::variable(&variables, "YEARBOOK_PLUGINS_DIR").map(Into::into));
     let mut sources = Sources { data_dir: shared.data_dir, config: shared.config, variables, flags: Vec::new() };
-    if let Command::Serve { listen: Some(address) } = &command {
-        sources.flags.push(("server.listen", "--listen", address.clone()));
+    if let Command::Serve { listen, admin_listen } = &command {
+        let flags = [("server.listen", "--listen", listen), ("server.admin_listen", "--admin-listen", admin_listen)];
+        sources.flags.extend(flags.into_iter().filter_map(|(key, flag, address)| Some((key, flag, address.clone()?))));
     }
     let settings = Settings::load(&sources)?;
     logging::start(&settings.values.log, matches!(command, Command::Serve { .. }))?;

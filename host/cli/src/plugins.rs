@@ -38,6 +38,8 @@ pub(crate) async fn load(context: &Context, workers: Arc<Workers>, cache: Option
 /// What serves, kept as the catalogue says.
 pub(crate) struct Kept {
     keeper: Arc<Keeper>,
+    /// Where they run.
+    pub(crate) sandbox: Arc<Sandbox>,
     /// For the server.
     pub(crate) registry: Arc<Registry>,
 }
@@ -53,8 +55,8 @@ pub(crate) async fn keep(context: &Context, store: &dyn Store, files: &Files, wo
     let registry = Arc::new(Registry::new());
     let embed = |component: builtin::Component| Embedded { name: component.name.to_owned(), bytes: component.bytes, by: component.by };
     let embedded = components.into_iter().map(embed).collect();
-    let keeper = Keeper::start(sandbox, files.clone(), store, Arc::clone(&registry), embedded).await?;
-    Ok(Kept { keeper, registry })
+    let keeper = Keeper::start(Arc::clone(&sandbox), files.clone(), store, Arc::clone(&registry), embedded).await?;
+    Ok(Kept { keeper, sandbox, registry })
 }
 
 impl Kept {

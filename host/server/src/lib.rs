@@ -4,12 +4,14 @@
 //!
 //! Start at `router`, then follow `routes/data`: one straight line from the key to the body.
 
+mod admin;
 mod charge;
 mod cursors;
 mod error;
 mod extract;
 mod headers;
 mod limits;
+mod metrics;
 mod middleware;
 mod respond;
 mod router;
@@ -19,6 +21,7 @@ mod settings;
 mod state;
 mod status;
 
+pub use admin::{admin, serve_admin};
 pub use respond::kept::CacheCounts;
 pub use router::app;
 pub use routes::openapi::openapi;

@@ -13,13 +13,16 @@ use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use tower::ServiceBuilder;
 
+use crate::metrics;
 use crate::state::AppState;
 
 /// Lays the list around `routes`; the first is the outermost.
 pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
     routes.layer(
         ServiceBuilder::new()
-            // Before all others, so that every line they log and every answer they give has the id.
+            // Before all others, so that every answer is counted and timed whole.
+            .layer(from_fn_with_state(state.clone(), metrics::count))
+            // Before what may log or answer, so that every line they log and every answer they give has the id.
             .layer(from_fn(request_id::mark))
             // Outside of whatever may refuse: a browser must be able to read refusals.
             .layer(cors::layer())

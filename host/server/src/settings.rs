@@ -26,6 +26,9 @@ pub struct ServerSettings {
     /// Address and port to listen at. Default 127.0.0.1:8080: reachable from this machine only until an operator
     /// decides otherwise.
     pub listen: SocketAddr,
+    /// Address and port of `/metrics` and health for operators, without a key: one that clients cannot reach. None: nobody
+    /// listens.
+    pub admin_listen: Option<SocketAddr>,
     /// Base of every absolute link, `https://data.example.org`. None: the `Host` that the client sent.
     pub public_url: Option<PublicUrl>,
     /// How long a request may take until its response begins, milliseconds. Default 30,000: the slowest scan that
@@ -76,6 +79,7 @@ impl Default for ServerSettings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            admin_listen: None,
             public_url: None,
             first_byte_ms: 30_000,
             header_read_ms: 10_000,

@@ -4,12 +4,13 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use yearbook_catalog::{Failure, KeyRing, Live, Meter, Store};
-use yearbook_sandbox::Registry;
+use yearbook_sandbox::{Registry, Sandbox};
 use yearbook_snapshot::{Files, Reader};
 use yearbook_workers::Workers;
 
 use crate::cursors::Cursors;
 use crate::limits::Bursts;
+use crate::metrics::{self, Http};
 use crate::respond::kept::{CacheCounts, Responses};
 use crate::routes::datasets::Listing;
 use crate::routes::health::Readiness;
@@ -33,6 +34,8 @@ pub struct Parts {
     pub reader: Reader,
     /// Loaded plugins.
     pub registry: Arc<Registry>,
+    /// Where plugins run, for what is told about them.
+    pub sandbox: Arc<Sandbox>,
     /// Threads for compression and hashing.
     pub workers: Arc<Workers>,
     /// What an operator set.
@@ -61,6 +64,8 @@ pub(crate) struct Own {
     pub(crate) previews: Previews,
     /// Bodies of small data responses.
     pub(crate) responses: Responses,
+    /// What requests have been.
+    pub(crate) http: Http,
     /// The last readiness report.
     pub(crate) readiness: Readiness,
     /// The rendered machine description.
@@ -73,6 +78,7 @@ impl AppState {
     /// # Errors
     /// When the database does not give the secret.
     pub async fn new(parts: Parts) -> Result<Self, Failure> {
+        metrics::started();
         let secret = parts.store.secret("cursor").await?;
         let own = Own {
             cursors: Cursors::new(secret),
@@ -80,6 +86,7 @@ impl AppState {
             listing: Listing::default(),
             previews: Previews::new(parts.settings.server.preview_cache_bytes),
             responses: Responses::new(&parts.settings.server),
+            http: Http::default(),
             readiness: Readiness::default(),
             description: Description::default(),
         };

@@ -3,6 +3,7 @@
 
 mod checked;
 mod components;
+mod counts;
 mod digest;
 mod local;
 mod store;
@@ -23,6 +24,9 @@ use yearbook_domain::StoredFile;
 
 use crate::Failure;
 
+pub use self::counts::StorageCounts;
+
+use self::counts::Counters;
 use self::local::Local;
 use self::sums::Sums;
 
@@ -40,6 +44,7 @@ pub struct Files {
     local: Option<Arc<Local>>,
     /// Block checksums by digest of the file.
     sums: Cache<String, Arc<Sums>>,
+    counters: Arc<Counters>,
 }
 
 impl Files {
@@ -141,7 +146,15 @@ impl Files {
     /// [`Failure::Missing`]; [`Failure::Damaged`] when a checksum differs, the stored object is shorter than what was
     /// published, or a range lies outside it; [`Failure::Store`] on the store's refusal.
     pub async fn get_ranges(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
-        self.checked(file, ranges).await
+        let got = self.checked(file, ranges).await;
+        self.counters.count(&got);
+        got
+    }
+
+    /// What reading has cost so far.
+    #[must_use]
+    pub fn counts(&self) -> StorageCounts {
+        self.counters.read()
     }
 
     /// Whether stored files lie in a folder of this machine, so that reading them never waits for a network.
@@ -156,13 +169,15 @@ impl Files {
     /// As [`Files::get_ranges`]; [`Failure::Mismatch`] where the store is not local.
     pub(crate) fn read_here(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
         let remote = || Failure::Mismatch { what: Self::key(file), why: "its store is not on this machine".to_owned() };
-        self.local.as_ref().ok_or_else(remote)?.read(file, ranges)
+        let got = self.local.as_ref().ok_or_else(remote)?.read(file, ranges);
+        self.counters.count(&got);
+        got
     }
 
     fn new(store: Arc<dyn ObjectStore>, local: Option<Local>) -> Self {
         let weigh = |digest: &String, sums: &Arc<Sums>| u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX);
         let local = local.map(Arc::new);
-        Self { store, local, sums: Cache::builder().max_capacity(SUMS_IN_MEMORY).weigher(weigh).build() }
+        Self { store, local, sums: Cache::builder().max_capacity(SUMS_IN_MEMORY).weigher(weigh).build(), counters: Arc::default() }
     }
 
     async fn upload(&self, path: &Path, file: &StoredFile) -> Result<(), Failure> {

@@ -14,8 +14,8 @@ mod write;
 
 pub use changes::ChangesPlan;
 pub use failure::Failure;
-pub use files::Files;
+pub use files::{Files, StorageCounts};
 pub use package::{DescriptorProblem, Package};
 pub use publish::{Draft, Fault, Progress, PublishError, Silent, publish};
-pub use read::Reader;
+pub use read::{KeptCounts, ReadCounts, Reader};
 pub use scan::{SLICING_VERSION, Scan};

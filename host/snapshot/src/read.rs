@@ -3,6 +3,7 @@
 
 mod budget;
 mod columns;
+mod counts;
 mod dates;
 mod decode;
 mod dictionary;
@@ -26,6 +27,8 @@ use crate::scan::{self, Scan, StepLimits};
 use crate::{Failure, Files};
 
 use self::kept::Kept;
+
+pub use counts::{KeptCounts, ReadCounts};
 
 pub(crate) use budget::{Budget, Room};
 pub(crate) use decode::{Piece, Source};
@@ -88,6 +91,7 @@ impl Reader {
     pub async fn scan(&self, plan: &ReadPlan) -> Result<Scan, Failure> {
         let snapshot = &plan.snapshot;
         let schema = Arc::new(shape::schema(snapshot, &plan.columns)?.with_metadata(shape::credits(plan)));
+        Effort::add(&self.kept.effort.scans, 1);
         let source = self.source(snapshot).await?;
         let window = self.window(&source, plan).await?;
         let projection = Projection::new(&source.opened, &plan.columns, schema)?;
@@ -122,8 +126,14 @@ impl Reader {
     /// The stored file with its footer; one load at a time.
     async fn source(&self, snapshot: &Snapshot) -> Result<Source, Failure> {
         let key = (snapshot.file.sha256.clone(), snapshot.id.clone());
-        let load = async { footer::open(&self.files, &self.workers, snapshot).await.map(Arc::new) };
-        let opened = self.footers.try_get_with(key, load).await.map_err(|shared: Arc<Failure>| Failure::clone(&shared))?;
+        let mut loaded = false;
+        let load = async {
+            loaded = true;
+            footer::open(&self.files, &self.workers, snapshot).await.map(Arc::new)
+        };
+        let opened = self.footers.try_get_with(key, load).await.map_err(|shared: Arc<Failure>| Failure::clone(&shared));
+        self.kept.effort.looked(kept::FOOTERS, !loaded);
+        let opened = opened?;
         Ok(Source {
             files: self.files.clone(),
             workers: Arc::clone(&self.workers),

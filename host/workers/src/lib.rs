@@ -96,11 +96,31 @@ impl Workers {
         task.fallible().await.unwrap_or(Err(Panicked))
     }
 
+    /// What they do now.
+    #[must_use]
+    pub fn load(&self) -> Load {
+        let (fresh, steps, idle) = self.queue.waiting();
+        Load { threads: self.threads, busy: self.threads.saturating_sub(idle), fresh, steps }
+    }
+
     /// How many threads there are.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.threads
     }
+}
+
+/// What workers do at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// Threads.
+    pub threads: usize,
+    /// Threads with a job.
+    pub busy: usize,
+    /// Jobs that wait and have just begun.
+    pub fresh: usize,
+    /// Steps of longer work that wait.
+    pub steps: usize,
 }
 
 impl Drop for Workers {

@@ -71,6 +71,12 @@ impl Queue {
         }
     }
 
+    /// Jobs that wait (those that have just begun, then all others) and workers that do.
+    pub(crate) fn waiting(&self) -> (usize, usize, usize) {
+        let lines = self.lines();
+        (lines.fresh.len(), lines.steps.len(), lines.idle)
+    }
+
     /// Lets every worker end after its present job; what waits is dropped.
     pub(crate) fn stop(&self) {
         let dropped = {

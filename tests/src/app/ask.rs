@@ -30,7 +30,9 @@ pub struct Reply {
 }
 
 impl Ask {
-    pub(super) fn new(router: Router, method: &str, path: &str) -> Self {
+    /// Begins a request of these routes.
+    #[must_use]
+    pub fn to(router: Router, method: &str, path: &str) -> Self {
         Self { router, builder: Request::builder().method(method).uri(path).header("host", "test.example") }
     }
 

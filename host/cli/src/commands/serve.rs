@@ -21,8 +21,12 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     // Asked for first: a signal that comes while plugins are compiled must not be lost.
     let stop = stop_signal()?;
     // A port that is taken should be heard of before a second of compiling.
-    let listener = listen(context.settings.values.server.listen).await?;
-    let address = listener.local_addr().context("the listening address is unknown")?;
+    let settings = &context.settings.values.server;
+    let (listener, address) = listen(settings.listen, "--listen").await?;
+    let admin = match settings.admin_listen {
+        Some(address) => Some(listen(address, "--admin-listen").await?),
+        None => None,
+    };
 
     let store = context.catalogue().await?;
     let files = context.files()?;
@@ -39,16 +43,20 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
         reader: Reader::new(files.clone(), Arc::clone(&workers)),
         files,
         registry: Arc::clone(&kept.registry),
+        sandbox: Arc::clone(&kept.sandbox),
         workers,
         settings: context.settings.values.http(),
     })
     .await
     .context("the server cannot start")?;
 
-    ready(context, address)?;
-    yearbook_server::serve(listener, yearbook_server::app(state), &context.settings.values.server, stop)
-        .await
-        .context("the server stopped")?;
+    ready(context, address, admin.as_ref().map(|(_, address)| *address))?;
+    // Beyond the public listener's end: what happens while it stops can be watched too.
+    let watched = admin.map(|(listener, _)| tokio::spawn(yearbook_server::serve_admin(listener, state.clone())));
+    yearbook_server::serve(listener, yearbook_server::app(state), settings, stop).await.context("the server stopped")?;
+    if let Some(watched) = watched {
+        watched.abort();
+    }
     // What serves is followed until nobody is served any more.
     drop(kept);
     meter.shutdown().await.context("the requests of the last second could not be counted")?;
@@ -58,29 +66,36 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
 }
 
 /// Says where the server listens: people and scripts wait for this line.
-fn ready(context: &Context, address: SocketAddr) -> anyhow::Result<()> {
-    let url = format!("http://{address}");
-    match context.settings.values.log.format {
-        LogFormat::Text => eprintln!("listening on {url}"),
-        // Every line of a JSON log is JSON.
-        LogFormat::Json => tracing::info!("listening on {url}"),
+fn ready(context: &Context, address: SocketAddr, admin: Option<SocketAddr>) -> anyhow::Result<()> {
+    let url = |address: SocketAddr| format!("http://{address}");
+    let (url, admin) = (url(address), admin.map(url));
+    let lines = [format!("listening on {url}")].into_iter().chain(admin.as_ref().map(|admin| format!("metrics on {admin}/metrics")));
+    for line in lines {
+        match context.settings.values.log.format {
+            LogFormat::Text => eprintln!("{line}"),
+            // Every line of a JSON log is JSON.
+            LogFormat::Json => tracing::info!("{line}"),
+        }
     }
     if context.output.json {
-        context.output.result(&json!({ "listening": url }), String::new)?;
+        context.output.result(&json!({ "listening": url, "admin": admin }), String::new)?;
     }
     Ok(())
 }
 
-async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
+/// Listens at `address`, which `flag` sets, and says where that is.
+async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(address).await.map_err(|error| {
         let advice = match error.kind() {
-            ErrorKind::AddrInUse => "another program listens there; stop it, or choose another port with --listen",
-            ErrorKind::PermissionDenied => "this user may not listen there; choose a port from 1024 on with --listen",
-            ErrorKind::AddrNotAvailable => "this machine does not have that address; choose another with --listen",
-            _ => "choose another address with --listen",
+            ErrorKind::AddrInUse => "another program listens there; stop it, or choose another port",
+            ErrorKind::PermissionDenied => "this user may not listen there; choose a port from 1024 on",
+            ErrorKind::AddrNotAvailable => "this machine does not have that address; choose another",
+            _ => "choose another address",
         };
-        anyhow!("{advice} ({error})").context(format!("cannot listen on {address}"))
-    })
+        anyhow!("{advice} with {flag} ({error})").context(format!("cannot listen on {address}"))
+    })?;
+    let address = listener.local_addr().context("the listening address is unknown")?;
+    Ok((listener, address))
 }
 
 /// Resolves at the first SIGINT or SIGTERM. A second one ends the process at once.

@@ -11,6 +11,7 @@ use yearbook_domain::{Caller, PlanLimits, Refusal};
 use crate::error::Error;
 use crate::headers::API_KEY;
 use crate::limits;
+use crate::metrics::Facts;
 use crate::state::AppState;
 
 /// Who asks, in the request's extensions. Only [`check`] puts one there, so a handler that takes it cannot be reached
@@ -32,6 +33,9 @@ pub(crate) async fn check(State(state): State<AppState>, mut request: Request, n
         Err(error) => return state.own().bursts.of_address(&request).unwrap_or_else(|| error.into_response()),
     };
     let limits = state.settings.plans.of(caller.plan);
+    if let Some(facts) = request.extensions().get::<Facts>() {
+        facts.set_plan(caller.plan);
+    }
     let mut response = match state.own().bursts.of_key(&caller.key_id) {
         Some(refused) => refused,
         None => {

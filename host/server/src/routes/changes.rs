@@ -35,6 +35,7 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     let plugins = state.registry.current();
     let (parts, _) = request.into_parts();
     let asked = Asked::parse_by(&parts, plugins, changes::query)?;
+    state.own().http.note_format(&parts.extensions, &asked.encoder.description().format);
     let dataset = state.live.dataset(asked.name.as_str()).ok_or_else(|| Refusal::NoSuchDataset { name: asked.name.to_string() })?;
     let history = state.store.changes(&dataset.name).await?;
     // Every problem at once: a watermark that is none, then options that are wrong.

@@ -26,6 +26,7 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     let plugins = state.registry.current();
     let (parts, _) = request.into_parts();
     let asked = Asked::parse(&parts, plugins)?;
+    state.own().http.note_format(&parts.extensions, &asked.encoder.description().format);
     let dataset = state.live.dataset(asked.name.as_str()).ok_or_else(|| Refusal::NoSuchDataset { name: asked.name.to_string() })?;
     let Judged { snapshot, first_row, options } = judge(&state, &asked, &dataset).await?;
     let plan = Arc::new(read::plan(&dataset, snapshot, &keyed.caller, keyed.limits, &asked.query, first_row)?);

@@ -41,8 +41,16 @@ pub(crate) struct Kept {
 /// Work that was done, so that tests can say what was not.
 #[derive(Debug, Default)]
 pub(crate) struct Effort {
+    /// Scans begun.
+    pub(crate) scans: AtomicU64,
     /// Pages decoded for small reads.
     pub(crate) pages: AtomicU64,
+    /// Row groups that a needle was looked for in.
+    pub(crate) groups: AtomicU64,
+    /// Row groups of those whose dictionaries tell that it is not there.
+    pub(crate) ruled_out: AtomicU64,
+    /// Pages, dictionaries and footers that were in memory when they were wanted, and that were not.
+    pub(crate) found: [(AtomicU64, AtomicU64); 3],
     /// Dictionary values in which a needle was looked for.
     pub(crate) values: AtomicU64,
     /// Rows decoded, of any number of columns, to look for a needle in them.
@@ -54,7 +62,18 @@ impl Effort {
     pub(crate) fn add(count: &AtomicU64, more: usize) {
         count.fetch_add(more as u64, Ordering::Relaxed);
     }
+
+    /// Counts a look into memory.
+    pub(super) fn looked(&self, place: usize, found: bool) {
+        let (hits, misses) = &self.found[place];
+        Self::add(if found { hits } else { misses }, 1);
+    }
 }
+
+/// Places in [`Effort::found`].
+const PAGES: usize = 0;
+const DICTIONARIES: usize = 1;
+pub(super) const FOOTERS: usize = 2;
 
 impl Kept {
     /// Nothing yet.
@@ -70,7 +89,14 @@ impl Kept {
 
     /// A page decoded for clients, if it is here.
     pub(crate) fn page(&self, chunk: Chunk, page: usize) -> Option<ArrayRef> {
-        self.pages.get(&(chunk, page))
+        let page = self.pages.get(&(chunk, page));
+        self.effort.looked(PAGES, page.is_some());
+        page
+    }
+
+    /// Bytes of pages and dictionaries that are here.
+    pub(super) fn bytes(&self) -> [u64; 2] {
+        [self.pages.weighted_size(), self.dictionaries.weighted_size()]
     }
 
     /// Keeps a page, unless it is large.
@@ -82,7 +108,9 @@ impl Kept {
 
     /// A dictionary, if it is here.
     pub(crate) fn dictionary(&self, chunk: Chunk) -> Option<Arc<Dictionary>> {
-        self.dictionaries.get(&chunk)
+        let dictionary = self.dictionaries.get(&chunk);
+        self.effort.looked(DICTIONARIES, dictionary.is_some());
+        dictionary
     }
 
     /// Keeps a dictionary; returns the one that was here already, if any, so that all share one.

@@ -56,6 +56,8 @@ impl Search {
             Ok(columns.into_iter().filter_map(look).collect())
         };
         let looks: Arc<Looks> = Arc::new(source.on_worker(group, job).await?);
+        Effort::add(&source.kept.effort.groups, 1);
+        Effort::add(&source.kept.effort.ruled_out, usize::from(looks.is_empty()));
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((group, Arc::clone(&looks)));
         Ok(looks)
     }

@@ -1,0 +1,57 @@
+//! What operators ask: `/metrics`, and health as on the public routes. For a listener of its own (`server.admin_listen`), which
+//! clients cannot reach: nothing here needs a key.
+
+use std::io;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::from_fn;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, VARY};
+use tokio::net::TcpListener;
+
+use crate::error::Error;
+use crate::extract::accept;
+use crate::metrics;
+use crate::middleware;
+use crate::routes::health;
+use crate::serve::serve;
+use crate::settings::ServerSettings;
+use crate::state::AppState;
+
+/// Connections at once: a few scrapers and people.
+const CONNECTIONS: usize = 64;
+
+/// Serves the routes of the admin listener until it is dropped.
+///
+/// # Errors
+/// When the listener has no address.
+pub async fn serve_admin(listener: TcpListener, state: AppState) -> io::Result<()> {
+    let settings = ServerSettings { connections: CONNECTIONS, ..state.settings.server.clone() };
+    serve(listener, admin(state), &settings, std::future::pending()).await
+}
+
+/// The routes of the admin listener.
+pub fn admin(state: AppState) -> Router {
+    Router::new()
+        .route("/metrics", get(metrics))
+        .route("/health", get(health::alive))
+        .route("/health/full", get(health::ready))
+        .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
+        .fallback(|| async { Error::NoSuchRoute })
+        .layer(from_fn(middleware::panics::guard))
+        .layer(from_fn(middleware::errors::render))
+        .with_state(state)
+}
+
+/// `GET /metrics`: OpenMetrics for scrapers that name it in `Accept`, the older format for all others.
+async fn metrics(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
+    let text = metrics::text(&state).map_err(|error| Error::broken("write metrics", &error))?;
+    let (content_type, text) = if accept::names(request.headers(), "application/openmetrics-text") {
+        (metrics::OPEN, text)
+    } else {
+        (metrics::CLASSIC, metrics::classic(&text))
+    };
+    Ok(([(CONTENT_TYPE, content_type), (CACHE_CONTROL, "no-store"), (VARY, "Accept")], text).into_response())
+}

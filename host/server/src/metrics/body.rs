@@ -1,0 +1,90 @@
+//! The end of a response: its bytes counted as they go, and whether all of it went.
+
+use std::pin::Pin;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use axum::body::{Body, HttpBody};
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::CONTENT_LENGTH;
+use http_body::{Frame, SizeHint};
+
+use crate::state::AppState;
+
+/// A request that is being answered. Dropped, it is over.
+pub(super) struct Underway {
+    state: AppState,
+    route: usize,
+    begun: Instant,
+    bytes: u64,
+    whole: bool,
+}
+
+impl Underway {
+    pub(super) fn begin(state: AppState, route: usize, begun: Instant) -> Self {
+        state.own().http.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self { state, route, begun, bytes: 0, whole: false }
+    }
+
+    /// All of the body is sent, or as good as.
+    pub(super) fn whole(&mut self, bytes: u64) {
+        (self.bytes, self.whole) = (bytes, true);
+    }
+}
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        let http = &self.state.own().http;
+        let route = http.of(self.route);
+        http.in_flight.fetch_sub(1, Ordering::Relaxed);
+        route.whole.observe(self.begun.elapsed());
+        route.bytes.fetch_add(self.bytes, Ordering::Relaxed);
+        if !self.whole {
+            route.aborted.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A body whose bytes are counted.
+struct Counted {
+    body: Body,
+    /// What was announced: nobody asks for the end of a body of known length.
+    length: Option<u64>,
+    underway: Underway,
+}
+
+/// `response` with its body counted.
+pub(super) fn counted(response: Response, underway: Underway) -> Response {
+    let announced = response.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let length = announced.or(response.body().size_hint().exact());
+    response.map(|body| Body::new(Counted { body, length, underway }))
+}
+
+impl HttpBody for Counted {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        match &polled {
+            Poll::Ready(Some(Ok(frame))) => {
+                self.underway.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+                self.underway.whole = self.length == Some(self.underway.bytes);
+            }
+            Poll::Ready(Some(Err(_))) => self.underway.whole = false,
+            Poll::Ready(None) => self.underway.whole = true,
+            Poll::Pending => {}
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

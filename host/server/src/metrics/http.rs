@@ -1,0 +1,152 @@
+//! Counters of requests: by matched route (never the path that a client wrote), method, status, plan and format.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
+
+use http::{Extensions, Method, StatusCode};
+use yearbook_domain::Plan;
+
+use super::exposition::Sheet;
+use super::histogram::{BOUNDS_US, Histogram};
+use super::names::Names;
+use super::series::Series;
+
+/// Routes that are told apart; there are thirteen, and what matches none.
+const ROUTES: usize = 32;
+
+/// Formats that are told apart.
+const FORMATS: usize = 32;
+
+/// Methods that are told apart.
+const METHODS: [Method; 7] = [Method::GET, Method::HEAD, Method::OPTIONS, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+
+/// What a handler knows of a request and the outermost layer wants to know: plan and format. In the request's extensions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts(Arc<AtomicU16>);
+
+impl Facts {
+    /// Notes the plan of the key.
+    pub(crate) fn set_plan(&self, plan: Plan) {
+        self.0.fetch_or(plan_number(plan), Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        u64::from(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// From 1; 0 is a request without a key.
+fn plan_number(plan: Plan) -> u16 {
+    match plan {
+        Plan::Free => 1,
+        Plan::Starter => 2,
+        Plan::Pro => 3,
+        Plan::Enterprise => 4,
+    }
+}
+
+/// What is counted of requests.
+#[derive(Debug, Default)]
+pub(crate) struct Http {
+    routes: Names<ROUTES>,
+    formats: Names<FORMATS>,
+    /// Key: status, method, route, format, plan from the highest bits.
+    requests: Series,
+    pub(super) in_flight: AtomicUsize,
+    by_route: [Route; ROUTES],
+}
+
+/// Counters of a route.
+#[derive(Debug, Default)]
+pub(super) struct Route {
+    pub(super) first_byte: Histogram,
+    pub(super) whole: Histogram,
+    pub(super) bytes: AtomicU64,
+    pub(super) aborted: AtomicU64,
+}
+
+impl Http {
+    /// The number of a matched route.
+    pub(super) fn route(&self, path: &str) -> usize {
+        self.routes.number(path)
+    }
+
+    /// Notes the format of the rows that a request asks for.
+    pub(crate) fn note_format(&self, request: &Extensions, format: &str) {
+        if let Some(Facts(facts)) = request.get::<Facts>() {
+            // From 1; 0 is a request without a format.
+            facts.fetch_or(u16::try_from(self.formats.number(format) + 1).unwrap_or(0) << 8, Ordering::Relaxed);
+        }
+    }
+
+    /// Counters of the route with that number.
+    pub(super) fn of(&self, route: usize) -> &Route {
+        &self.by_route[route.min(ROUTES - 1)]
+    }
+
+    /// Counts a response whose head is made.
+    pub(super) fn answered(&self, route: usize, method: &Method, status: StatusCode, facts: &Facts) {
+        let method = METHODS.iter().position(|known| known == method).unwrap_or(METHODS.len());
+        let key = u64::from(status.as_u16()) << 32 | (method as u64) << 24 | (route as u64) << 16 | facts.get();
+        self.requests.add(key);
+    }
+
+    /// Writes the counters.
+    pub(super) fn show(&self, sheet: &mut Sheet<'_>) -> std::fmt::Result {
+        let byte = |key: u64, shift: u32| usize::try_from(key >> shift & 0xFF).unwrap_or(0);
+        let status = |key: u64| (key >> 32).to_string();
+        let rows: Vec<_> = self.requests.all().into_iter().map(|(key, count)| (key, status(key), count)).collect();
+        let labelled = rows.iter().map(|(key, status, count)| {
+            let plan = byte(*key, 0).checked_sub(1).and_then(|plan| Plan::ALL.get(plan)).map_or("none", |plan| plan.as_str());
+            let format = byte(*key, 8).checked_sub(1).map_or("none", |format| self.formats.name(format));
+            let method = METHODS.get(byte(*key, 24)).map_or("other", Method::as_str);
+            let route = self.routes.name(byte(*key, 16));
+            (vec![("route", route), ("method", method), ("status", status), ("format", format), ("plan", plan)], *count)
+        });
+        let unlabelled = ["route", "method", "status", "format", "plan"].map(|label| (label, "other")).to_vec();
+        let others = (self.requests.others() > 0).then(|| (unlabelled, self.requests.others()));
+        sheet.counter(
+            "yearbook_http_requests",
+            "Requests whose response began, by matched route, method, status, format of rows and plan of the key.",
+            labelled.chain(others),
+        )?;
+        let routes = || (0..ROUTES).map(|route| (self.routes.name(route), self.of(route))).filter(|(_, route)| route.was_used());
+        let seconds = |bound: &u64| *bound as f64 / 1e6;
+        let bounds: Vec<f64> = BOUNDS_US.iter().map(seconds).collect();
+        let times = |of: fn(&Route) -> &Histogram| {
+            routes().map(move |(name, route)| {
+                let (counts, sum) = of(route).read();
+                (vec![("route", name)], counts.to_vec(), sum)
+            })
+        };
+        sheet.histogram(
+            "yearbook_http_first_byte_seconds",
+            "Time from a request's head to its response's head.",
+            &bounds,
+            times(|route| &route.first_byte),
+        )?;
+        sheet.histogram(
+            "yearbook_http_request_duration_seconds",
+            "Time from a request's head to the end of its response's body, whoever ended it; the client's reading is part of it.",
+            &bounds,
+            times(|route| &route.whole),
+        )?;
+        let of = |counter: fn(&Route) -> &AtomicU64| {
+            routes().map(move |(name, route)| (vec![("route", name)], counter(route).load(Ordering::Relaxed)))
+        };
+        sheet.counter("yearbook_http_response_bytes", "Bytes of response bodies, as sent.", of(|route| &route.bytes))?;
+        sheet.counter(
+            "yearbook_http_aborted",
+            "Requests whose response did not reach its end: the client went away, or the body was cut.",
+            of(|route| &route.aborted),
+        )?;
+        let in_flight = self.in_flight.load(Ordering::Relaxed);
+        sheet.gauge("yearbook_http_requests_in_flight", "Requests that have begun and whose response has not ended.", [(vec![], in_flight)])
+    }
+}
+
+impl Route {
+    fn was_used(&self) -> bool {
+        self.whole.read().0.iter().any(|count| *count > 0) || self.first_byte.read().0.iter().any(|count| *count > 0)
+    }
+}

@@ -1,0 +1,74 @@
+//! Reading, storing, caching, the catalogue and the workers: what their crates have counted.
+
+use std::fmt;
+
+use super::exposition::Sheet;
+use crate::state::AppState;
+
+/// Writes what the server's parts have counted.
+pub(super) fn show(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
+    reading(state, sheet)?;
+    caches(state, sheet)?;
+    catalogue(state, sheet)?;
+    workers(state, sheet)
+}
+
+fn reading(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
+    let read = state.reader.counts();
+    let mut counter = |name, help, value: u64| sheet.counter(name, help, [(vec![], value)]);
+    counter("yearbook_query_scans", "Scans begun.", read.scans)?;
+    counter("yearbook_query_pages_decoded", "Pages decoded for small reads; large reads are not counted by page.", read.pages)?;
+    counter("yearbook_query_row_groups_searched", "Row groups that a text was looked for in.", read.groups_searched)?;
+    counter(
+        "yearbook_query_row_groups_ruled_out",
+        "Row groups searched whose dictionaries told that the text is not there, so that none of their rows was read.",
+        read.groups_ruled_out,
+    )?;
+    counter("yearbook_query_dictionary_values_searched", "Dictionary values that a text was looked for in.", read.values_searched)?;
+    counter("yearbook_query_rows_searched", "Rows that a text was looked for in.", read.rows_searched)?;
+    let storage = state.files.counts();
+    counter("yearbook_storage_reads", "Reads of stored files.", storage.reads)?;
+    counter("yearbook_storage_read_bytes", "Bytes read of stored files, whole blocks.", storage.bytes)?;
+    counter("yearbook_storage_read_failures", "Reads of stored files that failed: missing, damaged or refused.", storage.failures)
+}
+
+fn caches(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
+    let (read, responses) = (state.reader.counts(), state.response_cache());
+    let kept = [("pages", read.kept_pages), ("dictionaries", read.kept_dictionaries), ("footers", read.kept_footers)];
+    let kept = kept.map(|(cache, kept)| (cache, kept.hits, kept.misses, kept.bytes));
+    let all: Vec<_> = [("responses", responses.hits, responses.misses, responses.bytes)].into_iter().chain(kept).collect();
+    let of = |value: fn(&(&'static str, u64, u64, u64)) -> u64| all.iter().map(move |row| (vec![("cache", row.0)], value(row)));
+    sheet.counter("yearbook_cache_hits", "What was in memory when it was wanted.", of(|row| row.1))?;
+    sheet.counter("yearbook_cache_misses", "What was not in memory when it was wanted.", of(|row| row.2))?;
+    sheet.gauge("yearbook_cache_bytes", "Memory that a cache takes.", of(|row| row.3))
+}
+
+fn catalogue(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
+    let followed = state.live.counts();
+    sheet.gauge("yearbook_catalogue_up", "1 while the database answers, else 0.", [(vec![], u64::from(state.live.healthy()))])?;
+    sheet.gauge("yearbook_catalogue_datasets", "Datasets that are served.", [(vec![], state.live.datasets().len())])?;
+    sheet.gauge("yearbook_catalogue_revision", "Revision of the catalogue in memory.", [(vec![], state.live.revision())])?;
+    sheet.gauge(
+        "yearbook_catalogue_age_seconds",
+        "How long ago the catalogue in memory was last known to be that of the database.",
+        [(vec![], followed.age.as_secs_f64())],
+    )?;
+    sheet.counter("yearbook_catalogue_looks", "Looks at the database for changes.", [(vec![], followed.looks)])?;
+    sheet.counter("yearbook_catalogue_look_failures", "Looks at the database that failed.", [(vec![], followed.failures)])?;
+    sheet.counter(
+        "yearbook_catalogue_look_seconds",
+        "Time that looks at the database took, reading again included.",
+        [(vec![], followed.time.as_secs_f64())],
+    )
+}
+
+fn workers(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
+    let load = state.workers.load();
+    sheet.gauge("yearbook_workers_threads", "Threads that decode, encode, compress and hash.", [(vec![], load.threads)])?;
+    sheet.gauge("yearbook_workers_busy", "Workers with a job.", [(vec![], load.busy)])?;
+    sheet.gauge(
+        "yearbook_workers_waiting",
+        "Jobs that wait for a worker: fresh, of responses that have just begun, and steps of longer ones.",
+        [(vec![("line", "fresh")], load.fresh), (vec![("line", "steps")], load.steps)],
+    )
+}

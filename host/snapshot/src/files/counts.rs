@@ -1,0 +1,41 @@
+//! What reading stored files has cost: for whoever watches the service.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+
+use crate::Failure;
+
+/// Reads of stored files since the start; those of publishing are not among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StorageCounts {
+    /// Reads, of one or several ranges each.
+    pub reads: u64,
+    /// Bytes that they returned, whole blocks.
+    pub bytes: u64,
+    /// Reads that failed: missing, damaged or refused.
+    pub failures: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    reads: AtomicU64,
+    bytes: AtomicU64,
+    failures: AtomicU64,
+}
+
+impl Counters {
+    /// Counts a read that ended as `outcome`.
+    pub(super) fn count(&self, outcome: &Result<Vec<Bytes>, Failure>) {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        match outcome {
+            Ok(got) => self.bytes.fetch_add(got.iter().map(|bytes| bytes.len() as u64).sum(), Ordering::Relaxed),
+            Err(_) => self.failures.fetch_add(1, Ordering::Relaxed),
+        };
+    }
+
+    pub(super) fn read(&self) -> StorageCounts {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        StorageCounts { reads: read(&self.reads), bytes: read(&self.bytes), failures: read(&self.failures) }
+    }
+}
