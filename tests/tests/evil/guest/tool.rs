@@ -1,0 +1,85 @@
+//! A generator that returns the files it was given, or does worse.
+
+use super::component;
+use super::image::{Heap, segment};
+
+const GENERATOR: &str = "yearbook:plugin/generator@0.1.0";
+
+/// Where the strings begin: [`Heap`] says so.
+const STRINGS: usize = 4096;
+
+/// A generator.
+pub(crate) struct Tool {
+    name: String,
+    /// Path, media type and content.
+    files: Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>,
+    generate: String,
+}
+
+impl Tool {
+    /// One that returns `README.md`.
+    pub(crate) fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), files: Vec::new(), generate: "(i32.const 2048)".to_owned() }.file(b"README.md")
+    }
+
+    /// Adds a file.
+    pub(crate) fn file(self, path: &[u8]) -> Self {
+        self.typed(path, b"text/plain", b"x")
+    }
+
+    /// Adds a file of this media type and content.
+    pub(crate) fn typed(mut self, path: &[u8], media_type: &[u8], content: &[u8]) -> Self {
+        self.files.push((path.into(), media_type.into(), content.into()));
+        self
+    }
+
+    /// Replaces what `generate` does.
+    pub(crate) fn does(mut self, body: &str) -> Self {
+        self.generate = body.to_owned();
+        self
+    }
+
+    /// The component.
+    pub(crate) fn build(&self) -> Vec<u8> {
+        let mut heap = Heap { bytes: Vec::new() };
+        let mut description = Vec::new();
+        for text in [self.name.as_bytes(), b"1.0.0", b"Evil"] {
+            heap.string(&mut description, text);
+        }
+        heap.list(&mut description, &[], 0);
+        heap.string(&mut description, b"Attacks the host.");
+        let mut files = Vec::new();
+        for (path, media_type, content) in &self.files {
+            [path, media_type, content].into_iter().for_each(|text| heap.string(&mut files, text));
+        }
+        // It went well, and: the files, no warnings.
+        let mut project = vec![0; 4];
+        heap.list(&mut project, &files, self.files.len());
+        heap.list(&mut project, &[], 0);
+        let end = STRINGS + heap.bytes.len();
+        let text = format!(
+            r#"(module
+  (memory (export "memory") {pages})
+  (global $heap (mut i32) (i32.const {end}))
+  {} {} {}
+  (func $spin (result i32) (loop (br 0)) (unreachable))
+  (func $recurse (result i32) (i32.add (call $recurse) (i32.const 1)))
+  (func $grow (param $pages i32) (result i32)
+    (loop (br_if 0 (i32.ne (memory.grow (local.get $pages)) (i32.const -1))))
+    (unreachable))
+  (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (local $at i32)
+    (local.set $at (i32.and (i32.add (global.get $heap) (i32.const 15)) (i32.const -16)))
+    (global.set $heap (i32.add (local.get $at) (local.get 3)))
+    (local.get $at))
+  (func (export "{GENERATOR}#describe") (result i32) (i32.const 1024))
+  (func (export "{GENERATOR}#generate")
+    (param i32 i32 i32 i32 i32 i64 i32 i64 i32 i32 i32 i32) (result i32) {}))"#,
+            segment(1024, &description),
+            segment(2048, &project),
+            segment(STRINGS, &heap.bytes),
+            self.generate,
+            pages = end / 65_536 + 16,
+        );
+        component(&text, "generator-plugin")
+    }
+}

@@ -1,0 +1,98 @@
+//! What plugins do to their host, and what becomes of it: every attack by name with the exact answer that a client
+//! and the operator's log get (`docs/attacks.md`), while a neighbour's responses go on undisturbed.
+//!
+//! A process of its own: it reads all of its log and counts its threads, descriptors and memory.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod arena;
+mod document;
+mod fuzz;
+mod guest;
+mod holdings;
+mod list;
+mod log;
+mod neighbour;
+mod sharing;
+mod wire;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use yearbook_platform::{Component, check};
+use yearbook_tests::components::sandbox;
+
+use arena::{Arena, sandbox_limits};
+use holdings::Holdings;
+use list::{Ends, attacks, limits};
+use neighbour::Neighbour;
+
+/// One test at a time: they count what the process holds.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
+async fn every_attack_ends_as_the_document_says_and_no_neighbour_notices() {
+    let _alone = alone();
+    let arena = Arena::open().await;
+    let neighbour = Neighbour::start(arena.address, &arena.key).await;
+    let mut wrong = Vec::new();
+    let mut before = None;
+    for (position, attack) in attacks().into_iter().enumerate() {
+        if position == 20 {
+            // By now every pool has its threads.
+            before = Some(Holdings::now());
+        }
+        let seen = arena.run(&attack).await;
+        if seen.ends != attack.ends || seen.said != attack.said {
+            wrong.push(format!(
+                "{}\n  ends {:?}\n  not  {:?}\n  said {:?}\n  not  {:?}",
+                attack.name, seen.ends, attack.ends, seen.said, attack.said
+            ));
+        }
+    }
+    let median = neighbour.median;
+    let (answers, slowest) = neighbour.stop().await;
+    println!("{answers} answers of a neighbour, usually {median:?}, {slowest:?} at most");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(answers > 100, "{answers}");
+    // One worker of two is taken for a deadline at most; the machine has other work.
+    let bound = median * 100 + Duration::from_millis(20 * limits::CPU_MS);
+    assert!(slowest < bound, "{slowest:?} for an answer that takes {median:?}");
+    assert_eq!(arena::panics(), 0, "a thread panicked");
+    for line in arena.terminal().lines() {
+        assert!(line.starts_with("20") && !line.contains(char::is_control), "not one line of the log: {line:?}");
+    }
+    arena.clear();
+    Holdings::back(before.unwrap(), 2 * limits::MEMORY).await;
+    arena.close().await;
+}
+
+#[test]
+fn check_finds_what_a_host_cannot_know_and_says_what_a_host_would() {
+    let _alone = alone();
+    let sandbox = sandbox(sandbox_limits());
+    for attack in attacks() {
+        let rejected = match &attack.ends {
+            Ends::Rejected(reason) if !reason.contains("taken by another") => Some(reason.as_str()),
+            _ => None,
+        };
+        if rejected.is_none() && attack.found.is_none() {
+            continue;
+        }
+        // What is no component is told before it is tried.
+        let Ok(component) = Component::read(attack.component(), limits::COMPONENT) else { continue };
+        let report = check(&sandbox, &component).report;
+        let found: Vec<&str> = report.findings.iter().map(|finding| finding.wrong.as_str()).collect();
+        match (rejected, attack.found) {
+            (Some(reason), _) => assert_eq!(found, [reason], "{}", attack.name),
+            (None, wanted) => {
+                let wanted = wanted.unwrap();
+                assert!(found.iter().any(|wrong| wrong.starts_with(wanted)), "{}: {found:?}", attack.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What guests share, and that none can use it up: workers, core instances, time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use futures::StreamExt;
+use yearbook_sandbox::{Batches, EncodeError, Encoded, Trap};
+use yearbook_tests::components::{component, sandbox};
+
+use crate::arena::{Arena, sandbox_limits};
+use crate::guest::Guest;
+use crate::holdings::thread_time;
+use crate::list::limits::{CPU_MS, INSTANCES};
+use crate::neighbour::Neighbour;
+use crate::{alone, wire};
+
+/// Clients that ask for nothing but loops.
+const CROWD: u32 = 6;
+
+fn batch() -> RecordBatch {
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    RecordBatch::try_from_iter([("n", numbers)]).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
+async fn a_crowd_of_runaways_delays_a_neighbour_by_their_deadlines_and_fails_none() {
+    let _alone = alone();
+    let arena = Arena::open().await;
+    let spin = Guest::named("spin").does("part", "(call $spin)").build();
+    arena.app.registry.add(&arena.app.sandbox.load(&spin).unwrap()).unwrap();
+    let neighbour = Neighbour::start(arena.address, &arena.key).await;
+    let over = Arc::new(AtomicBool::new(false));
+    let crowd = (0..CROWD).map(|_| {
+        let (over, key, address) = (Arc::clone(&over), arena.key.clone(), arena.address);
+        tokio::spawn(async move {
+            let mut stopped = 0;
+            while !over.load(Ordering::Relaxed) {
+                let answer = wire::get(address, "/v1/datasets/parks/data?format=spin", &key).await;
+                assert_eq!(answer.status, 500, "{}", answer.text());
+                stopped += 1;
+            }
+            stopped
+        })
+    });
+    let crowd: Vec<_> = crowd.collect();
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    over.store(true, Ordering::Relaxed);
+    for client in crowd {
+        assert!(client.await.unwrap() > 0);
+    }
+    let median = neighbour.median;
+    let (answers, slowest) = neighbour.stop().await;
+    println!("{answers} answers of a neighbour in a crowd, usually {median:?}, {slowest:?} at most");
+    let bound = median * 100 + Duration::from_millis(u64::from(CROWD) * 10 * CPU_MS);
+    assert!(answers > 4 && slowest < bound, "{answers} answers, {slowest:?} for one that takes {median:?}");
+    arena.freed("spin").await;
+    arena.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
+async fn guests_of_many_core_instances_leave_room_for_every_neighbour() {
+    let _alone = alone();
+    let sandbox = sandbox(sandbox_limits());
+    let greedy = sandbox.load_encoder(&with_instances(&Guest::named("greedy").build(), 28)).unwrap();
+    let mut held = Vec::new();
+    for _ in 1..INSTANCES {
+        let endless: Batches = futures::stream::repeat_with(|| Ok(batch())).boxed();
+        let Encoded::Stream(chunks) = greedy.encode(batch().schema(), &[], endless).await.unwrap() else { panic!("it has no end") };
+        held.push(chunks);
+    }
+    let csv = sandbox.load_encoder(&component("csv")).unwrap();
+    let one: Batches = futures::stream::iter([Ok(batch())]).boxed();
+    let Encoded::Whole(bytes) = csv.encode(batch().schema(), &[], one).await.unwrap() else { panic!("three rows are one part") };
+    assert_eq!(bytes, "n\n1\n2\n3\n");
+}
+
+#[test]
+fn a_runaway_ends_near_its_deadline() {
+    let _alone = alone();
+    let sandbox = sandbox(sandbox_limits());
+    let spin = sandbox.load_encoder(&Guest::named("spin").does("part", "(call $spin)").build()).unwrap();
+    let mut over: Vec<Duration> = (0..15)
+        .map(|_| {
+            let begun = thread_time();
+            let failed = spin.trial(&batch().schema(), &[], &[batch()], false).unwrap_err();
+            assert!(matches!(failed.error, EncodeError::Trapped { trap: Trap::Cpu(CPU_MS), .. }), "{failed}");
+            (thread_time() - begun).saturating_sub(Duration::from_millis(CPU_MS))
+        })
+        .collect();
+    over.sort();
+    println!("beyond a deadline of {CPU_MS} ms: {:?} usually, {:?} at most", over[over.len() / 2], over[over.len() - 1]);
+    assert!(over[over.len() / 2] < Duration::from_millis(CPU_MS), "{over:?}");
+}
+
+/// The same component with so many more instances of an empty module.
+fn with_instances(component: &[u8], count: u8) -> Vec<u8> {
+    let mut modules = 0;
+    let mut rest = &component[8..];
+    while let Some((&id, after)) = rest.split_first() {
+        modules += u8::from(id == 1);
+        let digits = after.iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
+        let length = after[..digits].iter().rev().fold(0, |length, byte| length << 7 | usize::from(byte & 0x7f));
+        rest = &after[digits + length..];
+    }
+    // A module, then instances of it without arguments.
+    let module = [1, 8, 0, b'a', b's', b'm', 1, 0, 0, 0];
+    let instances = [0, modules, 0].repeat(usize::from(count));
+    let length = u8::try_from(instances.len() + 1).unwrap();
+    assert!(length < 0x80 && modules < 0x80);
+    [component, &module, &[2, length, count], &instances].concat()
+}
