@@ -145,6 +145,19 @@ impl Guest {
     }
 }
 
+/// A section of a component: its kind, its length in LEB 128, its bytes.
+pub(crate) fn section(kind: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut section = vec![kind];
+    let mut length = bytes.len();
+    while length > 0x7f {
+        section.push(u8::try_from(length & 0x7f).unwrap() | 0x80);
+        length >>= 7;
+    }
+    section.push(u8::try_from(length).unwrap());
+    section.extend_from_slice(bytes);
+    section
+}
+
 /// Makes a component of a core module's text, as `cargo xtask plugins` does of a guest that cargo built.
 pub(crate) fn component(text: &str, world: &str) -> Vec<u8> {
     let mut module = wat::parse_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));

@@ -9,14 +9,16 @@ mod parts;
 mod saying;
 mod shapes;
 
+/// Makes the component of the plugin of a name.
+type Make = Box<dyn Fn(&str) -> Vec<u8>>;
+
 /// An attack.
 pub(crate) struct Attack {
     /// Also the format or the tool that its guest says it is.
     pub(crate) name: String,
     /// In words.
     pub(crate) does: String,
-    /// Makes the component.
-    pub(crate) guest: Box<dyn Fn(&str) -> Vec<u8>>,
+    guest: Make,
     /// Whether its request goes to a generator.
     pub(crate) tool: bool,
     /// Whether it is asked for so many rows that they cross in several parts.

@@ -10,7 +10,7 @@ use yearbook_sandbox::{Batches, EncodeError, Encoded, Trap};
 use yearbook_tests::components::{component, sandbox};
 
 use crate::arena::{Arena, sandbox_limits};
-use crate::guest::Guest;
+use crate::guest::{Guest, section};
 use crate::holdings::thread_time;
 use crate::list::limits::{CPU_MS, INSTANCES};
 use crate::neighbour::Neighbour;
@@ -55,7 +55,7 @@ async fn a_crowd_of_runaways_delays_a_neighbour_by_their_deadlines_and_fails_non
     let (answers, slowest) = neighbour.stop().await;
     println!("{answers} answers of a neighbour in a crowd, usually {median:?}, {slowest:?} at most");
     let bound = median * 100 + Duration::from_millis(u64::from(CROWD) * 10 * CPU_MS);
-    assert!(answers > 4 && slowest < bound, "{answers} answers, {slowest:?} for one that takes {median:?}");
+    assert!(answers > 1 && slowest < bound, "{answers} answers, {slowest:?} for one that takes {median:?}");
     arena.freed("spin").await;
     arena.close().await;
 }
@@ -65,7 +65,7 @@ async fn a_crowd_of_runaways_delays_a_neighbour_by_their_deadlines_and_fails_non
 async fn guests_of_many_core_instances_leave_room_for_every_neighbour() {
     let _alone = alone();
     let sandbox = sandbox(sandbox_limits());
-    let greedy = sandbox.load_encoder(&with_instances(&Guest::named("greedy").build(), 28)).unwrap();
+    let greedy = sandbox.load_encoder(&with_instances(&Guest::named("greedy").build(), 56)).unwrap();
     let mut held = Vec::new();
     for _ in 1..INSTANCES {
         let endless: Batches = futures::stream::repeat_with(|| Ok(batch())).boxed();
@@ -106,10 +106,8 @@ fn with_instances(component: &[u8], count: u8) -> Vec<u8> {
         let length = after[..digits].iter().rev().fold(0, |length, byte| length << 7 | usize::from(byte & 0x7f));
         rest = &after[digits + length..];
     }
+    assert!(modules < 0x80);
     // A module, then instances of it without arguments.
-    let module = [1, 8, 0, b'a', b's', b'm', 1, 0, 0, 0];
-    let instances = [0, modules, 0].repeat(usize::from(count));
-    let length = u8::try_from(instances.len() + 1).unwrap();
-    assert!(length < 0x80 && modules < 0x80);
-    [component, &module, &[2, length, count], &instances].concat()
+    let instances = [vec![count], [0, modules, 0].repeat(usize::from(count))].concat();
+    [component, &section(1, b"\0asm\x01\0\0\0"), &section(2, &instances)].concat()
 }
