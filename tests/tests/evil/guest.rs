@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
-use wit_parser::Resolve;
+use wit_parser::{PackageId, Resolve};
 use yearbook_tests::components::root;
 
 pub(crate) use image::{Image, Parameter};
@@ -145,6 +145,13 @@ impl Guest {
     }
 }
 
+/// The plugin interface.
+fn interface() -> (Resolve, PackageId) {
+    let mut resolve = Resolve::default();
+    let (package, _) = resolve.push_dir(root().join("wit/0.1.0")).unwrap();
+    (resolve, package)
+}
+
 /// A section of a component: its kind, its length in LEB 128, its bytes.
 pub(crate) fn section(kind: u8, bytes: &[u8]) -> Vec<u8> {
     let mut section = vec![kind];
@@ -161,8 +168,7 @@ pub(crate) fn section(kind: u8, bytes: &[u8]) -> Vec<u8> {
 /// Makes a component of a core module's text, as `cargo xtask plugins` does of a guest that cargo built.
 pub(crate) fn component(text: &str, world: &str) -> Vec<u8> {
     let mut module = wat::parse_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_dir(root().join("wit/0.1.0")).unwrap();
+    let (resolve, package) = interface();
     let world = resolve.select_world(&[package], Some(world)).unwrap();
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).unwrap();
     ComponentEncoder::default().module(&module).unwrap().encode().unwrap_or_else(|error| panic!("{error:#}"))

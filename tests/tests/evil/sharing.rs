@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use futures::StreamExt;
-use yearbook_sandbox::{Batches, EncodeError, Encoded, Trap};
+use yearbook_sandbox::{Batches, EncodeError, Encoded, Limits, Trap};
 use yearbook_tests::components::{component, sandbox};
 
 use crate::arena::{Arena, sandbox_limits};
@@ -64,7 +64,7 @@ async fn a_crowd_of_runaways_delays_a_neighbour_by_their_deadlines_and_fails_non
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn guests_of_many_core_instances_leave_room_for_every_neighbour() {
     let _alone = alone();
-    let sandbox = sandbox(sandbox_limits());
+    let sandbox = sandbox(Limits { parallel_parts: 1, ..sandbox_limits() });
     let greedy = sandbox.load_encoder(&with_instances(&Guest::named("greedy").build(), 56)).unwrap();
     let mut held = Vec::new();
     for _ in 1..INSTANCES {

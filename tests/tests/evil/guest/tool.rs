@@ -1,7 +1,9 @@
 //! A generator that returns the files it was given, or does worse.
 
-use super::component;
+use wit_parser::abi::{AbiVariant, WasmType};
+
 use super::image::{Heap, segment};
+use super::{component, interface};
 
 const GENERATOR: &str = "yearbook:plugin/generator@0.1.0";
 
@@ -73,13 +75,23 @@ impl Tool {
     (local.get $at))
   (func (export "{GENERATOR}#describe") (result i32) (i32.const 1024))
   (func (export "{GENERATOR}#generate")
-    (param i32 i32 i32 i32 i32 i64 i32 i64 i32 i32 i32 i32) (result i32) {}))"#,
+    (param {}) (result i32) {}))"#,
             segment(1024, &description),
             segment(2048, &project),
             segment(STRINGS, &heap.bytes),
+            parameters(),
             self.generate,
             pages = end / 65_536 + 16,
         );
         component(&text, "generator-plugin")
     }
+}
+
+/// What `generate` is called with: everything that a generator is told, flattened.
+fn parameters() -> String {
+    let (resolve, package) = interface();
+    let generator = resolve.packages[package].interfaces["generator"];
+    let signature = resolve.wasm_signature(AbiVariant::GuestExport, &resolve.interfaces[generator].functions["generate"]);
+    let names = signature.params.iter().map(|kind| if *kind == WasmType::I64 { "i64 " } else { "i32 " });
+    names.collect()
 }
