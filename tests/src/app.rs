@@ -64,7 +64,12 @@ impl TestApp {
     /// A service with these settings and limits.
     pub async fn with_limits(settings: Settings, limits: Limits) -> Self {
         let folder = TempDir::new().unwrap();
-        let store = yearbook_catalog::open(&yearbook_catalog::sqlite_url(&folder.path().join("yearbook.db"))).await.unwrap();
+        let store = yearbook_catalog::open(
+            &yearbook_catalog::sqlite_url(&folder.path().join("yearbook.db")),
+            &yearbook_catalog::DatabaseSettings::default(),
+        )
+        .await
+        .unwrap();
         let files = Files::open(&format!("file:{}", folder.path().join("objects").display())).unwrap();
         let workers = Workers::new(2);
         let live = Live::start(Arc::clone(&store), Live::PERIOD).await.unwrap();

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub enum Failure {
     /// The address has no scheme that we know. Holds the scheme alone: the rest may carry a password.
     #[error(
-        "the database address starts with {scheme:?}: use sqlite:/path/to/catalogue.db, or leave the address out for the file in the data directory"
+        "the database address starts with {scheme:?}: use sqlite:/path/to/catalogue.db or postgres://user@host/database, or leave the address out for the file in the data directory"
     )]
     UnknownScheme {
         /// What stands before the first colon.
@@ -21,9 +21,22 @@ pub enum Failure {
         /// What is wrong.
         reason: String,
     },
-    /// A `postgres:` address.
-    #[error("PostgreSQL is not supported by this version: use sqlite:/path/to/catalogue.db, or leave the database address out")]
-    PostgresNotBuilt,
+    /// A `postgres:` address that makes no sense. Holds nothing of it: there may be a password anywhere.
+    #[error("the PostgreSQL address is not understood ({reason}): use postgres://user:password@host:5432/database")]
+    BadPostgresAddress {
+        /// What is wrong.
+        reason: String,
+    },
+    /// PostgreSQL does not let us in.
+    #[error(
+        "cannot reach the catalogue {location}: {source}. Check that PostgreSQL runs there, that the database exists, and that the address has the right user, password and sslmode"
+    )]
+    Unreachable {
+        /// Which database.
+        location: String,
+        /// What the driver said.
+        source: sqlx::Error,
+    },
     /// The database cannot be opened.
     #[error(
         "cannot open the catalogue {location}: {source}. Check that its folder exists on a local disk, that this user may write to both, and that the disk is not full"
@@ -53,6 +66,18 @@ pub enum Failure {
         location: String,
         /// What the migrator said.
         source: sqlx::migrate::MigrateError,
+    },
+    /// A newer version has changed the tables in a way that this one does not know.
+    #[error(
+        "the catalogue {location} was brought to migration {least} by a newer version of yearbook, and this one knows {known}: run a newer version"
+    )]
+    TooNew {
+        /// Which database.
+        location: String,
+        /// The migration that must be known.
+        least: i64,
+        /// The newest one that is.
+        known: i64,
     },
     /// A query failed, or its answer could not be read.
     #[error("the catalogue {location} failed to {doing}: {source}. `yearbook doctor` checks the database")]

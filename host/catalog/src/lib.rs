@@ -7,20 +7,27 @@
 
 pub mod key;
 
+mod catalogue;
+mod database;
 mod failure;
 mod generation;
 mod key_ring;
 mod live;
 mod meter;
+mod migrations;
 mod model;
 mod open;
+mod postgres;
 mod release;
 mod reservation;
 mod retention;
 mod rows;
+mod settings;
+mod sql;
 mod sqlite;
 mod statements;
 mod store;
+mod tables;
 mod words;
 
 #[cfg(test)]
@@ -31,11 +38,12 @@ pub use key::{IssuedKey, KeyHash};
 pub use key_ring::KeyRing;
 pub use live::{FollowCounts, Live};
 pub use meter::{Meter, Usage};
-pub use model::{Committed, KeyRecord, Publication, Reserved, Standing, StoreDescription, UsageCount};
+pub use model::{Committed, KeyRecord, Publication, Reserved, Revisions, Standing, StoreDescription, UsageCount};
 pub use open::{open, sqlite_url};
 pub use release::{
     Changed, Line, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState, ReleaseUse, Settlement, Trial, lines,
 };
 pub use reservation::{Reservation, UsedUp};
 pub use retention::{Retention, monthly};
+pub use settings::DatabaseSettings;
 pub use store::Store;

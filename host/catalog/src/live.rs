@@ -18,6 +18,9 @@ use crate::{Failure, PluginRelease, Store};
 /// A database that takes longer than this counts as failed.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long to wait after the database has told of a change, so that a thousand publishes in a row are not a thousand times read.
+const GATHER: Duration = Duration::from_millis(50);
+
 /// Snapshots other than current ones that are remembered, those that do not exist included. Pinned
 /// reads and cursors of one dataset use few; each takes some ten kilobytes.
 const PINNED_SNAPSHOTS: u64 = 1024;
@@ -90,7 +93,7 @@ impl Live {
             following: Following::default(),
             refreshing: Mutex::new(()),
         });
-        tokio::spawn(follow(Arc::downgrade(&live), every));
+        tokio::spawn(follow(Arc::downgrade(&live), every, live.store.moves()));
         Ok(live)
     }
 
@@ -209,15 +212,28 @@ impl View {
     }
 }
 
-async fn follow(live: Weak<Live>, every: Duration) {
+async fn follow(live: Weak<Live>, every: Duration, mut moves: Option<watch::Receiver<()>>) {
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        ticks.tick().await;
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = told(&mut moves) => tokio::time::sleep(GATHER).await,
+        }
         let Some(live) = live.upgrade() else { return };
         // Logged where it happens; the next tick tries again.
         let _ = live.refresh().await;
     }
+}
+
+/// Returns when the database tells of a change; never where it tells nothing.
+async fn told(moves: &mut Option<watch::Receiver<()>>) {
+    if let Some(receiver) = moves
+        && receiver.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending().await
 }
 
 async fn in_time<T>(store: &dyn Store, answer: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {

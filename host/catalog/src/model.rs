@@ -80,6 +80,15 @@ pub struct UsageCount {
     pub requests: u64,
 }
 
+/// How often the catalogue has changed. Numbers grow, and are of use only to be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Revisions {
+    /// Changes that a running server must notice: datasets, snapshots, keys and plugin releases, not usage.
+    pub all: i64,
+    /// Keys that were revoked or altered: what was known of keys before holds no longer. New keys do not count.
+    pub keys: i64,
+}
+
 /// Which database a store is, for people. Holds no credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreDescription {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-use crate::sqlite::SqliteStore;
-use crate::{Failure, Store};
+use crate::catalogue::Catalogue;
+use crate::postgres::PostgresServer;
+use crate::sqlite::SqliteFile;
+use crate::{DatabaseSettings, Failure, Store};
 
 /// What may not stand in the path of a `sqlite:` address as it is.
 const RESERVED: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
@@ -15,16 +17,17 @@ const RESERVED: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 /// processes may open the same one at the same time.
 ///
 /// `sqlite:/path/catalogue.db` is a file; `sqlite::memory:` a catalogue that lives as long as the
-/// store, for tests.
+/// store, for tests. `postgres://user:password@host:port/database` is a database on a server, with the parameters that libpq knows
+/// (`sslmode`, `sslrootcert`, `host` for a socket's folder, `options[search_path]` for a schema).
 ///
 /// # Errors
 /// [`Failure`] with what to do: an address of no known kind, a file that cannot be opened, tables
 /// that a migration cannot bring up to date.
-pub async fn open(url: &str) -> Result<Arc<dyn Store>, Failure> {
+pub async fn open(url: &str, settings: &DatabaseSettings) -> Result<Arc<dyn Store>, Failure> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {
-        "sqlite" => Ok(Arc::new(SqliteStore::open(url).await?)),
-        "postgres" | "postgresql" => Err(Failure::PostgresNotBuilt),
+        "sqlite" => Ok(Arc::new(Catalogue::new(SqliteFile::open(url).await?))),
+        "postgres" | "postgresql" => Ok(Arc::new(Catalogue::new(PostgresServer::open(url, settings).await?))),
         _ => Err(Failure::UnknownScheme { scheme: scheme.to_owned() }),
     }
 }
@@ -46,16 +49,18 @@ mod tests {
         for (url, expected) in [
             ("mysql://root:hunter2@host/db", "starts with \"mysql\""),
             ("hunter2", "starts with \"\""),
-            ("postgres://yearbook:hunter2@host/db", "PostgreSQL is not supported by this version"),
-            ("postgresql://yearbook:hunter2@host/db", "PostgreSQL is not supported by this version"),
+            ("postgres://yearbook:hunter2@host/db?pasword=hunter2", "parameters that are not known"),
+            ("postgres://yearbook:hunter2@host/db?sslmode=hunter2", "a wrong value"),
+            ("postgresql://yearbook:hunter2@host", "names no database"),
+            ("postgres://yearbook:hunter2@host:hunter2/db", "no address"),
             ("sqlite:", "names no file"),
             ("sqlite://", "names no file"),
             ("sqlite:/tmp/x.db?colour=hunter2", "not understood"),
         ] {
-            let message = open(url).await.err().unwrap().to_string();
+            let message = open(url, &DatabaseSettings::default()).await.err().unwrap().to_string();
             assert!(message.contains(expected), "{url}: {message}");
             assert!(!message.contains("hunter2"), "{message}");
-            assert!(message.contains("sqlite:/path/to/catalogue.db"), "{message}");
+            assert!(message.contains("use sqlite:/path/to/catalogue.db") || message.contains("use postgres://"), "{message}");
         }
     }
 
@@ -63,7 +68,7 @@ mod tests {
     async fn a_path_may_hold_any_character() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("100% caf\u{e9}? #1.db");
-        let store = open(&sqlite_url(&path)).await.unwrap();
+        let store = open(&sqlite_url(&path), &DatabaseSettings::default()).await.unwrap();
         assert_eq!(store.describe().location, path.to_string_lossy());
         assert!(path.exists());
         store.close().await;
@@ -73,7 +78,7 @@ mod tests {
     async fn a_missing_folder_is_named_with_what_to_do() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("missing/catalogue.db");
-        let message = open(&sqlite_url(&path)).await.err().unwrap().to_string();
+        let message = open(&sqlite_url(&path), &DatabaseSettings::default()).await.err().unwrap().to_string();
         assert!(message.contains("missing/catalogue.db") && message.contains("Check that its folder exists"), "{message}");
     }
 
@@ -83,7 +88,7 @@ mod tests {
         let path = folder.path().join("notes.txt");
         let text = "these are my notes\n".repeat(100);
         std::fs::write(&path, &text).unwrap();
-        let message = open(&sqlite_url(&path)).await.err().unwrap().to_string();
+        let message = open(&sqlite_url(&path), &DatabaseSettings::default()).await.err().unwrap().to_string();
         assert!(message.contains("notes.txt") && message.contains("not a database"), "{message}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }

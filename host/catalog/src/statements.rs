@@ -13,9 +13,20 @@ macro_rules! snapshot_columns {
 
 pub(crate) const PING: &str = "SELECT 1";
 
-pub(crate) const REVISION: &str = "SELECT value FROM revision WHERE only_row = 1";
+pub(crate) const REVISION: &str = "SELECT value, keys FROM revision WHERE only_row = 1";
+
+pub(crate) const LEAST_MIGRATION: &str = "SELECT least_migration FROM revision WHERE only_row = 1";
 
 pub(crate) const MOVE_REVISION: &str = "UPDATE revision SET value = value + 1 WHERE only_row = 1";
+
+/// PostgreSQL alone.
+pub(crate) const SCHEMA: &str = "SELECT current_schema()::text";
+
+/// PostgreSQL alone: until the transaction ends, nobody else brings tables up to date.
+pub(crate) const LOCK_TABLES: &str = "SELECT pg_advisory_xact_lock(79410001, hashtext(current_schema()))";
+
+/// PostgreSQL alone: until the transaction ends, nobody else decides what becomes of plugin releases.
+pub(crate) const LOCK_RELEASES: &str = "SELECT pg_advisory_xact_lock(79410002, hashtext(current_schema()))";
 
 pub(crate) const DATASETS: &str = concat!(
     "SELECT d.namespace, d.checked_at, ",
@@ -141,10 +152,10 @@ pub(crate) const CHANGE_RELEASE: &str = "
 
 pub(crate) const NUMBER_RELEASE: &str = "UPDATE plugin_releases SET promotion = $4 WHERE kind = $1 AND name = $2 AND digest = $3";
 
-pub(crate) const UNPIN_RELEASE: &str = "UPDATE plugin_releases SET pinned = 0 WHERE kind = $1 AND name = $2 AND digest = $3";
+pub(crate) const UNPIN_RELEASE: &str = "UPDATE plugin_releases SET pinned = FALSE WHERE kind = $1 AND name = $2 AND digest = $3";
 
 pub(crate) const UNPIN_OTHERS: &str = "
-    UPDATE plugin_releases SET pinned = 0 WHERE kind = $1 AND name = $2 AND digest <> $3
+    UPDATE plugin_releases SET pinned = FALSE WHERE kind = $1 AND name = $2 AND digest <> $3
     AND EXISTS (SELECT 1 FROM plugin_releases WHERE kind = $1 AND name = $2 AND digest = $3 AND state = 'promoted')";
 
 pub(crate) const PIN_RELEASE: &str = "

@@ -4,12 +4,13 @@
 //! effect or none.
 
 use async_trait::async_trait;
+use tokio::sync::watch;
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
 
 use crate::{
     Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse,
-    Reserved, Retention, Settlement, Standing, StoreDescription, Trial, UsageCount,
+    Reserved, Retention, Revisions, Settlement, Standing, StoreDescription, Trial, UsageCount,
 };
 
 /// A catalogue in some database, shared by every host and by every command that runs beside them.
@@ -28,9 +29,16 @@ pub trait Store: Send + Sync + 'static {
     /// sound. Takes as long as reading the database does: for `yearbook doctor`.
     async fn check(&self) -> Result<Vec<String>, Failure>;
 
-    /// A number that grows with every change that a running server must notice: datasets, snapshots,
-    /// keys and plugin releases, not usage.
-    async fn revision(&self) -> Result<i64, Failure>;
+    /// How often the catalogue has changed.
+    async fn revisions(&self) -> Result<Revisions, Failure>;
+
+    /// [`Revisions::all`].
+    async fn revision(&self) -> Result<i64, Failure> {
+        Ok(self.revisions().await?.all)
+    }
+
+    /// Wakes when the database tells of a change, which is sooner than asking finds out. None: it tells nothing.
+    fn moves(&self) -> Option<watch::Receiver<()>>;
 
     /// Every dataset that is not retired, sorted by name, as of one instant.
     async fn datasets(&self) -> Result<Vec<Dataset>, Failure>;

@@ -31,7 +31,9 @@ impl Context {
     pub async fn catalogue(&self) -> anyhow::Result<Arc<dyn Store>> {
         self.make_data_dir()?;
         let url = self.settings.database_url();
-        yearbook_catalog::open(&url).await.with_context(|| format!("cannot open the catalogue {}", without_password(&url)))
+        yearbook_catalog::open(&url, &self.settings.values.database.bounds)
+            .await
+            .with_context(|| format!("cannot open the catalogue {}", without_password(&url)))
     }
 
     /// The object store.

@@ -43,7 +43,12 @@ pub(super) async fn keep(app: &TestApp, embedded: Vec<Embedded>) -> Arc<Keeper> 
 
 /// A second host on the app's catalogue and object store, with a sandbox of its own.
 pub(super) async fn second(app: &TestApp) -> (Arc<Keeper>, Arc<Registry>, Arc<yearbook_catalog::Live>) {
-    let store = yearbook_catalog::open(&yearbook_catalog::sqlite_url(&app.folder.path().join("yearbook.db"))).await.unwrap();
+    let store = yearbook_catalog::open(
+        &yearbook_catalog::sqlite_url(&app.folder.path().join("yearbook.db")),
+        &yearbook_catalog::DatabaseSettings::default(),
+    )
+    .await
+    .unwrap();
     let live = yearbook_catalog::Live::start(Arc::clone(&store), yearbook_catalog::Live::PERIOD).await.unwrap();
     let registry = Arc::new(Registry::new());
     let sandbox = sandbox(Limits { instances: 16, ..Limits::default() });

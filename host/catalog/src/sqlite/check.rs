@@ -1,14 +1,12 @@
 //! Looking for damage.
 
-use sqlx::{Row, SqliteConnection};
+use crate::sql::Connection;
 
-pub(super) async fn problems(connection: &mut SqliteConnection) -> Result<Vec<String>, sqlx::Error> {
+pub(crate) async fn problems(connection: &mut Connection<'_>) -> Result<Vec<String>, sqlx::Error> {
     // SQLite itself stops at a hundred sentences; "ok" alone means none.
-    let mut problems: Vec<String> = sqlx::query_scalar("PRAGMA quick_check").fetch_all(&mut *connection).await?;
-    problems.retain(|sentence| sentence != "ok");
-    for row in sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut *connection).await? {
-        let (table, parent): (String, String) = (row.try_get(0)?, row.try_get(2)?);
-        problems.push(format!("a row of {table} refers to a row of {parent} that does not exist"));
-    }
+    let sentences: Vec<(String,)> = connection.query("PRAGMA quick_check").all().await?;
+    let mut problems: Vec<String> = sentences.into_iter().map(|(sentence,)| sentence).filter(|sentence| sentence != "ok").collect();
+    let strays: Vec<(String, Option<i64>, String)> = connection.query("PRAGMA foreign_key_check").all().await?;
+    problems.extend(strays.iter().map(|(table, _, parent)| format!("a row of {table} refers to a row of {parent} that does not exist")));
     Ok(problems)
 }

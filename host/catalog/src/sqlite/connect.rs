@@ -15,8 +15,9 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection, Row};
 
-use super::SqliteStore;
-use crate::Failure;
+use super::SqliteFile;
+use crate::migrations::not_too_new;
+use crate::{Failure, statements};
 
 /// How long to wait for another process to finish writing, and for a free connection. A commit
 /// holds the lock for milliseconds; the rest is room for a slow disk.
@@ -31,7 +32,7 @@ const READERS: u32 = 4;
 /// The write-ahead log shrinks to this many bytes at a checkpoint.
 const LOG_BYTES: &str = "67108864";
 
-impl SqliteStore {
+impl SqliteFile {
     /// Opens `sqlite:<path>` or `sqlite::memory:`, and migrates it.
     pub(crate) async fn open(url: &str) -> Result<Self, Failure> {
         let options = SqliteConnectOptions::from_str(url).map_err(|_| bad_address("it has parameters that SQLite does not know"))?;
@@ -102,12 +103,14 @@ async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<()
     let told = |source: MigrateError| Failure::Migrate { location: location.to_owned(), source };
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(|source| cannot_open(location, source))?;
     migrator().run_direct(None, &mut *transaction, false).await.map_err(told)?;
+    let least = sqlx::query_scalar(statements::LEAST_MIGRATION).fetch_one(&mut *transaction).await;
+    not_too_new(location, least.map_err(|source| told(source.into()))?, &migrator())?;
     transaction.commit().await.map_err(|source| told(source.into()))
 }
 
 /// The migrations of `migrations/sqlite`. Later ones that this binary does not know are no error:
 /// while a fleet is upgraded, an older host may restart on a catalogue that a newer one has
-/// expanded.
+/// expanded. One that must be known says so itself ([`not_too_new`]).
 pub(super) fn migrator() -> Migrator {
     let mut migrator = sqlx::migrate!("../../migrations/sqlite");
     migrator.set_ignore_missing(true);

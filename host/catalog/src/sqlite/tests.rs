@@ -12,7 +12,8 @@ use sqlx::{ConnectOptions, Connection};
 use tempfile::TempDir;
 use yearbook_domain::Plan;
 
-use super::SqliteStore;
+use super::SqliteFile;
+use crate::catalogue::Catalogue;
 use crate::suite::fixtures::{TODAY, issue_key, name, publish};
 use crate::{Failure, Reserved, Store, sqlite_url};
 
@@ -20,6 +21,10 @@ fn folder() -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let url = sqlite_url(&folder.path().join("catalogue.db"));
     (folder, url)
+}
+
+async fn opened(url: &str) -> Catalogue {
+    Catalogue::new(SqliteFile::open(url).await.unwrap())
 }
 
 /// A connection of somebody else's.
@@ -30,7 +35,7 @@ async fn stranger(folder: &TempDir) -> SqliteConnection {
 #[tokio::test]
 async fn every_connection_has_the_settings_that_sharing_and_durability_need() {
     let (_folder, url) = folder();
-    let store = SqliteStore::open(&url).await.unwrap();
+    let store = SqliteFile::open(&url).await.unwrap();
     for (pool, query_only) in [(&store.readers, 1), (&store.writer, 0)] {
         for (pragma, expected) in
             [("PRAGMA synchronous", 2), ("PRAGMA foreign_keys", 1), ("PRAGMA busy_timeout", 10_000), ("PRAGMA query_only", query_only)]
@@ -49,7 +54,7 @@ async fn several_processes_may_make_the_catalogue_at_the_same_time() {
     let mut opening = tokio::task::JoinSet::new();
     for _ in 0..8 {
         let url = url.clone();
-        opening.spawn(async move { SqliteStore::open(&url).await.unwrap().revision().await.unwrap() });
+        opening.spawn(async move { opened(&url).await.revision().await.unwrap() });
     }
     assert_eq!(opening.join_all().await, [0; 8]);
 }
@@ -57,7 +62,7 @@ async fn several_processes_may_make_the_catalogue_at_the_same_time() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_waits_for_another_process_and_a_read_does_not() {
     let (folder, url) = folder();
-    let store = SqliteStore::open(&url).await.unwrap();
+    let store = opened(&url).await;
     issue_key(&store, "key_1", Plan::Free).await;
     let mut stranger = stranger(&folder).await;
     let lock = stranger.begin_with("BEGIN IMMEDIATE").await.unwrap();
@@ -89,7 +94,7 @@ async fn every_migration_in_the_folder_is_built_in() {
 #[tokio::test]
 async fn an_older_host_works_on_a_catalogue_that_a_newer_one_has_expanded() {
     let (folder, url) = folder();
-    let store = SqliteStore::open(&url).await.unwrap();
+    let store = opened(&url).await;
     publish(&store, "cpi", "one", TODAY).await;
     assert_eq!(store.datasets().await.unwrap().len(), 1);
     let newer = "
@@ -98,7 +103,7 @@ async fn an_older_host_works_on_a_catalogue_that_a_newer_one_has_expanded() {
         INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (9999, 'newer', 1, x'00', 0);";
     sqlx::raw_sql(newer).execute(&mut stranger(&folder).await).await.unwrap();
     // Running, and started anew.
-    for host in [store, SqliteStore::open(&url).await.unwrap()] {
+    for host in [store, opened(&url).await] {
         publish(&host, "cpi", "two", TODAY + 1).await;
         assert_eq!(host.datasets().await.unwrap()[0].current.id, "two");
         assert!(host.snapshot(&name("cpi"), "one").await.unwrap().is_some());
@@ -108,9 +113,9 @@ async fn an_older_host_works_on_a_catalogue_that_a_newer_one_has_expanded() {
 #[tokio::test]
 async fn a_catalogue_whose_migrations_were_altered_is_refused() {
     let (folder, url) = folder();
-    SqliteStore::open(&url).await.unwrap().close().await;
+    opened(&url).await.close().await;
     sqlx::raw_sql("UPDATE _sqlx_migrations SET checksum = x'00'").execute(&mut stranger(&folder).await).await.unwrap();
-    let failure = SqliteStore::open(&url).await.err().unwrap();
+    let failure = SqliteFile::open(&url).await.err().unwrap();
     assert!(matches!(failure, Failure::Migrate { .. }), "{failure}");
     assert!(failure.to_string().contains("catalogue.db"), "{failure}");
 }
@@ -118,7 +123,7 @@ async fn a_catalogue_whose_migrations_were_altered_is_refused() {
 #[tokio::test]
 async fn a_value_that_makes_no_sense_is_named_with_its_place() {
     let (folder, url) = folder();
-    let store = SqliteStore::open(&url).await.unwrap();
+    let store = opened(&url).await;
     publish(&store, "cpi", "one", TODAY).await;
     let damage = "UPDATE columns SET role = 'colour' WHERE name = 'region'";
     sqlx::raw_sql(damage).execute(&mut stranger(&folder).await).await.unwrap();
@@ -131,7 +136,7 @@ async fn a_value_that_makes_no_sense_is_named_with_its_place() {
 #[tokio::test]
 async fn a_check_finds_what_does_not_belong() {
     let (folder, url) = folder();
-    let store = SqliteStore::open(&url).await.unwrap();
+    let store = opened(&url).await;
     publish(&store, "cpi", "one", TODAY).await;
     assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
     let damage = "
@@ -156,7 +161,7 @@ async fn publisher_to_be_killed() {
     if url.trim().is_empty() {
         return;
     }
-    let store = SqliteStore::open(url.trim()).await.unwrap();
+    let store = opened(url.trim()).await;
     let begun = store.revision().await.unwrap();
     println!("publishing");
     for index in begun.. {
@@ -167,7 +172,7 @@ async fn publisher_to_be_killed() {
 #[tokio::test]
 async fn killing_a_publisher_at_any_moment_leaves_a_whole_catalogue() {
     let (_folder, url) = folder();
-    let server = SqliteStore::open(&url).await.unwrap();
+    let server = opened(&url).await;
     publish(&server, "cpi", "first", TODAY).await;
     let mut seen = server.revision().await.unwrap();
     for delay in [1, 7, 23, 40, 61] {
@@ -193,7 +198,7 @@ async fn killing_a_publisher_at_any_moment_leaves_a_whole_catalogue() {
         assert_eq!(i64::try_from(dataset.snapshots.len()).unwrap(), seen);
         assert_eq!(dataset.current.columns.len(), 6);
         assert_eq!(dataset.current.id, format!("s{}", seen - 1));
-        let fresh = SqliteStore::open(&url).await.unwrap();
+        let fresh = opened(&url).await;
         assert_eq!(fresh.datasets().await.unwrap()[0].current, dataset.current);
     }
 }

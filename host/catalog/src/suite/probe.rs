@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
 
 use crate::{
     Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse,
-    Reserved, Retention, Settlement, Standing, Store, StoreDescription, Trial, UsageCount,
+    Reserved, Retention, Revisions, Settlement, Standing, Store, StoreDescription, Trial, UsageCount,
 };
 
 pub(super) struct Probe {
@@ -83,8 +83,11 @@ impl Store for Probe {
     async fn check(&self) -> Result<Vec<String>, Failure> {
         self.asked()?.check().await
     }
-    async fn revision(&self) -> Result<i64, Failure> {
-        self.there()?.revision().await
+    async fn revisions(&self) -> Result<Revisions, Failure> {
+        self.there()?.revisions().await
+    }
+    fn moves(&self) -> Option<watch::Receiver<()>> {
+        self.inner.moves()
     }
     async fn datasets(&self) -> Result<Vec<Dataset>, Failure> {
         self.asked()?.datasets().await

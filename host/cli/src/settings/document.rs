@@ -58,6 +58,9 @@ impl Default for Storage {
 pub struct Database {
     /// Address of the database; none: an SQLite file in the data directory.
     pub url: Option<String>,
+    /// Bounds for a database on the network.
+    #[serde(flatten)]
+    pub bounds: yearbook_catalog::DatabaseSettings,
 }
 
 /// `[sandbox]`: what plugins may use.

@@ -1,6 +1,6 @@
 //! What changed from snapshot to snapshot, within a transaction.
 
-use sqlx::SqliteConnection;
+use crate::sql::Connection;
 use yearbook_domain::DatasetName;
 use yearbook_domain::changes::ChangeSet;
 
@@ -9,10 +9,9 @@ use crate::statements;
 use crate::words::{list, whole};
 
 /// The part of the history that leads to the current snapshot without a gap.
-pub(super) async fn of(connection: &mut SqliteConnection, dataset: &DatasetName) -> Result<Vec<ChangeSet>, sqlx::Error> {
-    let current: Option<(i64, String, String, i64)> =
-        sqlx::query_as(statements::CURRENT).bind(dataset.as_str()).fetch_optional(&mut *connection).await?;
-    let rows: Vec<ChangesRow> = sqlx::query_as(statements::CHANGES).bind(dataset.as_str()).fetch_all(&mut *connection).await?;
+pub(crate) async fn of(connection: &mut Connection<'_>, dataset: &DatasetName) -> Result<Vec<ChangeSet>, sqlx::Error> {
+    let current: Option<(i64, String, String, i64)> = connection.query(statements::CURRENT).bind(dataset.as_str()).optional().await?;
+    let rows: Vec<ChangesRow> = connection.query(statements::CHANGES).bind(dataset.as_str()).all().await?;
     let mut wanted = current.map(|(number, ..)| number);
     let mut history = Vec::new();
     for row in rows {
@@ -27,14 +26,15 @@ pub(super) async fn of(connection: &mut SqliteConnection, dataset: &DatasetName)
 }
 
 /// Remembers what changed between the snapshots with these numbers.
-pub(super) async fn insert(
-    connection: &mut SqliteConnection,
+pub(crate) async fn insert(
+    connection: &mut Connection<'_>,
     dataset: &DatasetName,
     before: i64,
     number: i64,
     changes: &ChangeSet,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(statements::INSERT_CHANGES)
+    connection
+        .query(statements::INSERT_CHANGES)
         .bind(number)
         .bind(dataset.as_str())
         .bind(before)
@@ -45,7 +45,7 @@ pub(super) async fn insert(
         .bind(&changes.file.sha256)
         .bind(whole(changes.file.bytes)?)
         .bind(list(&changes.columns)?)
-        .execute(&mut *connection)
+        .execute()
         .await?;
     Ok(())
 }

@@ -1,0 +1,268 @@
+//! The catalogue in a database. Each method is one transaction; what happens inside it is in `tables`, how one begins and ends in
+//! `database`. Has no line for a particular database.
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+use yearbook_domain::changes::ChangeSet;
+use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
+
+use crate::database::{self, Begin, Database, Session};
+use crate::tables::{changes, history, keys, observed, releases, usage};
+use crate::{
+    Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse,
+    Reserved, Retention, Revisions, Settlement, Standing, Store, StoreDescription, Trial, UsageCount, statements,
+};
+
+/// A store in some database.
+pub(crate) struct Catalogue {
+    database: Database,
+}
+
+impl Catalogue {
+    /// The catalogue in `database`, whose tables are up to date.
+    pub(crate) fn new(database: impl Into<Database>) -> Self {
+        Self { database: database.into() }
+    }
+
+    async fn begin(&self, doing: &'static str, begin: Begin) -> Result<Session, Failure> {
+        self.database.begin(begin).await.map_err(|source| self.failed(doing, source))
+    }
+
+    /// Commits what `outcome` holds; a transaction whose outcome is an error is rolled back.
+    async fn done<T>(&self, doing: &'static str, session: Session, outcome: Result<T, sqlx::Error>) -> Result<T, Failure> {
+        match outcome {
+            Ok(value) => {
+                let unsettled = |source| Failure::Unsettled { location: self.describe().location, doing, source };
+                session.commit().await.map_err(unsettled).map(|()| value)
+            }
+            Err(source) => {
+                session.abandon(&source).await;
+                Err(self.failed(doing, source))
+            }
+        }
+    }
+
+    fn failed(&self, doing: &'static str, source: sqlx::Error) -> Failure {
+        Failure::Query { location: self.describe().location, doing, source }
+    }
+}
+
+#[async_trait]
+impl Store for Catalogue {
+    fn describe(&self) -> StoreDescription {
+        self.database.describe()
+    }
+
+    async fn ping(&self) -> Result<(), Failure> {
+        let doing = "answer a ping";
+        let mut session = self.begin(doing, Begin::Probe).await?;
+        let outcome = session.connection().query(statements::PING).execute().await.map(drop);
+        self.done(doing, session, outcome).await
+    }
+
+    async fn check(&self) -> Result<Vec<String>, Failure> {
+        let doing = "check itself";
+        let mut session = self.begin(doing, Begin::One).await?;
+        let outcome = database::problems(&mut session.connection()).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn revisions(&self) -> Result<Revisions, Failure> {
+        let doing = "read its revision";
+        let mut session = self.begin(doing, Begin::Probe).await?;
+        let outcome = session.connection().query(statements::REVISION).one().await.map(|(all, keys)| Revisions { all, keys });
+        self.done(doing, session, outcome).await
+    }
+
+    fn moves(&self) -> Option<watch::Receiver<()>> {
+        self.database.moves()
+    }
+
+    async fn datasets(&self) -> Result<Vec<Dataset>, Failure> {
+        let doing = "list datasets";
+        let mut session = self.begin(doing, Begin::Read).await?;
+        let outcome = history::datasets(&mut session.connection()).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn snapshot(&self, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, Failure> {
+        let doing = "read a snapshot";
+        let mut session = self.begin(doing, Begin::Read).await?;
+        let outcome = history::snapshot(&mut session.connection(), dataset, id).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn standing(&self, dataset: &DatasetName, id: &str) -> Result<Standing, Failure> {
+        let doing = "look a snapshot up";
+        let mut session = self.begin(doing, Begin::Read).await?;
+        let outcome = history::standing(&mut session.connection(), dataset, id).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn changes(&self, dataset: &DatasetName) -> Result<Vec<ChangeSet>, Failure> {
+        let doing = "list changes";
+        let mut session = self.begin(doing, Begin::Read).await?;
+        let outcome = changes::of(&mut session.connection(), dataset).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn commit(&self, publication: &Publication, retention: Retention) -> Result<Committed, Failure> {
+        let doing = "commit a snapshot";
+        let mut session = self.begin(doing, Begin::Write).await?;
+        let outcome = history::commit(&mut session.connection(), publication, retention).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn retire(&self, dataset: &DatasetName) -> Result<bool, Failure> {
+        let doing = "retire a dataset";
+        let mut session = self.begin(doing, Begin::Write).await?;
+        let outcome = history::retire(&mut session.connection(), dataset, Millis::now()).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn referenced_files(&self) -> Result<Vec<StoredFile>, Failure> {
+        let doing = "list the files in use";
+        let mut session = self.begin(doing, Begin::One).await?;
+        let outcome = history::referenced_files(&mut session.connection()).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn insert_key(&self, key: &KeyRecord, hash: &KeyHash) -> Result<(), Failure> {
+        let doing = "add a key";
+        let mut session = self.begin(doing, Begin::Write).await?;
+        let outcome = keys::insert(&mut session.connection(), key, hash).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn keys(&self) -> Result<Vec<KeyRecord>, Failure> {
+        let doing = "list keys";
+        let mut session = self.begin(doing, Begin::One).await?;
+        let outcome = keys::all(&mut session.connection()).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn key(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, Failure> {
+        let doing = "look a key up";
+        let mut session = self.begin(doing, Begin::One).await?;
+        let outcome = keys::find(&mut session.connection(), hash).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn revoke_key(&self, id: &str, at: Millis) -> Result<bool, Failure> {
+        let doing = "revoke a key";
+        let mut session = self.begin(doing, Begin::Write).await?;
+        let outcome = keys::revoke(&mut session.connection(), id, at).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn reserve(&self, key_id: &str, month: &str, limit: u64) -> Result<Reserved, Failure> {
+        let doing = "count a request";
+        let mut session = self.begin(doing, Begin::Write).await?;
+        let outcome = usage::reserve(&mut session.connection(), key_id, month, limit).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn release(&self, key_id: &str, month: &str) -> Result<(), Failure> {
+        let doing = "give a request back";
+        let mut session = self.begin(doing, Begin::Write).await?;
+        let outcome = usage::release(&mut session.connection(), key_id, month).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn add_usage(&self, counts: &[UsageCount]) -> Result<(), Failure> {
+        let doing = "add to usage";
+        let mut session = self.begin(doing, Begin::Write).await?;
+        let outcome = usage::add(&mut session.connection(), counts).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn used(&self, key_id: &str, month: &str) -> Result<u64, Failure> {
+        let doing = "read usage";
+        let mut session = self.begin(doing, Begin::One).await?;
+        let outcome = usage::used(&mut session.connection(), key_id, month).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn secret(&self, name: &str) -> Result<[u8; 32], Failure> {
+        let doing = "read a secret";
+        let mut fresh = [0_u8; 32];
+        getrandom::fill(&mut fresh)?;
+        let mut session = self.begin(doing, Begin::Write).await?;
+        let outcome = keys::secret(&mut session.connection(), name, fresh, Millis::now()).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn register_release(&self, release: &PluginRelease) -> Result<bool, Failure> {
+        let doing = "register a plugin release";
+        let mut session = self.begin(doing, Begin::WriteReleases).await?;
+        let outcome = releases::register(&mut session.connection(), release).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn change_release(&self, change: &ReleaseChange) -> Result<Changed, Failure> {
+        let doing = "change a plugin release";
+        let mut session = self.begin(doing, Begin::WriteReleases).await?;
+        let outcome = releases::change(&mut session.connection(), change).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn settle_release(&self, settlement: &Settlement) -> Result<bool, Failure> {
+        let doing = "settle a plugin release";
+        let mut session = self.begin(doing, Begin::WriteReleases).await?;
+        let outcome = releases::settle(&mut session.connection(), settlement).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn add_trial(&self, seen: &Trial) -> Result<Trial, Failure> {
+        let doing = "add to a trial";
+        let mut session = self.begin(doing, Begin::Write).await?;
+        let outcome = observed::add_trial(&mut session.connection(), seen).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn trials(&self) -> Result<Vec<Trial>, Failure> {
+        let doing = "list trials";
+        let mut session = self.begin(doing, Begin::One).await?;
+        let outcome = observed::trials(&mut session.connection()).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn add_release_use(&self, seen: &[ReleaseUse]) -> Result<(), Failure> {
+        let doing = "add to the use of plugins";
+        let mut session = self.begin(doing, Begin::Write).await?;
+        let outcome = observed::add_use(&mut session.connection(), seen).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn release_use(&self) -> Result<Vec<ReleaseUse>, Failure> {
+        let doing = "list the use of plugins";
+        let mut session = self.begin(doing, Begin::One).await?;
+        let outcome = observed::uses(&mut session.connection()).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn pin_release(&self, id: &ReleaseId, to: bool, by: &str, at: Millis) -> Result<bool, Failure> {
+        let doing = "pin a plugin release";
+        let mut session = self.begin(doing, Begin::WriteReleases).await?;
+        let outcome = releases::pin(&mut session.connection(), id, to, by, at).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn releases(&self) -> Result<Vec<PluginRelease>, Failure> {
+        let doing = "list plugin releases";
+        let mut session = self.begin(doing, Begin::One).await?;
+        let outcome = releases::all(&mut session.connection()).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn release_events(&self) -> Result<Vec<ReleaseEvent>, Failure> {
+        let doing = "list what happened to plugins";
+        let mut session = self.begin(doing, Begin::One).await?;
+        let outcome = releases::events(&mut session.connection()).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn close(&self) {
+        self.database.close().await;
+    }
+}

@@ -1,0 +1,124 @@
+//! Which databases there are, and how a transaction begins and ends on each: the one place where they differ while the catalogue is in
+//! use. Knows no table.
+
+use sqlx::Transaction;
+use sqlx::pool::PoolConnection;
+use sqlx::sqlite::Sqlite;
+use tokio::sync::watch;
+
+use crate::StoreDescription;
+use crate::postgres::{self, PostgresServer, PostgresSession};
+use crate::sql::Connection;
+use crate::sqlite::{self, SqliteFile};
+
+/// Where the tables are.
+pub(crate) enum Database {
+    Sqlite(SqliteFile),
+    Postgres(PostgresServer),
+}
+
+/// What is to be done, as far as it decides how to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// One statement that reads, asked even of a database that did not answer the last time: to find out.
+    Probe,
+    /// One statement that reads.
+    One,
+    /// Several that see the same instant.
+    Read,
+    /// Several that write, all or none.
+    Write,
+    /// The same, with what becomes of plugin releases left to nobody else meanwhile: they are read before they are written.
+    WriteReleases,
+}
+
+/// A connection on which something was begun. One that is dropped before [`Session::commit`] leaves no trace.
+pub(crate) enum Session {
+    SqliteOne(PoolConnection<Sqlite>),
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(PostgresSession),
+}
+
+impl Database {
+    pub(crate) fn describe(&self) -> StoreDescription {
+        let (kind, location) = match self {
+            Self::Sqlite(file) => ("sqlite", &file.location),
+            Self::Postgres(server) => ("postgres", &server.location),
+        };
+        StoreDescription { kind, location: location.clone() }
+    }
+
+    /// Wakes when a host moved the revision, where the database tells of that.
+    pub(crate) fn moves(&self) -> Option<watch::Receiver<()>> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(server) => Some(server.moves()),
+        }
+    }
+
+    pub(crate) async fn begin(&self, begin: Begin) -> Result<Session, sqlx::Error> {
+        Ok(match (self, begin) {
+            (Self::Sqlite(file), Begin::Probe | Begin::One) => Session::SqliteOne(file.one().await?),
+            (Self::Sqlite(file), Begin::Read) => Session::Sqlite(file.read().await?),
+            // Whoever writes to the file is alone with it.
+            (Self::Sqlite(file), Begin::Write | Begin::WriteReleases) => Session::Sqlite(file.write().await?),
+            (Self::Postgres(server), begin) => Session::Postgres(server.begin(begin).await?),
+        })
+    }
+
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite(file) => file.close().await,
+            Self::Postgres(server) => server.close().await,
+        }
+    }
+}
+
+impl Session {
+    /// Where to send statements.
+    pub(crate) fn connection(&mut self) -> Connection<'_> {
+        match self {
+            Self::SqliteOne(connection) => Connection::Sqlite(connection),
+            Self::Sqlite(transaction) => Connection::Sqlite(transaction),
+            Self::Postgres(session) => session.connection(),
+        }
+    }
+
+    /// Makes what was done last. After an error nobody knows whether it does.
+    pub(crate) async fn commit(self) -> Result<(), sqlx::Error> {
+        match self {
+            Self::SqliteOne(_) => Ok(()),
+            Self::Sqlite(transaction) => transaction.commit().await,
+            Self::Postgres(session) => session.commit().await,
+        }
+    }
+
+    /// Undoes what was done, because of `error`.
+    pub(crate) async fn abandon(self, error: &sqlx::Error) {
+        match self {
+            // Rolled back as it is dropped.
+            Self::SqliteOne(_) | Self::Sqlite(_) => {}
+            Self::Postgres(session) => session.abandon(error).await,
+        }
+    }
+}
+
+/// Looks for damage on the database that `connection` leads to.
+pub(crate) async fn problems(connection: &mut Connection<'_>) -> Result<Vec<String>, sqlx::Error> {
+    match connection {
+        Connection::Sqlite(_) => sqlite::problems(connection).await,
+        Connection::Postgres(..) => postgres::problems(connection).await,
+    }
+}
+
+impl From<SqliteFile> for Database {
+    fn from(file: SqliteFile) -> Self {
+        Self::Sqlite(file)
+    }
+}
+
+impl From<PostgresServer> for Database {
+    fn from(server: PostgresServer) -> Self {
+        Self::Postgres(server)
+    }
+}

@@ -1,0 +1,51 @@
+//! What hosts tell each other: that the revision has moved (`NOTIFY`, by a trigger in `migrations/postgres`). It only makes hosts look
+//! sooner than they would; whoever hears nothing still looks twice a second.
+
+use std::time::Duration;
+
+use sqlx::pool::CloseEvent;
+use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
+use tokio::sync::watch;
+
+use crate::statements;
+
+/// As in the trigger.
+const CHANNEL: &str = "yearbook_revision";
+
+/// How long to wait before connecting again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Listens on a connection of its own until nobody wants to know, or the store is closed.
+pub(super) fn start(options: PgConnectOptions, closing: CloseEvent) -> watch::Receiver<()> {
+    let (sender, receiver) = watch::channel(());
+    tokio::spawn(async move {
+        tokio::select! {
+            () = closing => {}
+            () = sender.closed() => {}
+            () = follow(options, &sender) => {}
+        }
+    });
+    receiver
+}
+
+async fn follow(options: PgConnectOptions, sender: &watch::Sender<()>) {
+    let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(PAUSE).connect_lazy_with(options);
+    loop {
+        // Whoever is told of a failure elsewhere learns nothing new here.
+        let ended = listen(&pool, sender).await;
+        tracing::debug!(error = ?ended.err(), "nobody tells of changes; looking for them all the same");
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+async fn listen(pool: &sqlx::PgPool, sender: &watch::Sender<()>) -> Result<(), sqlx::Error> {
+    let mut listener = PgListener::connect_with(pool).await?;
+    let ours: String = sqlx::query_scalar(statements::SCHEMA).fetch_one(&mut listener).await?;
+    listener.listen(CHANNEL).await?;
+    loop {
+        // None: the connection was lost and is there again; what happened in between nobody told.
+        if listener.try_recv().await?.is_none_or(|told| told.payload() == ours) {
+            sender.send_replace(());
+        }
+    }
+}

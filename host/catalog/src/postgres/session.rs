@@ -1,0 +1,94 @@
+//! A connection on which something was begun. A server or a network that falls silent is not waited for: whatever is not known to have
+//! ended well costs its connection, and the server rolls back what was open on it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::Postgres;
+use sqlx::pool::PoolConnection;
+
+use super::presence::Presence;
+use crate::database::Begin;
+use crate::sql::{Connection, within};
+use crate::statements;
+
+/// Every statement sees what was committed before it, and a row that is written stays locked until the end: what the statements are
+/// written for. Said, since a server's default may be another.
+const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+
+/// All statements see one instant, and nobody waits.
+const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+/// A connection from the pool.
+pub(crate) struct PostgresSession {
+    connection: PoolConnection<Postgres>,
+    patience: Duration,
+    transaction: bool,
+    /// Whether the connection is fit for the next who needs one.
+    settled: bool,
+    presence: Arc<Presence>,
+}
+
+impl PostgresSession {
+    pub(super) async fn begin(
+        connection: PoolConnection<Postgres>,
+        begin: Begin,
+        patience: Duration,
+        presence: Arc<Presence>,
+    ) -> Result<Self, sqlx::Error> {
+        let transaction = !matches!(begin, Begin::Probe | Begin::One);
+        let mut session = Self { connection, patience, transaction, settled: false, presence };
+        let begun = match begin {
+            Begin::Probe | Begin::One => Ok(()),
+            Begin::Read => session.say(READ).await,
+            Begin::Write => session.say(WRITE).await,
+            Begin::WriteReleases => match session.say(WRITE).await {
+                Ok(()) => session.connection().query(statements::LOCK_RELEASES).execute().await.map(drop),
+                failed => failed,
+            },
+        };
+        match begun {
+            Ok(()) => Ok(session),
+            Err(error) => {
+                session.abandon(&error).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Where to send statements.
+    pub(crate) fn connection(&mut self) -> Connection<'_> {
+        Connection::Postgres(&mut self.connection, self.patience)
+    }
+
+    /// Makes what was done last.
+    pub(crate) async fn commit(mut self) -> Result<(), sqlx::Error> {
+        if self.transaction {
+            self.say("COMMIT").await.inspect_err(|error| self.presence.failed(error))?;
+        }
+        self.settled = true;
+        self.presence.answered();
+        Ok(())
+    }
+
+    /// Undoes what was done, because of `error`.
+    pub(crate) async fn abandon(mut self, error: &sqlx::Error) {
+        self.presence.failed(error);
+        // Anything but a "no" of the server's leaves the conversation in the middle.
+        if error.as_database_error().is_some() {
+            self.settled = !self.transaction || self.say("ROLLBACK").await.is_ok();
+        }
+    }
+
+    async fn say(&mut self, sql: &'static str) -> Result<(), sqlx::Error> {
+        within(self.patience, sqlx::raw_sql(sql).execute(&mut *self.connection)).await.map(drop)
+    }
+}
+
+impl Drop for PostgresSession {
+    fn drop(&mut self) {
+        if !self.settled {
+            self.connection.close_on_drop();
+        }
+    }
+}

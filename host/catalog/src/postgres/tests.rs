@@ -1,0 +1,166 @@
+//! What holds for PostgreSQL alone. Runs where `YEARBOOK_TEST_POSTGRES` is the address of a server to make schemas on, as `cargo xtask
+//! test` sets it; says plainly where it does not.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
+use tokio::sync::{OnceCell, watch};
+use yearbook_domain::{Millis, Plan};
+
+use crate::suite::fixtures::{TODAY, issue_key, publish};
+use crate::{DatabaseSettings, Failure, Reserved, Store, open};
+
+const TWO_SECONDS: Duration = Duration::from_secs(2);
+
+/// Where tests find a server.
+const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
+
+/// A schema for one test.
+#[derive(Clone)]
+pub(crate) struct Schema {
+    server: String,
+    name: String,
+    made: Arc<OnceCell<()>>,
+}
+
+impl Schema {
+    /// None, and a sentence that says so, where there is no server.
+    pub(crate) fn new() -> Option<Self> {
+        let Ok(server) = std::env::var(VARIABLE) else {
+            eprintln!("NOT RUN: {VARIABLE} names no PostgreSQL server");
+            return None;
+        };
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).unwrap();
+        Some(Self { server, name: format!("test_{:016x}", u64::from_ne_bytes(random)), made: Arc::default() })
+    }
+
+    /// Another host's store in the schema.
+    pub(crate) async fn store(&self) -> Arc<dyn Store> {
+        open(&self.url().await, &DatabaseSettings { connections: 4, ..DatabaseSettings::default() }).await.unwrap()
+    }
+
+    /// The address of the schema, which exists.
+    async fn url(&self) -> String {
+        let make = async || {
+            let mut connection = self.server.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+            sqlx::raw_sql(AssertSqlSafe(format!("CREATE SCHEMA {}", self.name))).execute(&mut connection).await.unwrap();
+        };
+        self.made.get_or_init(make).await;
+        let and = if self.server.contains('?') { '&' } else { '?' };
+        format!("{}{and}options[search_path]={}", self.server, self.name)
+    }
+
+    /// A connection of somebody else's.
+    async fn stranger(&self) -> PgConnection {
+        self.url().await.parse::<PgConnectOptions>().unwrap().connect().await.unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn several_hosts_may_make_the_catalogue_at_the_same_time() {
+    let Some(schema) = Schema::new() else { return };
+    schema.url().await;
+    let mut opening = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let schema = schema.clone();
+        opening.spawn(async move { schema.store().await.revision().await.unwrap() });
+    }
+    assert_eq!(opening.join_all().await, [0; 8]);
+}
+
+#[test]
+fn both_databases_have_the_same_migrations() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
+    let names = |database: &str| {
+        let entries = std::fs::read_dir(folder.join(database)).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(names("postgres"), names("sqlite"));
+    let built_in = super::migrate::migrator().iter().count();
+    assert_eq!(built_in, names("postgres").len(), "touch host/catalog/src/postgres/migrate.rs after adding a migration");
+}
+
+#[tokio::test]
+async fn an_older_host_works_on_an_expanded_catalogue_and_not_on_a_contracted_one() {
+    let Some(schema) = Schema::new() else { return };
+    let store = schema.store().await;
+    let newer = "
+        ALTER TABLE snapshots ADD COLUMN colour TEXT;
+        INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (9999, 'newer', TRUE, '', 0);";
+    sqlx::raw_sql(newer).execute(&mut schema.stranger().await).await.unwrap();
+    for host in [store, schema.store().await] {
+        publish(&*host, "cpi", "two", TODAY + 1).await;
+        assert_eq!(host.datasets().await.unwrap()[0].current.id, "two");
+    }
+    sqlx::raw_sql("UPDATE revision SET least_migration = 9999").execute(&mut schema.stranger().await).await.unwrap();
+    let failure = open(&schema.url().await, &DatabaseSettings::default()).await.err().unwrap();
+    assert!(matches!(failure, Failure::TooNew { least: 9999, .. }), "{failure}");
+    assert!(failure.to_string().contains("run a newer version"), "{failure}");
+}
+
+#[tokio::test]
+async fn what_others_commit_is_told_and_usage_is_not() {
+    let Some(schema) = Schema::new() else { return };
+    let (server, operator) = (schema.store().await, schema.store().await);
+    issue_key(&*operator, "key_1", Plan::Free).await;
+    let mut moves = server.moves().unwrap();
+    let told = async |moves: &mut watch::Receiver<()>| tokio::time::timeout(TWO_SECONDS / 4, moves.changed()).await.is_ok();
+    let mut publishes = 0;
+    // Listening begins beside everything else.
+    while !told(&mut moves).await {
+        publishes += 1;
+        assert!(publishes < 20, "nobody tells");
+        publish(&*operator, "cpi", &format!("s{publishes}"), TODAY + publishes).await;
+    }
+    while told(&mut moves).await {}
+    operator.reserve("key_1", "2026-11", 10).await.unwrap();
+    assert!(!told(&mut moves).await, "no host has to look");
+    operator.revoke_key("key_1", Millis(TODAY)).await.unwrap();
+    assert!(told(&mut moves).await);
+}
+
+#[tokio::test]
+async fn a_statement_that_waits_too_long_is_given_up_and_costs_its_connection_alone() {
+    let Some(schema) = Schema::new() else { return };
+    let settings = DatabaseSettings { connections: 1, answer_ms: 300, ..DatabaseSettings::default() };
+    let store = open(&schema.url().await, &settings).await.unwrap();
+    issue_key(&*store, "key_1", Plan::Free).await;
+    let mut stranger = schema.stranger().await;
+    let mut lock = stranger.begin().await.unwrap();
+    sqlx::raw_sql("LOCK TABLE usage IN ACCESS EXCLUSIVE MODE").execute(&mut *lock).await.unwrap();
+    let begun = Instant::now();
+    let failure = store.reserve("key_1", "2026-11", 10).await.unwrap_err();
+    assert!(begun.elapsed() < TWO_SECONDS && failure.left_no_trace(), "{failure}");
+    lock.rollback().await.unwrap();
+    store.revision().await.unwrap();
+    assert_eq!(store.reserve("key_1", "2026-11", 10).await.unwrap(), Reserved::Granted { used: 1 });
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_is_named_without_its_password() {
+    // Nothing listens on the discard port of a test machine.
+    let url = "postgres://ann:hunter2@127.0.0.1:9/yearbook";
+    let begun = Instant::now();
+    let message = open(url, &DatabaseSettings::default()).await.err().unwrap().to_string();
+    assert!(begun.elapsed() < TWO_SECONDS);
+    assert!(message.contains("127.0.0.1:9/yearbook") && message.contains("Check that PostgreSQL runs there"), "{message}");
+    assert!(!message.contains("hunter2"), "{message}");
+}
+
+#[tokio::test]
+async fn a_check_finds_what_does_not_belong() {
+    let Some(schema) = Schema::new() else { return };
+    let store = schema.store().await;
+    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    let damage = "INSERT INTO datasets (name, namespace, checked_at) VALUES ('lost', 'prices', 1)";
+    sqlx::raw_sql(damage).execute(&mut schema.stranger().await).await.unwrap();
+    assert_eq!(store.check().await.unwrap(), ["a dataset has no snapshot"]);
+}

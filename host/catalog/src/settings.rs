@@ -1,0 +1,37 @@
+//! `[database]`, as far as the catalogue understands it: bounds for a database on the network. SQLite has bounds of its own
+//! (`sqlite/connect.rs`).
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// How PostgreSQL is used, and for how long it may be away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DatabaseSettings {
+    /// Connections of one process, besides one that listens for changes. Default 16: six hosts fit into a server's usual 100.
+    pub connections: u32,
+    /// Longest wait for a free or a new connection, milliseconds. Default 1,000: a client that waits longer is better told 503.
+    pub acquire_ms: u64,
+    /// Longest that one statement may take, milliseconds, waits for locks included. Default 5,000: statements take milliseconds, a publish
+    /// that waits for another dataset's commit some more.
+    pub answer_ms: u64,
+}
+
+impl Default for DatabaseSettings {
+    fn default() -> Self {
+        Self { connections: 16, acquire_ms: 1_000, answer_ms: 5_000 }
+    }
+}
+
+impl DatabaseSettings {
+    /// [`DatabaseSettings::acquire_ms`] as a duration.
+    pub(crate) fn acquire(&self) -> Duration {
+        Duration::from_millis(self.acquire_ms)
+    }
+
+    /// [`DatabaseSettings::answer_ms`] as a duration.
+    pub(crate) fn answer(&self) -> Duration {
+        Duration::from_millis(self.answer_ms)
+    }
+}

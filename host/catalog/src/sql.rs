@@ -1,0 +1,96 @@
+//! One way of asking, whichever database answers: statements are those of `statements.rs`, values and rows are of types that both
+//! databases know. Knows nothing of transactions (`database/session.rs`) and of tables.
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::{Encode, FromRow, PgConnection, Postgres, Sqlite, SqliteConnection, Type};
+use tokio::time::timeout;
+
+/// Where statements go: a connection, within a transaction or without.
+pub(crate) enum Connection<'c> {
+    /// SQLite bounds its own waits.
+    Sqlite(&'c mut SqliteConnection),
+    /// A statement may take so long: a network may swallow its answer.
+    Postgres(&'c mut PgConnection, Duration),
+}
+
+/// A statement whose values are being bound.
+#[must_use = "a statement that is not run does nothing"]
+pub(crate) enum Statement<'c> {
+    Sqlite(&'c mut SqliteConnection, Query<'static, Sqlite, SqliteArguments>),
+    Postgres(&'c mut PgConnection, Query<'static, Postgres, PgArguments>, Duration),
+}
+
+/// A value that both databases know.
+pub(crate) trait Value<'v>: Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Postgres> {}
+
+impl<'v, T: Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Postgres>> Value<'v> for T {}
+
+/// A row that can be read from both databases.
+pub(crate) trait Row: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> {}
+
+impl<T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow>> Row for T {}
+
+impl Connection<'_> {
+    /// Begins a statement.
+    pub(crate) fn query(&mut self, sql: &'static str) -> Statement<'_> {
+        match self {
+            Self::Sqlite(connection) => Statement::Sqlite(connection, sqlx::query(sql)),
+            Self::Postgres(connection, patience) => Statement::Postgres(connection, sqlx::query(sql), *patience),
+        }
+    }
+}
+
+impl Statement<'_> {
+    /// The next value, `$1` first.
+    pub(crate) fn bind<'v>(self, value: impl Value<'v>) -> Self {
+        match self {
+            Self::Sqlite(connection, query) => Self::Sqlite(connection, query.bind(value)),
+            Self::Postgres(connection, query, patience) => Self::Postgres(connection, query.bind(value), patience),
+        }
+    }
+
+    /// Runs it; how many rows it wrote.
+    pub(crate) async fn execute(self) -> Result<u64, sqlx::Error> {
+        match self {
+            Self::Sqlite(connection, query) => Ok(query.execute(connection).await?.rows_affected()),
+            Self::Postgres(connection, query, patience) => Ok(within(patience, query.execute(connection)).await?.rows_affected()),
+        }
+    }
+
+    /// Every row.
+    pub(crate) async fn all<R: Row>(self) -> Result<Vec<R>, sqlx::Error> {
+        match self {
+            Self::Sqlite(connection, query) => query.fetch_all(connection).await?.iter().map(R::from_row).collect(),
+            Self::Postgres(connection, query, patience) => {
+                within(patience, query.fetch_all(connection)).await?.iter().map(R::from_row).collect()
+            }
+        }
+    }
+
+    /// The first row, if there is one.
+    pub(crate) async fn optional<R: Row>(self) -> Result<Option<R>, sqlx::Error> {
+        match self {
+            Self::Sqlite(connection, query) => query.fetch_optional(connection).await?.as_ref().map(R::from_row).transpose(),
+            Self::Postgres(connection, query, patience) => {
+                within(patience, query.fetch_optional(connection)).await?.as_ref().map(R::from_row).transpose()
+            }
+        }
+    }
+
+    /// The first row; an error when there is none.
+    pub(crate) async fn one<R: Row>(self) -> Result<R, sqlx::Error> {
+        self.optional().await?.ok_or(sqlx::Error::RowNotFound)
+    }
+}
+
+/// What `work` answers, unless that takes longer than `patience`. What was sent may still be answered later, so the connection is of no
+/// more use then.
+pub(crate) async fn within<T>(patience: Duration, work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, sqlx::Error> {
+    let late = |_| Err(sqlx::Error::Io(std::io::Error::new(ErrorKind::TimedOut, "no answer in time")));
+    timeout(patience, work).await.unwrap_or_else(late)
+}

@@ -1,0 +1,150 @@
+//! Datasets, their snapshots and the tombstones of dropped ones, within a transaction.
+
+use crate::sql::Connection;
+use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
+
+use super::changes;
+use crate::rows::{FileRow, SnapshotRow, assemble};
+use crate::words::{list, whole, word};
+use crate::{Committed, Publication, Retention, Standing, statements};
+
+pub(crate) async fn datasets(connection: &mut Connection<'_>) -> Result<Vec<Dataset>, sqlx::Error> {
+    let datasets = connection.query(statements::DATASETS).all().await?;
+    let columns = connection.query(statements::CURRENT_COLUMNS).all().await?;
+    let summaries = connection.query(statements::SUMMARIES).all().await?;
+    assemble(datasets, columns, summaries)
+}
+
+pub(crate) async fn snapshot(connection: &mut Connection<'_>, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, sqlx::Error> {
+    let found: Option<SnapshotRow> = connection.query(statements::SNAPSHOT).bind(dataset.as_str()).bind(id).optional().await?;
+    let Some(row) = found else { return Ok(None) };
+    let columns = connection.query(statements::COLUMNS).bind(row.number).all().await?;
+    row.with_columns(columns).map(Some)
+}
+
+pub(crate) async fn standing(connection: &mut Connection<'_>, dataset: &DatasetName, id: &str) -> Result<Standing, sqlx::Error> {
+    for (statement, standing) in [(statements::IS_RETAINED, Standing::Retained), (statements::WAS_DROPPED, Standing::Dropped)] {
+        let (rows,): (i64,) = connection.query(statement).bind(dataset.as_str()).bind(id).one().await?;
+        if rows > 0 {
+            return Ok(standing);
+        }
+    }
+    Ok(Standing::Unknown)
+}
+
+pub(crate) async fn commit(
+    connection: &mut Connection<'_>,
+    publication: &Publication,
+    retention: Retention,
+) -> Result<Committed, sqlx::Error> {
+    let Publication { name, namespace, checked_at, .. } = publication;
+    connection.query(statements::PUT_DATASET).bind(name.as_str()).bind(namespace.as_str()).bind(checked_at.0).execute().await?;
+    let committed = put(connection, publication, retention).await?;
+    // Last, since it is the one row that all who publish have to pass, one after the other until each has committed.
+    connection.query(statements::MOVE_REVISION).execute().await?;
+    Ok(committed)
+}
+
+/// Makes the snapshot the current one of its dataset, whose row is locked.
+async fn put(connection: &mut Connection<'_>, publication: &Publication, retention: Retention) -> Result<Committed, sqlx::Error> {
+    let Publication { name, snapshot, checked_at, changes, .. } = publication;
+    let current: Option<(i64, String, String, i64)> = connection.query(statements::CURRENT).bind(name.as_str()).optional().await?;
+    if let Some((number, id, file, created_at)) = &current
+        && *id == snapshot.id
+    {
+        if *file != snapshot.file.sha256 {
+            // The same rows in a file written anew, after damage or by a newer writer: the snapshot keeps its age.
+            connection.query(statements::DELETE_SNAPSHOT).bind(number).execute().await?;
+            let renewed = Snapshot { created_at: Millis(*created_at), ..snapshot.clone() };
+            let renumbered = insert(connection, name, &renewed).await?;
+            connection.query(statements::RENUMBER_CHANGES).bind(number).bind(renumbered).execute().await?;
+        }
+        return Ok(Committed::Unchanged);
+    }
+    let number = insert(connection, name, snapshot).await?;
+    // Another publisher may have been faster: then nobody compared the two, and the history begins anew.
+    if let (Some((before, id, ..)), Some(changes)) = (current, changes)
+        && id == changes.from
+    {
+        changes::insert(connection, name, before, number, changes).await?;
+    }
+    drop_old(connection, name, retention, *checked_at).await?;
+    connection.query(statements::DROP_CHANGES).bind(name.as_str()).execute().await?;
+    Ok(Committed::New)
+}
+
+pub(crate) async fn retire(connection: &mut Connection<'_>, dataset: &DatasetName, at: Millis) -> Result<bool, sqlx::Error> {
+    let done = connection.query(statements::RETIRE).bind(dataset.as_str()).bind(at.0).execute().await?;
+    if done == 0 {
+        return Ok(false);
+    }
+    connection.query(statements::MOVE_REVISION).execute().await?;
+    Ok(true)
+}
+
+pub(crate) async fn referenced_files(connection: &mut Connection<'_>) -> Result<Vec<StoredFile>, sqlx::Error> {
+    let rows: Vec<FileRow> = connection.query(statements::REFERENCED_FILES).all().await?;
+    rows.into_iter().map(FileRow::read).collect()
+}
+
+async fn insert(connection: &mut Connection<'_>, dataset: &DatasetName, snapshot: &Snapshot) -> Result<i64, sqlx::Error> {
+    let credit = &snapshot.credit;
+    let (first_date, last_date) = snapshot.date_range.as_ref().map(|(first, last)| (first.as_str(), last.as_str())).unzip();
+    let bound = |index: usize| snapshot.bbox.map(|bbox| bbox.0[index]);
+    let (number,): (i64,) = connection
+        .query(statements::INSERT_SNAPSHOT)
+        .bind(dataset.as_str())
+        .bind(&snapshot.id)
+        .bind(snapshot.created_at.0)
+        .bind(whole(snapshot.rows)?)
+        .bind(&snapshot.file.sha256)
+        .bind(whole(snapshot.file.bytes)?)
+        .bind(&snapshot.title)
+        .bind(&snapshot.description)
+        .bind(&credit.source)
+        .bind(&credit.attribution)
+        .bind(&credit.licence)
+        .bind(&credit.source_url)
+        .bind(credit.source_url_precision.as_ref().map(word).transpose()?)
+        .bind(&snapshot.refresh_cadence)
+        .bind(snapshot.bulk_redistribution)
+        .bind(word(&snapshot.layout)?)
+        .bind(list(&snapshot.primary_key)?)
+        .bind(list(&snapshot.dimensions)?)
+        .bind(&snapshot.date_column)
+        .bind(first_date)
+        .bind(last_date)
+        .bind(bound(0))
+        .bind(bound(1))
+        .bind(bound(2))
+        .bind(bound(3))
+        .one()
+        .await?;
+    for (position, column) in (0_i64..).zip(&snapshot.columns) {
+        connection
+            .query(statements::INSERT_COLUMN)
+            .bind(number)
+            .bind(position)
+            .bind(&column.name)
+            .bind(word(&column.column_type)?)
+            .bind(column.nullable)
+            .bind(word(&column.role)?)
+            .bind(&column.unit)
+            .bind(&column.description)
+            .bind(column.few_values)
+            .execute()
+            .await?;
+    }
+    Ok(number)
+}
+
+async fn drop_old(connection: &mut Connection<'_>, dataset: &DatasetName, retention: Retention, now: Millis) -> Result<(), sqlx::Error> {
+    let history: Vec<(i64, i64)> = connection.query(statements::HISTORY).bind(dataset.as_str()).all().await?;
+    let times: Vec<Millis> = history.iter().map(|&(_, created_at)| Millis(created_at)).collect();
+    for index in retention.drops(&times, now) {
+        let (number, _) = history[index];
+        connection.query(statements::BURY_SNAPSHOT).bind(number).bind(now.0).execute().await?;
+        connection.query(statements::DELETE_SNAPSHOT).bind(number).execute().await?;
+    }
+    Ok(())
+}
