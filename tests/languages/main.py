@@ -5,6 +5,7 @@ Run by `cargo xtask test`. The key comes in SERVICE_API_KEY. Prints one line a c
 """
 
 import argparse
+import csv
 import json
 import os
 import pathlib
@@ -26,13 +27,21 @@ HARD = [
 
 
 class Server:
+    """A running server and the key to ask it with, patient where it asks for patience."""
+
     def __init__(self, base, key):
         self.base, self.key = base, key
 
     def get(self, path, **query):
         address = f"{self.base}{path}?{urllib.parse.urlencode(query)}"
-        with urllib.request.urlopen(urllib.request.Request(address, headers={"X-API-Key": self.key}), timeout=120) as response:
-            return response.headers, response.read()
+        while True:
+            try:
+                with urllib.request.urlopen(urllib.request.Request(address, headers={"X-API-Key": self.key}), timeout=120) as response:
+                    return response.headers, response.read()
+            except urllib.error.HTTPError as error:
+                if error.code != 429:
+                    raise
+                time.sleep(int(error.headers["Retry-After"]))
 
     def json(self, path, **query):
         return json.loads(self.get(path, **query)[1])
@@ -100,11 +109,14 @@ def same(left, right):
 
 def publish_hard(publish, folder):
     folder.mkdir(parents=True)
-    (folder / "data.json").write_text(json.dumps([{"id": row, "text": text, "maybe": None if row % 3 else row / 7} for row, text in enumerate(HARD)]))
+    with (folder / "data.csv").open("w", newline="") as file:
+        table = csv.writer(file, quoting=csv.QUOTE_MINIMAL)
+        table.writerow(["id", "text", "maybe"])
+        table.writerows([row, text, None if row % 3 else row / 7] for row, text in enumerate(HARD))
     fields = [{"name": "id", "type": "integer"}, {"name": "text", "type": "string"}, {"name": "maybe", "type": "number"}]
     package = {
         "name": "hard_markdown", "title": "Hard", "licenses": [{"name": "CC0-1.0"}], "sources": [{"title": "Nobody"}],
-        "resources": [{"name": "hard_markdown", "path": "data.json", "schema": {"fields": fields, "primaryKey": ["id"]}}],
+        "resources": [{"name": "hard_markdown", "path": "data.csv", "schema": {"fields": fields, "primaryKey": ["id"]}}],
         "yearbook": {"namespace": "tests", "source": "Nobody", "attribution_text": "Nobody", "bulk_redistribution": True},
     }
     (folder / "datapackage.json").write_text(json.dumps(package))

@@ -3,4 +3,5 @@
 mod check;
 mod hosts;
 mod lifecycle;
+mod released;
 mod swaps;

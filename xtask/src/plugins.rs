@@ -19,7 +19,7 @@ const FEATURES: &str = "-Ctarget-feature=+simd128,+bulk-memory";
 /// few pages and asks for no more. (Rust's default is a stack of 1 MiB, which every address lies behind.)
 const MEMORY: &str = "-Clink-arg=-zstack-size=262144\u{1f}-Clink-arg=--initial-memory=2097152";
 /// What a plugin may import: one function's interface, and one that holds only types.
-const IMPORTS: [&str; 2] = ["yearbook:plugin/log@0.1.0", "yearbook:plugin/types@0.1.0"];
+const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.0.0", "yearbook:plugin/types@1.0.0"];
 
 /// Builds every plugin with a profile ([`PROFILE`] as a rule) and returns the components' paths, sorted.
 /// A component that came out as before is not written again.

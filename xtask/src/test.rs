@@ -8,6 +8,7 @@ use crate::{command, spec};
 
 mod guide;
 mod integrations;
+mod interface;
 mod languages;
 mod licences;
 mod openapi;
@@ -61,6 +62,7 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
         return report.print();
     }
     report.step("formatting: rustfmt would change nothing", || command::run(repository.cargo().args(["fmt", "--all", "--check"])));
+    report.step("interface: what is released is as it was", || interface::check(repository));
     report.step("specification: every rule has a test or a reason to wait", || spec::run(repository));
     if !quick {
         report.step("lints: clippy has nothing to say about any target", || {

@@ -102,9 +102,9 @@ fn advice_on(rejected: &Rejected) -> String {
         Rejected::Imports(_) => {
             "build for wasm32-unknown-unknown and leave out what asks for files, clocks, randomness or the network; a plugin sees only its input"
         }
-        Rejected::Interface(_) => "export one of the worlds of wit/0.1.0/package.wit with `export_encoder!` or `export_generator!`",
+        Rejected::Interface(_) => "export one of the worlds of wit/1.0.0/package.wit with `export_encoder!` or `export_generator!`",
         Rejected::Trapped(_) => "describe must return at once, without looking at anything",
-        Rejected::Description(_) => "change the field that is named; the rules stand in wit/0.1.0/package.wit",
+        Rejected::Description(_) => "change the field that is named; the rules stand in wit/1.0.0/package.wit",
         Rejected::Taken(_) => "choose another name",
         Rejected::Busy => "try again",
     }

@@ -39,7 +39,7 @@ pub enum Rejected {
     #[error("the component imports {}; a plugin may import nothing but yearbook:plugin/log", .0.join(", "))]
     Imports(Vec<String>),
     /// It does not export the interface.
-    #[error("the component exports neither yearbook:plugin/encoder@0.1.0 nor yearbook:plugin/generator@0.1.0 as documented: {0}")]
+    #[error("the component exports neither yearbook:plugin/encoder@1.0.0 nor yearbook:plugin/generator@1.0.0 as documented: {0}")]
     Interface(String),
     /// `describe` was stopped.
     #[error("describe: {0}")]

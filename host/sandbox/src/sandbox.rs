@@ -26,13 +26,13 @@ use crate::tally::{Counts, Ledger, ReleaseName, Tally, Work};
 use crate::words::clean;
 
 /// What a component may import: `log`, and the interface of shared types, which has no function.
-const IMPORTS: [&str; 2] = ["yearbook:plugin/log@0.1.0", "yearbook:plugin/types@0.1.0"];
+const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.0.0", "yearbook:plugin/types@1.0.0"];
 
 /// Refused imports that are named: a component may have thousands.
 const IMPORTS_NAMED: usize = 20;
 
 /// The export that tells a generator from an encoder.
-const GENERATOR: &str = "yearbook:plugin/generator@0.1.0";
+const GENERATOR: &str = "yearbook:plugin/generator@1.0.0";
 
 /// A loaded plugin of either kind.
 #[derive(Clone)]

@@ -16,7 +16,7 @@ use encoder_world::yearbook::plugin::{log as wit_log, types};
 #[allow(unsafe_code, missing_docs, unreachable_pub, clippy::all, reason = "generated; which lints it trips varies with the generator")]
 pub mod encoder_world {
     wit_bindgen::generate!({
-        path: "../../wit/0.1.0",
+        path: "../../wit/1.0.0",
         world: "encoder-plugin",
         pub_export_macro: true,
         export_macro_name: "export_encoder_world",

@@ -2,7 +2,7 @@
 //! (an integration), name the type in [`export_encoder!`] or [`export_generator!`], and build the
 //! crate as a `cdylib` for `wasm32-unknown-unknown`.
 //!
-//! Owns: the guest's half of `wit/0.1.0/package.wit`, views over the columns that the host sends, the
+//! Owns: the guest's half of `wit/1.0.0/package.wit`, views over the columns that the host sends, the
 //! guest's allocator and panic hook, a toolkit for text formats ([`text`]) and a test kit
 //! ([`testing`]). Never touches: files, network, clock, randomness. A plugin is a pure function.
 //!

@@ -21,7 +21,7 @@ const SETTINGS: [(&str, &str); 3] =
     [("YEARBOOK_PLANS__STARTER__ROW_CAP", "5000"), ("YEARBOOK_LIMITS__BURST_PER_SECOND", "4"), ("YEARBOOK_LIMITS__BURST_SIZE", "4")];
 
 /// The interface that the examples are built against.
-const WIT: &str = "wit/0.1.0";
+const WIT: &str = "wit/1.0.0";
 
 pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let python = python::environment(repository, "languages", "tests/languages/requirements.txt")?;

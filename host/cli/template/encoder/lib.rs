@@ -12,7 +12,7 @@ pub struct Format {
 }
 
 impl Encoder for Format {
-    /// What clients see of the format. The rules for each field stand in `yearbook/wit/0.1.0/package.wit`.
+    /// What clients see of the format. The rules for each field stand in `yearbook/wit/1.0.0/package.wit`.
     fn describe() -> Description {
         Description {
             format: "{{name}}",

@@ -17,7 +17,7 @@ fn a_good_plugin_passes_its_check_and_nothing_is_left_behind_contract_6() {
     let yearbook = Yearbook::new();
     let said = yearbook.run(&["plugin", "check", &built("csv")]).ok();
     assert!(said.stdout.starts_with("csv 0.1.0 (encoder)\ndigest   "), "{}", said.stdout);
-    for part in ["imports  yearbook:plugin/log@0.1.0", "sandbox.cpu_ms_per_call", "Nothing is wrong."] {
+    for part in ["imports  yearbook:plugin/log@1.0.0", "sandbox.cpu_ms_per_call", "Nothing is wrong."] {
         assert!(said.stdout.contains(part), "{part}: {}", said.stdout);
     }
     let report = yearbook.run(&["plugin", "check", &built("meltano"), "--json"]).ok().json();
@@ -100,7 +100,7 @@ fn a_project_is_written_once_and_under_a_good_name() {
     let yearbook = Yearbook::new();
     let made = yearbook.run(&["plugin", "new", "generator", "my-tool", "--json"]).ok().json();
     assert_eq!(made["module"], json!("target/wasm32-unknown-unknown/release/my_tool.wasm"));
-    assert!(yearbook.path("my-tool/yearbook/wit/0.1.0/package.wit").exists());
+    assert!(yearbook.path("my-tool/yearbook/wit/1.0.0/package.wit").exists());
     let said = yearbook.run(&["plugin", "new", "encoder", "my-tool"]).failed(1);
     assert!(said.contains("exists already"), "{said}");
     yearbook.run(&["plugin", "new", "encoder", "My Tool"]).failed(2);

@@ -13,13 +13,13 @@ use generator_world::exports::yearbook::plugin::generator as wit;
 #[allow(unsafe_code, missing_docs, unreachable_pub, clippy::all, reason = "generated; which lints it trips varies with the generator")]
 pub mod generator_world {
     wit_bindgen::generate!({
-        path: "../../wit/0.1.0",
+        path: "../../wit/1.0.0",
         world: "generator-plugin",
         pub_export_macro: true,
         export_macro_name: "export_generator_world",
         with: {
-            "yearbook:plugin/log@0.1.0": crate::guest::encoder_world::yearbook::plugin::log,
-            "yearbook:plugin/types@0.1.0": crate::guest::encoder_world::yearbook::plugin::types,
+            "yearbook:plugin/log@1.0.0": crate::guest::encoder_world::yearbook::plugin::log,
+            "yearbook:plugin/types@1.0.0": crate::guest::encoder_world::yearbook::plugin::types,
         },
     });
 }

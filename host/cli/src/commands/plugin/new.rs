@@ -15,7 +15,7 @@ use crate::context::Context;
 
 /// The SDK's source, and the interface that it is the guest's half of.
 static SDK: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plugins/sdk/src");
-const INTERFACE: &str = include_str!("../../../../../wit/0.1.0/package.wit");
+const INTERFACE: &str = include_str!("../../../../../wit/1.0.0/package.wit");
 const TOOLCHAIN: &str = include_str!("../../../../../rust-toolchain.toml");
 
 pub(super) fn run(context: &Context, kind: PluginKind, name: &str) -> anyhow::Result<()> {
@@ -48,7 +48,7 @@ fn project(kind: PluginKind, name: &str) -> anyhow::Result<BTreeMap<String, Stri
         ("README.md".to_owned(), fill(include_str!("../../../template/common/README.md"))),
         ("rust-toolchain.toml".to_owned(), TOOLCHAIN.to_owned()),
         ("src/lib.rs".to_owned(), fill(source)),
-        ("yearbook/wit/0.1.0/package.wit".to_owned(), INTERFACE.to_owned()),
+        ("yearbook/wit/1.0.0/package.wit".to_owned(), INTERFACE.to_owned()),
         ("yearbook/plugins/sdk/Cargo.toml".to_owned(), manifest::of_the_sdk()?),
     ]);
     add(&SDK, &mut files)?;
