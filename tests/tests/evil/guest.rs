@@ -15,7 +15,7 @@ pub(crate) use image::{Image, Parameter};
 pub(crate) use tool::Tool;
 
 /// The interface that guests export.
-pub(crate) const ENCODER: &str = "yearbook:plugin/encoder@0.1.0";
+pub(crate) const ENCODER: &str = "yearbook:plugin/encoder@1.0.0";
 
 /// Functions that every guest may call. Answers stand from address 256 on.
 const HELPERS: &str = r#"
@@ -109,7 +109,7 @@ impl Guest {
         let (data, heap) = self.says.data();
         let mut text = format!(
             r#"(module
-  (import "yearbook:plugin/log@0.1.0" "write" (func $log (param i32 i32 i32)))
+  (import "yearbook:plugin/log@1.0.0" "write" (func $log (param i32 i32 i32)))
   (import "[export]{ENCODER}" "[resource-new]encoding" (func $new (param i32) (result i32)))
   (import "[export]{ENCODER}" "[resource-drop]encoding" (func $drop (param i32)))
   (memory (export "memory") {pages})
@@ -148,7 +148,7 @@ impl Guest {
 /// The plugin interface.
 fn interface() -> (Resolve, PackageId) {
     let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_dir(root().join("wit/0.1.0")).unwrap();
+    let (package, _) = resolve.push_dir(root().join("wit/1.0.0")).unwrap();
     (resolve, package)
 }
 

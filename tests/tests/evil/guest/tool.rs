@@ -5,7 +5,7 @@ use wit_parser::abi::{AbiVariant, WasmType};
 use super::image::{Heap, segment};
 use super::{component, interface};
 
-const GENERATOR: &str = "yearbook:plugin/generator@0.1.0";
+const GENERATOR: &str = "yearbook:plugin/generator@1.0.0";
 
 /// Where the strings begin: [`Heap`] says so.
 const STRINGS: usize = 4096;

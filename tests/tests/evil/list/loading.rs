@@ -20,7 +20,7 @@ fn malformed(reason: &str) -> String {
 }
 
 fn interface(reason: &str) -> String {
-    format!("the component exports neither yearbook:plugin/encoder@0.1.0 nor yearbook:plugin/generator@0.1.0 as documented: {reason}")
+    format!("the component exports neither yearbook:plugin/encoder@1.0.0 nor yearbook:plugin/generator@1.0.0 as documented: {reason}")
 }
 
 fn imports(names: &str) -> String {
@@ -72,18 +72,18 @@ pub(crate) fn list() -> Vec<Attack> {
         text(
             "import-in-types",
             "asks for a function under the name of the shared types",
-            || r#"(component (import "yearbook:plugin/types@0.1.0" (instance (export "read" (func)))))"#.into(),
+            || r#"(component (import "yearbook:plugin/types@1.0.0" (instance (export "read" (func)))))"#.into(),
             &interface(
-                "component imports instance `yearbook:plugin/types@0.1.0`, but a matching implementation was not found in the linker: instance export `read` has the wrong type: function implementation is missing",
+                "component imports instance `yearbook:plugin/types@1.0.0`, but a matching implementation was not found in the linker: instance export `read` has the wrong type: function implementation is missing",
             ),
             EXPORTS,
         ),
-        text("exports-nothing", "exports nothing", none, &interface("no exported instance named `yearbook:plugin/encoder@0.1.0`"), EXPORTS),
+        text("exports-nothing", "exports nothing", none, &interface("no exported instance named `yearbook:plugin/encoder@1.0.0`"), EXPORTS),
         text(
             "exports-in-part",
             "exports the interface without its functions",
             || format!("(component (instance $i) (export \"{ENCODER}\" (instance $i)))"),
-            &interface("instance export `yearbook:plugin/encoder@0.1.0` does not have export `describe`"),
+            &interface("instance export `yearbook:plugin/encoder@1.0.0` does not have export `describe`"),
             EXPORTS,
         ),
         text(
@@ -95,7 +95,7 @@ pub(crate) fn list() -> Vec<Attack> {
                     (func $f (result u32) (canon lift (core func $c "f"))) (instance $i (export "describe" (func $f))) (export "{ENCODER}" (instance $i)))"#
                 )
             },
-            &interface("instance export `yearbook:plugin/encoder@0.1.0` does not have export `[static]encoding.open`"),
+            &interface("instance export `yearbook:plugin/encoder@1.0.0` does not have export `[static]encoding.open`"),
             EXPORTS,
         ),
         text(
@@ -212,7 +212,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "nested-deep",
             "components within components, 300 deep",
             |_| nested(300),
-            rejected(&interface("no exported instance named `yearbook:plugin/encoder@0.1.0`")),
+            rejected(&interface("no exported instance named `yearbook:plugin/encoder@1.0.0`")),
             VALID,
         ),
         text(
