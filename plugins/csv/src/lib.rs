@@ -1,17 +1,15 @@
 //! The format `csv`: RFC 4180 with LF, always a header line (contract 3). Never touches Arrow
 //! libraries: text is written straight from columns.
 
-use yearbook_sdk::text::{Dialect as _, Rows};
+use yearbook_sdk::text::{Dialect as _, Rows, csv};
 use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Options, Parameter, Schema};
-
-mod quote;
 
 yearbook_sdk::export_encoder!(Csv);
 
 /// One response in CSV.
 #[derive(Debug)]
 pub struct Csv {
-    rows: Rows<quote::Quoting>,
+    rows: Rows<csv::Csv>,
     header: Vec<u8>,
 }
 
@@ -43,7 +41,7 @@ impl Encoder for Csv {
         let &[delimiter] = options.text("delimiter")?.as_bytes() else {
             return Err(Error::InvalidOption("csv.delimiter must be one character: `,`, `;`, tab or `|`".to_owned()));
         };
-        let quoting = quote::Quoting { delimiter };
+        let quoting = csv::Csv { delimiter };
         let lead = |position| if position == 0 { Vec::new() } else { vec![delimiter] };
         let mut header = Vec::new();
         for (position, field) in schema.fields.iter().enumerate() {

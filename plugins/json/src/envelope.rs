@@ -1,9 +1,8 @@
 //! The envelope of specification 2.3: where the data comes from, from the schema's metadata.
 
 use yearbook_sdk::Schema;
-use yearbook_sdk::text::Dialect;
-
-use crate::escape::Escaping;
+use yearbook_sdk::text::Dialect as _;
+use yearbook_sdk::text::json::Json;
 
 /// Names in the envelope; the schema has them after `yearbook.`.
 const FIELDS: [&str; 7] = ["dataset", "namespace", "source", "source_url", "licence", "attribution", "snapshot_id"];
@@ -15,11 +14,11 @@ pub(crate) fn head(schema: &Schema) -> Vec<u8> {
         if position > 0 {
             out.push(b',');
         }
-        Escaping.text(name.as_bytes(), &mut out);
+        Json.text(name.as_bytes(), &mut out);
         out.push(b':');
         match schema.metadata(&format!("yearbook.{name}")) {
-            Some(value) => Escaping.text(value.as_bytes(), &mut out),
-            None => out.extend_from_slice(Escaping::NULL),
+            Some(value) => Json.text(value.as_bytes(), &mut out),
+            None => out.extend_from_slice(b"null"),
         }
     }
     out.extend_from_slice(b"}],\"data\":[");

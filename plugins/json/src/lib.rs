@@ -2,18 +2,17 @@
 //! the data comes from (specification 2.3, contract 3). Never touches Arrow libraries: text is written
 //! straight from columns.
 
-use yearbook_sdk::text::{Dialect, Rows};
+use yearbook_sdk::text::{Rows, json};
 use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};
 
 mod envelope;
-mod escape;
 
 yearbook_sdk::export_encoder!(Json);
 
 /// One response in JSON.
 #[derive(Debug)]
 pub struct Json {
-    rows: Rows<escape::Escaping>,
+    rows: Rows<json::Json>,
     head: Vec<u8>,
     tail: &'static [u8],
 }
@@ -44,13 +43,7 @@ impl Encoder for Json {
 
     fn open(schema: Schema, options: &Options) -> Result<Self, Error> {
         let enveloped = options.boolean("envelope")?;
-        let leads = schema.fields.iter().enumerate().map(|(position, field)| {
-            let mut lead = vec![if position == 0 { b'{' } else { b',' }];
-            escape::Escaping.text(field.name.as_bytes(), &mut lead);
-            lead.push(b':');
-            lead
-        });
-        let rows = Rows::new(escape::Escaping, &schema.fields, leads.collect(), b"},")?;
+        let rows = json::objects(&schema.fields, b"},")?;
         let (head, tail): (_, &[u8]) = if enveloped { (envelope::head(&schema), b"]}") } else { (b"[".to_vec(), b"]") };
         Ok(Self { rows, head, tail })
     }

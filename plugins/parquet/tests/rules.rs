@@ -7,7 +7,8 @@ use bytes::Bytes;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
-use yearbook_parquet::{Parquet, ROW_GROUP_BYTES, ROW_GROUP_ROWS};
+use yearbook_parquet::Parquet;
+use yearbook_parquet_writer::{ROW_GROUP_BYTES, ROW_GROUP_ROWS};
 use yearbook_sdk::testing::{Table, conformance, encode, encode_parts};
 use yearbook_sdk::{Error, Value};
 

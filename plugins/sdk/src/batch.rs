@@ -5,6 +5,10 @@ use std::rc::Rc;
 
 use crate::{Column, Error, Field, Schema, wire};
 
+pub use recode::Recoder;
+
+mod recode;
+
 /// Rows of one `part` call.
 #[derive(Debug)]
 pub struct Batch {
@@ -61,6 +65,19 @@ impl Batch {
     /// Views of all columns.
     pub fn columns(&self) -> impl Iterator<Item = Column<'_>> {
         self.schema.fields.iter().zip(&self.arrays).map(|(field, array)| Column::new(field, array))
+    }
+
+    /// The batch without a column, and the column alone.
+    ///
+    /// # Panics
+    /// When there is no such column.
+    #[must_use]
+    pub fn split(mut self, column: usize) -> (Self, Self) {
+        let schema = Rc::make_mut(&mut self.schema);
+        let alone = Schema { fields: vec![schema.fields.remove(column)], metadata: Vec::new() };
+        let arrays = vec![self.arrays.remove(column)];
+        let alone = Self { schema: Rc::new(alone), rows: self.rows, arrays };
+        (self, alone)
     }
 
     #[cfg(feature = "arrow")]

@@ -7,13 +7,16 @@
 //! characters to escape a whole buffer at a time.
 
 mod cell;
+pub mod csv;
+pub mod json;
 mod lane;
 mod number;
 mod rows;
 mod sheet;
 mod time;
 
-pub use rows::Rows;
+pub use cell::render;
+pub use rows::{Rows, check};
 pub use scan::{any_byte, first_byte};
 
 mod scan;

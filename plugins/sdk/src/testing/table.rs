@@ -123,14 +123,14 @@ impl Table {
     #[must_use]
     pub fn furnished(self) -> Self {
         let rows = 0..self.rows;
-        let point = |row: usize| (row % 5 > 0).then(|| format!("MULTIPOINT ({}.5 -36.25)", row % 180));
+        let point = |row: usize| (!row.is_multiple_of(5)).then(|| format!("MULTIPOINT ({}.5 -36.25)", row % 180));
         let day = |row: usize| Some(format!("20{:02}-{:02}-{:02}", row / 336 % 100, row / 28 % 12 + 1, row % 28 + 1));
         let place = |row: usize| Some(["north", "south"][row % 2]);
         let table = self
             .text("a_geometry", &rows.clone().map(point).collect::<Vec<_>>())
             .text("a_day", &rows.clone().map(day).collect::<Vec<_>>())
             .dictionary("a_place", &rows.clone().map(place).collect::<Vec<_>>())
-            .numbers("a_value", &rows.map(|row| (row % 3 > 0).then_some(0.25)).collect::<Vec<_>>())
+            .numbers("a_value", &rows.map(|row| (!row.is_multiple_of(3)).then_some(0.25)).collect::<Vec<_>>())
             .about("a_day", "yearbook.type", "date");
         let roles = [("a_geometry", "geometry"), ("a_day", "date"), ("a_place", "dimension"), ("a_value", "value")];
         roles.into_iter().fold(table, |table, (column, role)| table.about(column, "yearbook.role", role))

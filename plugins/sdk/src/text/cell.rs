@@ -29,8 +29,8 @@ pub(super) fn is_supported<D: Dialect>(field: &Field) -> bool {
     }
 }
 
-/// Appends the value of a row.
-pub(super) fn render<D: Dialect>(dialect: &D, column: &Column<'_>, row: usize, out: &mut Vec<u8>) {
+/// Appends the value of a row. Types that [`Rows::new`](super::Rows::new) declines are null.
+pub fn render<D: Dialect>(dialect: &D, column: &Column<'_>, row: usize, out: &mut Vec<u8>) {
     if !column.is_valid(row) {
         out.extend_from_slice(D::NULL);
         return;

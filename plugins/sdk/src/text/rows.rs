@@ -17,22 +17,31 @@ pub struct Rows<D> {
 /// Rows after which the length of the rest is estimated.
 const SAMPLE: usize = 64;
 
+/// Whether a dialect can write all of some columns, and whether there are any.
+///
+/// # Errors
+/// [`Error::UnsupportedSchema`] naming a column that the dialect cannot write.
+pub fn check<D: Dialect>(fields: &[Field]) -> Result<(), Error> {
+    if fields.is_empty() {
+        return Err(Error::UnsupportedSchema("the table has no columns; name at least one in `columns`".to_owned()));
+    }
+    match fields.iter().find(|field| !cell::is_supported::<D>(field)) {
+        None => Ok(()),
+        Some(field) => Err(Error::UnsupportedSchema(format!(
+            "column `{}` has the Arrow type `{}`, which this format cannot carry; leave it out with `columns` or ask for arrow",
+            field.name,
+            field.dictionary.as_ref().map_or(&field.format, |values| &values.format)
+        ))),
+    }
+}
+
 impl<D: Dialect> Rows<D> {
     /// `leads` are what stands before the cells of each column (`,"name":`); `end` ends a row.
     ///
     /// # Errors
     /// [`Error::UnsupportedSchema`] naming a column that the dialect cannot write.
     pub fn new(dialect: D, fields: &[Field], leads: Vec<Vec<u8>>, end: &[u8]) -> Result<Self, Error> {
-        if fields.is_empty() {
-            return Err(Error::UnsupportedSchema("the table has no columns; name at least one in `columns`".to_owned()));
-        }
-        if let Some(field) = fields.iter().find(|field| !cell::is_supported::<D>(field)) {
-            return Err(Error::UnsupportedSchema(format!(
-                "column `{}` has the Arrow type `{}`, which this format cannot carry; leave it out with `columns` or ask for arrow",
-                field.name,
-                field.dictionary.as_ref().map_or(&field.format, |values| &values.format)
-            )));
-        }
+        check::<D>(fields)?;
         let lanes = leads.into_iter().map(Lane::new::<D>).collect();
         Ok(Self { dialect, lanes, end: Piece::new(&[end]), block: Block::default() })
     }

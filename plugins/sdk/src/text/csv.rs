@@ -1,14 +1,15 @@
 //! CSV's fields: RFC 4180, section 2, rules 5 to 7; numbers that are not finite as in Table Schema.
 
-use yearbook_sdk::text::{Dialect, any_byte, first_byte};
+use super::{Dialect, any_byte, first_byte};
 
 /// How CSV writes values.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Quoting {
-    pub(crate) delimiter: u8,
+pub struct Csv {
+    /// Stands between fields.
+    pub delimiter: u8,
 }
 
-impl Dialect for Quoting {
+impl Dialect for Csv {
     const NULL: &'static [u8] = b"";
     const NAN: &'static [u8] = b"NaN";
     const INFINITY: &'static [u8] = b"INF";

@@ -4,7 +4,8 @@ use yearbook_sdk::Error;
 
 /// What a client may choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Codec {
+#[expect(missing_docs, reason = "the format's own names")]
+pub enum Codec {
     None,
     Snappy,
     Lz4Raw,
@@ -14,8 +15,12 @@ pub(crate) enum Codec {
 const SAMPLE: usize = 8 * 1024;
 
 impl Codec {
-    /// By the name in the parameter `compression`.
-    pub(crate) fn parse(name: &str) -> Option<Self> {
+    /// Names for [`Codec::parse`].
+    pub const NAMES: &[&str] = &["none", "snappy", "lz4_raw"];
+
+    /// By the name that clients write.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "none" => Self::None,
             "snappy" => Self::Snappy,

@@ -3,13 +3,14 @@
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema};
 use yearbook_sdk::{Error, Field, Schema};
 
-/// All pairs.
+/// All pairs, `more` in front of the Arrow schema.
 ///
 /// # Errors
 /// As [`yearbook_sdk::arrow::schema`].
-pub(crate) fn pairs(schema: &Schema) -> Result<Vec<(String, String)>, Error> {
+pub(crate) fn pairs(schema: &Schema, more: &[(String, String)]) -> Result<Vec<(String, String)>, Error> {
     let arrow = yearbook_sdk::arrow::schema(&plain(schema))?;
     let mut pairs = schema.metadata.clone();
+    pairs.extend_from_slice(more);
     pairs.push((ARROW_SCHEMA_META_KEY.to_owned(), encode_arrow_schema(&arrow)));
     Ok(pairs)
 }

@@ -55,7 +55,7 @@ impl Other {
         std::mem::take(&mut self.note)
     }
 
-    pub(crate) fn tail(&self, notes: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
+    pub(crate) fn tail(&self, notes: &[Note], more: &[(String, String)], out: &mut Vec<u8>) -> Result<(), Error> {
         let empty = self.writer().and_then(ArrowWriter::into_inner).map_err(internal)?;
         let empty = split(&empty).map(|(_, footer)| ParquetMetaDataReader::decode_metadata(footer));
         let empty = empty.unwrap_or_else(|| Err(ParquetError::General("no footer".to_owned()))).map_err(internal)?;
@@ -69,7 +69,7 @@ impl Other {
         }
         let about = empty.file_metadata();
         let rows = groups.iter().map(RowGroupMetaData::num_rows).sum();
-        let pairs = keys::pairs(&self.schema)?.into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
+        let pairs = keys::pairs(&self.schema, more)?.into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
         let orders = about.column_orders().cloned();
         let about =
             FileMetaData::new(about.version(), rows, Some(crate::CREATED_BY.to_owned()), Some(pairs), about.schema_descr_ptr(), orders);

@@ -53,7 +53,7 @@ pub(crate) fn compare(left: &[u8], right: &[u8], physical: Physical) -> Ordering
         Physical::Int64 => i64::from_le_bytes(number(left)).cmp(&i64::from_le_bytes(number(right))),
         // Bounds are never NaN.
         Physical::Double => f64::from_le_bytes(number(left)).total_cmp(&f64::from_le_bytes(number(right))),
-        Physical::Boolean | Physical::Text => left.cmp(right),
+        Physical::Boolean | Physical::Text | Physical::Binary => left.cmp(right),
     }
 }
 

@@ -53,7 +53,7 @@ fn size(columns: &[Column<'_>], rows: Range<usize>) -> usize {
 fn weight(column: &Column<'_>, rows: Range<usize>) -> usize {
     match &column.values {
         Values::Boolean(_) => rows.len().div_ceil(8),
-        Values::Utf8(texts) => {
+        Values::Utf8(texts) | Values::Binary(texts) => {
             let offset = |row: usize| texts.offsets().get(row).copied().unwrap_or(0);
             usize::try_from(offset(rows.end) - offset(rows.start)).unwrap_or(0) + rows.len() * 4
         }
@@ -77,15 +77,32 @@ fn chunk(out: &mut Vec<u8>, tools: &mut Tools, column: &Column<'_>, rows: Range<
             let texts = Texts { offsets: &texts.offsets()[rows.start..=rows.end], bytes: texts.buffer() };
             text::write(out, tools, optional, texts, valid)
         }
-        Values::Dictionary(dictionary) => match &dictionary.values.values {
-            Values::Utf8(texts) => {
-                let texts = Texts { offsets: texts.offsets(), bytes: texts.buffer() };
-                text::write_keys(out, tools, optional, &dictionary.keys[rows], valid, texts)
+        Values::Binary(values) => {
+            let values = Texts { offsets: &values.offsets()[rows.start..=rows.end], bytes: values.buffer() };
+            text::write(out, tools, optional, values, valid).map(unbounded)
+        }
+        Values::Dictionary(dictionary) => {
+            let keys = &dictionary.keys[rows];
+            match &dictionary.values.values {
+                Values::Utf8(texts) => {
+                    let texts = Texts { offsets: texts.offsets(), bytes: texts.buffer() };
+                    text::write_keys(out, tools, optional, keys, valid, texts)
+                }
+                Values::Binary(values) => {
+                    let values = Texts { offsets: values.offsets(), bytes: values.buffer() };
+                    text::write_keys(out, tools, optional, keys, valid, values).map(unbounded)
+                }
+                _ => Err(unexpected(column)),
             }
-            _ => Err(unexpected(column)),
-        },
+        }
         _ => Err(unexpected(column)),
     }
+}
+
+/// Bounds of bytes that are no text would be as long as the values.
+fn unbounded(mut chunk: Chunk) -> Chunk {
+    chunk.pages.iter_mut().for_each(|page| page.bounds = None);
+    chunk
 }
 
 fn unexpected(column: &Column<'_>) -> Error {

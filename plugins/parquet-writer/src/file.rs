@@ -15,6 +15,8 @@ pub(crate) enum Physical {
     Int64,
     Double,
     Text,
+    /// As text, but of any bytes, so without bounds.
+    Binary,
 }
 
 impl Physical {
@@ -25,6 +27,7 @@ impl Physical {
             (DataType::Int64, false) => Some(Self::Int64),
             (DataType::Float64, false) => Some(Self::Double),
             (DataType::Utf8, _) => Some(Self::Text),
+            (DataType::Binary, _) => Some(Self::Binary),
             _ => None,
         }
     }
@@ -35,7 +38,7 @@ impl Physical {
             Self::Boolean => 0,
             Self::Int64 => 2,
             Self::Double => 5,
-            Self::Text => 6,
+            Self::Text | Self::Binary => 6,
         }
     }
 }
@@ -76,7 +79,7 @@ impl File {
         std::mem::take(&mut self.note)
     }
 
-    pub(crate) fn tail(&self, notes: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
+    pub(crate) fn tail(&self, notes: &[Note], more: &[(String, String)], out: &mut Vec<u8>) -> Result<(), Error> {
         let mut groups = Vec::new();
         let mut end = footer::MAGIC.len() as u64;
         for Note { offset, bytes } in notes {
@@ -87,7 +90,7 @@ impl File {
                 groups.push(Placed { offset, group });
             }
         }
-        let pairs = keys::pairs(&self.schema)?;
+        let pairs = keys::pairs(&self.schema, more)?;
         let about = About { columns: &self.columns, codec: self.codec, pairs: &pairs, created_by: crate::CREATED_BY };
         footer::write(&about, &groups, end, out);
         Ok(())

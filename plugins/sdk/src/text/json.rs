@@ -1,12 +1,13 @@
-//! JSON's strings (RFC 8259, section 7): UTF-8 as it is, and only what must be escaped escaped.
+//! JSON (RFC 8259): strings are UTF-8 as it is, and only what must be escaped is; rows are objects.
 
-use yearbook_sdk::text::{Dialect, any_byte, first_byte};
+use super::{Dialect, Rows, any_byte, first_byte};
+use crate::{Error, Field};
 
 /// How JSON writes values.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Escaping;
+pub struct Json;
 
-impl Dialect for Escaping {
+impl Dialect for Json {
     const NULL: &'static [u8] = b"null";
     const NAN: &'static [u8] = b"null";
     const INFINITY: &'static [u8] = b"null";
@@ -32,6 +33,20 @@ impl Dialect for Escaping {
         out.extend_from_slice(rest);
         out.push(b'"');
     }
+}
+
+/// Rows as objects with every column present. `end` ends a row, its closing brace included.
+///
+/// # Errors
+/// [`Error::UnsupportedSchema`] naming a column that JSON cannot carry.
+pub fn objects(fields: &[Field], end: &[u8]) -> Result<Rows<Json>, Error> {
+    let leads = fields.iter().enumerate().map(|(position, field)| {
+        let mut lead = vec![if position == 0 { b'{' } else { b',' }];
+        Json.text(field.name.as_bytes(), &mut lead);
+        lead.push(b':');
+        lead
+    });
+    Rows::new(Json, fields, leads.collect(), end)
 }
 
 #[inline(always)]

@@ -1,0 +1,135 @@
+//! RFC 7946, as far as datasets meet it.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use geojson::FeatureCollection;
+use yearbook_geojson::GeoJson;
+use yearbook_sdk::Error;
+use yearbook_sdk::testing::{Table, conformance, encode};
+
+fn text(table: &Table) -> String {
+    String::from_utf8(encode::<GeoJson>(table, &[]).unwrap()).unwrap()
+}
+
+fn placed(geometries: &[Option<&str>]) -> Table {
+    Table::new().text("shape", geometries).about("shape", "yearbook.role", "geometry")
+}
+
+/// The geometry object of one text.
+fn geometry(wkt: &str) -> String {
+    let text = text(&placed(&[Some(wkt)]));
+    let object = text.strip_prefix(r#"{"type":"FeatureCollection","features":[{"type":"Feature","geometry":"#);
+    object.and_then(|object| object.strip_suffix(r#","properties":null}]}"#)).unwrap_or_else(|| panic!("{text}")).to_owned()
+}
+
+#[test]
+fn conforms() {
+    conformance::check::<GeoJson>(|bytes| serde_json::from_slice::<FeatureCollection>(bytes).unwrap().features.len());
+}
+
+#[test]
+fn a_row_is_a_feature_and_credit_stands_beside_them() {
+    let table = Table::new()
+        .text("name", &[Some("two\nlines"), None])
+        .dictionary("shape", &[Some("POINT (174.76 -36.85)"), None])
+        .numbers("value", &[Some(f64::NAN), Some(1.5)])
+        .about("shape", "yearbook.role", "geometry")
+        .metadata("yearbook.licence", "CC-BY-4.0")
+        .metadata("yearbook.attribution", "\"A\"");
+    assert_eq!(
+        text(&table),
+        r#"{"type":"FeatureCollection","licence":"CC-BY-4.0","attribution":"\"A\"","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[174.76,-36.85]},"properties":{"name":"two\nlines","value":null}},{"type":"Feature","geometry":null,"properties":{"name":null,"value":1.5}}]}"#
+    );
+}
+
+#[test]
+fn every_kind_of_geometry_has_its_form_and_may_be_empty() {
+    for (wkt, expected) in [
+        ("POINT(1 2)", r#"{"type":"Point","coordinates":[1,2]}"#),
+        ("POINT EMPTY", r#"{"type":"Point","coordinates":[]}"#),
+        (" lineString ( 1.0 2.50,\n3 4 ) ", r#"{"type":"LineString","coordinates":[[1.0,2.50],[3,4]]}"#),
+        ("MULTIPOINT (1 2, (3 4), EMPTY)", r#"{"type":"MultiPoint","coordinates":[[1,2],[3,4]]}"#),
+        ("MULTIPOINT (EMPTY, 1 2)", r#"{"type":"MultiPoint","coordinates":[[1,2]]}"#),
+        ("MULTILINESTRING ((1 2, 3 4), EMPTY)", r#"{"type":"MultiLineString","coordinates":[[[1,2],[3,4]],[]]}"#),
+        ("MULTIPOLYGON EMPTY", r#"{"type":"MultiPolygon","coordinates":[]}"#),
+        ("MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)), EMPTY)", r#"{"type":"MultiPolygon","coordinates":[[[[0,0],[1,0],[1,1],[0,0]]],[]]}"#),
+        (
+            "GEOMETRYCOLLECTION (POINT (1 2), GEOMETRYCOLLECTION EMPTY)",
+            r#"{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2]},{"type":"GeometryCollection","geometries":[]}]}"#,
+        ),
+    ] {
+        assert_eq!(geometry(wkt), expected, "{wkt}");
+    }
+}
+
+#[test]
+fn rings_are_turned_to_follow_the_right_hand_rule_rfc_7946_3_1_6() {
+    let clockwise = "POLYGON ((0 0, 0 9, 9 9, 9 0, 0 0), (1 1, 2 1, 2 2, 1 1))";
+    let turned = r#"{"type":"Polygon","coordinates":[[[0,0],[9,0],[9,9],[0,9],[0,0]],[[1,1],[2,2],[2,1],[1,1]]]}"#;
+    assert_eq!(geometry(clockwise), turned);
+    let counterclockwise = "POLYGON ((0 0, 9 0, 9 9, 0 9, 0 0), (1 1, 2 2, 2 1, 1 1))";
+    assert_eq!(geometry(counterclockwise), turned);
+    // Each polygon has an outer ring of its own, and a ring without area is left alone.
+    assert_eq!(
+        geometry("MULTIPOLYGON (((0 0, 0 1, 1 1, 0 0)), ((5 5, 5 6, 6 6, 5 5)), ((0 0, 1 1, 2 2, 0 0)))"),
+        r#"{"type":"MultiPolygon","coordinates":[[[[0,0],[1,1],[0,1],[0,0]]],[[[5,5],[6,6],[5,6],[5,5]]],[[[0,0],[1,1],[2,2],[0,0]]]]}"#
+    );
+    // Far from the origin the area is smaller than what a product of two coordinates can hold.
+    assert_eq!(
+        geometry("POLYGON ((179.9999999 -36, 179.9999999 -35.9999999, 180 -35.9999999, 179.9999999 -36))"),
+        r#"{"type":"Polygon","coordinates":[[[179.9999999,-36],[180,-35.9999999],[179.9999999,-35.9999999],[179.9999999,-36]]]}"#
+    );
+}
+
+#[test]
+fn digits_are_copied_and_numbers_without_a_form_in_json_get_one() {
+    for (number, expected) in [
+        ("174.7600000000000001", "174.7600000000000001"),
+        ("-0.0", "-0.0"),
+        ("+1", "1"),
+        (".5", "0.5"),
+        ("-.5", "-0.5"),
+        ("1.", "1"),
+        ("007.50", "7.50"),
+        ("1E-7", "1e-7"),
+        ("1.e+2", "1e+2"),
+    ] {
+        assert_eq!(geometry(&format!("POINT ({number} 0)")), format!(r#"{{"type":"Point","coordinates":[{expected},0]}}"#));
+    }
+}
+
+#[test]
+fn what_is_not_wkt_of_two_dimensions_is_an_error_and_nothing_panics() {
+    let deep = format!("{}POINT (1 2){}", "GEOMETRYCOLLECTION (".repeat(100), ")".repeat(100));
+    for wkt in [
+        "",
+        "POINT",
+        "POINT (",
+        "POINT (1",
+        "POINT (1 2",
+        "POINT (1 2) x",
+        "POINT (1 2 3)",
+        "POINT Z (1 2 3)",
+        "POINT (1 2, 3 4)",
+        "CIRCLE (1 2)",
+        "POINT (- 2)",
+        "POINT (1.2.3 4)",
+        "POINT (1e 2)",
+        "POINT (e5 2)",
+        "POINT (--1 2)",
+        "POLYGON (0 0)",
+        "POLYGON ((0 0, 1e999 1, 0 0))",
+        "MULTIPOINT ((1 2, 3 4))",
+        "SRID=4326;POINT (1 2)",
+        "POINT (é 2)",
+        &deep,
+    ] {
+        let made = encode::<GeoJson>(&placed(&[Some(wkt)]), &[]);
+        assert!(matches!(made, Err(Error::Internal(_))), "{wkt}: {made:?}");
+    }
+}
+
+#[test]
+fn a_table_without_geometry_is_declined_with_what_to_do() {
+    let declined = encode::<GeoJson>(&Table::new().integers("a", &[Some(1)]), &[]);
+    assert!(matches!(declined, Err(Error::UnsupportedSchema(said)) if said.contains("geometry=false") && said.contains("format=json")));
+}

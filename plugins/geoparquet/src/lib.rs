@@ -1,0 +1,115 @@
+//! The format `geoparquet`: GeoParquet 1.1 (<https://geoparquet.org/releases/v1.1.0/>), which is Parquet with the geometry as WKB and a
+//! description of it in the file's metadata. [`yearbook_parquet_writer`] writes the file.
+
+use yearbook_parquet_writer::{Codec, ROW_GROUP_ROWS, Writer};
+use yearbook_sdk::batch::Recoder;
+use yearbook_sdk::generator::Role;
+use yearbook_sdk::text::{Dialect as _, json::Json};
+use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};
+
+use wkb::{Extent, NOWHERE};
+
+mod wkb;
+
+yearbook_sdk::export_encoder!(GeoParquet);
+
+/// What the geometry is called, as tools expect, since it is WKT no more; unless the dataset has such a column.
+const NAME: &str = "geometry";
+
+/// One response in GeoParquet.
+pub struct GeoParquet {
+    name: String,
+    recoder: Recoder<Extent>,
+    writer: Writer,
+    /// Of the part that was just made.
+    extent: Extent,
+}
+
+impl Encoder for GeoParquet {
+    fn describe() -> Description {
+        Description {
+            format: "geoparquet",
+            version: env!("CARGO_PKG_VERSION"),
+            media_type: "application/vnd.apache.parquet; profile=geoparquet",
+            extension: "parquet",
+            separator: Some(b""),
+            part_rows: u32::try_from(ROW_GROUP_ROWS).ok(),
+            dictionaries: true,
+            compressible: false,
+            parameters: vec![Parameter {
+                name: "compression",
+                kind: Kind::Text,
+                default: "snappy",
+                allowed: Codec::NAMES,
+                docs: "How columns are compressed, other than those that it would not make a tenth smaller.",
+            }],
+            docs: "GeoParquet 1.1 for datasets with geometry: the format `parquet` with the geometry as WKB in the column `geometry`, and the \
+                   file's `geo` metadata (kinds of geometry, bounding box; coordinates are OGC:CRS84, longitude before latitude). Rings \
+                   are as they were published.",
+        }
+    }
+
+    fn open(mut schema: Schema, options: &Options) -> Result<Self, Error> {
+        let chosen = options.text("compression")?;
+        let codec = Codec::parse(chosen)
+            .ok_or_else(|| Error::InvalidOption(format!("geoparquet.compression cannot be `{chosen}`; take none, snappy or lz4_raw")))?;
+        let Some(column) = schema.position(Role::Geometry) else {
+            return Err(Error::UnsupportedSchema(
+                "there is no geometry among the columns asked for, which GeoParquet needs; leave out `geometry=false`, add the geometry to \
+                 `columns`, or take `format=parquet` where the dataset has none"
+                    .to_owned(),
+            ));
+        };
+        if schema.fields.iter().all(|field| field.name != NAME) {
+            schema.fields[column].name = NAME.to_owned();
+        }
+        let name = schema.fields[column].name.clone();
+        let recoder = Recoder::new(schema, column);
+        let writer = Writer::open(recoder.schema().clone(), codec)?;
+        Ok(Self { name, recoder, writer, extent: NOWHERE })
+    }
+
+    fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.writer.head(out);
+        Ok(())
+    }
+
+    fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut extent = NOWHERE;
+        let batch = self.recoder.apply(batch, |text, out| Ok(wkb::geometry(text, out)?), |own| extent.join(own))?;
+        self.extent = extent;
+        self.writer.part(batch, out)
+    }
+
+    fn note(&mut self) -> Vec<u8> {
+        let mut note = Vec::new();
+        self.extent.write(&mut note);
+        note.extend(self.writer.note());
+        note
+    }
+
+    fn tail(&mut self, notes: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
+        let mut extent = NOWHERE;
+        let mut inner = Vec::with_capacity(notes.len());
+        for Note { offset, bytes } in notes {
+            let (own, rest) = Extent::read(bytes)?;
+            extent.join(&own);
+            inner.push(Note { offset: *offset, bytes: rest.to_vec() });
+        }
+        self.writer.tail(&inner, &[("geo".to_owned(), about(&self.name, &extent))], out)
+    }
+}
+
+/// The `geo` metadata. Without `crs` it is OGC:CRS84, which is what datasets have.
+fn about(name: &str, extent: &Extent) -> String {
+    let mut quoted = Vec::new();
+    Json.text(name.as_bytes(), &mut quoted);
+    let name = String::from_utf8_lossy(&quoted);
+    let kinds: Vec<_> = extent.kinds().map(|kind| format!("\"{kind}\"")).collect();
+    let bbox =
+        extent.bbox().map_or(String::new(), |[west, south, east, north]| format!(r#","bbox":[{west:?},{south:?},{east:?},{north:?}]"#));
+    format!(
+        r#"{{"version":"1.1.0","primary_column":{name},"columns":{{{name}:{{"encoding":"WKB","geometry_types":[{}]{bbox}}}}}}}"#,
+        kinds.join(",")
+    )
+}

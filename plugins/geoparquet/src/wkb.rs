@@ -1,0 +1,196 @@
+//! WKT into well-known binary (OGC 06-103r4, section 8), little-endian, and what the file says of all geometries together.
+
+use yearbook_sdk::Error;
+use yearbook_wkt::{DEPTH, Kind, Malformed, Reader, value};
+
+/// Where some geometries lie and of which kinds they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Extent {
+    /// West, south, east, north; none has a place where west is beyond east.
+    bounds: [f64; 4],
+    /// A bit a kind, in the order of their numbers.
+    kinds: u8,
+}
+
+/// Of no geometry.
+pub(crate) const NOWHERE: Extent = Extent { bounds: [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY], kinds: 0 };
+
+/// Bytes of an extent in a note.
+pub(crate) const NOTED: usize = 33;
+
+impl Extent {
+    pub(crate) fn join(&mut self, other: &Self) {
+        let ([west, south, east, north], own) = (other.bounds, self.bounds);
+        self.bounds = [own[0].min(west), own[1].min(south), own[2].max(east), own[3].max(north)];
+        self.kinds |= other.kinds;
+    }
+
+    fn include(&mut self, x: f64, y: f64) {
+        let [west, south, east, north] = self.bounds;
+        self.bounds = [west.min(x), south.min(y), east.max(x), north.max(y)];
+    }
+
+    /// West, south, east and north, where there is any position.
+    pub(crate) fn bbox(&self) -> Option<[f64; 4]> {
+        (self.bounds[0] <= self.bounds[2]).then_some(self.bounds)
+    }
+
+    /// Names of the kinds.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = &'static str> {
+        Kind::ALL.into_iter().filter(|kind| self.kinds >> *kind as u8 & 1 == 1).map(Kind::name)
+    }
+
+    pub(crate) fn write(&self, note: &mut Vec<u8>) {
+        self.bounds.iter().for_each(|bound| note.extend_from_slice(&bound.to_le_bytes()));
+        note.push(self.kinds);
+    }
+
+    /// What [`Extent::write`] wrote, and what follows it.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when the note is none of this encoder's.
+    pub(crate) fn read(note: &[u8]) -> Result<(Self, &[u8]), Error> {
+        let parts = note.split_first_chunk::<NOTED>();
+        let (own, rest) = parts.ok_or_else(|| Error::Internal("a part's note came back as something else".to_owned()))?;
+        let bound = |at: usize| own[at * 8..].first_chunk().map_or(0.0, |bytes| f64::from_le_bytes(*bytes));
+        Ok((Self { bounds: [bound(0), bound(1), bound(2), bound(3)], kinds: own[32] }, rest))
+    }
+}
+
+/// Appends the geometry of a text and says where it lies.
+///
+/// # Errors
+/// [`Malformed`] for text that is not WKT of two dimensions; something may have been appended then.
+pub(crate) fn geometry(text: &str, out: &mut Vec<u8>) -> Result<Extent, Malformed> {
+    let mut reader = Reader::new(text);
+    let mut extent = NOWHERE;
+    let kind = named(&mut reader, DEPTH, &mut extent, out)?;
+    reader.end()?;
+    extent.kinds = 1 << kind as u8;
+    Ok(extent)
+}
+
+fn named(reader: &mut Reader<'_>, depth: usize, extent: &mut Extent, out: &mut Vec<u8>) -> Result<Kind, Malformed> {
+    let deeper = depth.checked_sub(1).ok_or(Malformed { at: 0 })?;
+    let kind = reader.kind()?;
+    header(kind, out);
+    match (kind, kind.member()) {
+        (Kind::GeometryCollection, _) => counted(reader, out, |reader, out| named(reader, deeper, extent, out).map(|_| ()))?,
+        (_, Some(member)) => counted(reader, out, |reader, out| {
+            header(member, out);
+            body(member, reader, extent, out)
+        })?,
+        (_, None) => body(kind, reader, extent, out)?,
+    }
+    Ok(kind)
+}
+
+/// Byte order and kind.
+fn header(kind: Kind, out: &mut Vec<u8>) {
+    out.push(1);
+    out.extend_from_slice(&kind.number().to_le_bytes());
+}
+
+/// What stands behind the header of a geometry without members.
+fn body(kind: Kind, reader: &mut Reader<'_>, extent: &mut Extent, out: &mut Vec<u8>) -> Result<(), Malformed> {
+    match kind {
+        Kind::Point => point(reader, extent, out),
+        Kind::Polygon => counted(reader, out, |reader, out| counted(reader, out, |reader, out| position(reader, extent, out))),
+        _ => counted(reader, out, |reader, out| position(reader, extent, out)),
+    }
+}
+
+/// In parentheses, or bare in a MULTIPOINT; an empty point has the coordinates NaN.
+fn point(reader: &mut Reader<'_>, extent: &mut Extent, out: &mut Vec<u8>) -> Result<(), Malformed> {
+    if reader.has_number() {
+        return position(reader, extent, out);
+    }
+    if !reader.opens()? {
+        [f64::NAN; 2].iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+        return Ok(());
+    }
+    position(reader, extent, out)?;
+    if reader.goes_on()? { Err(Malformed { at: 0 }) } else { Ok(()) }
+}
+
+fn position(reader: &mut Reader<'_>, extent: &mut Extent, out: &mut Vec<u8>) -> Result<(), Malformed> {
+    let [x, y] = reader.position()?;
+    let (x, y) = (value(x)?, value(y)?);
+    extent.include(x, y);
+    out.extend_from_slice(&x.to_le_bytes());
+    out.extend_from_slice(&y.to_le_bytes());
+    Ok(())
+}
+
+/// Items with their number before them.
+fn counted(
+    reader: &mut Reader<'_>,
+    out: &mut Vec<u8>,
+    mut item: impl FnMut(&mut Reader<'_>, &mut Vec<u8>) -> Result<(), Malformed>,
+) -> Result<(), Malformed> {
+    let at = out.len();
+    out.extend_from_slice(&0_u32.to_le_bytes());
+    let mut count = 0_u32;
+    if reader.opens()? {
+        loop {
+            item(reader, out)?;
+            count += 1;
+            if !reader.goes_on()? {
+                break;
+            }
+        }
+    }
+    out[at..at + 4].copy_from_slice(&count.to_le_bytes());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    fn made(text: &str) -> (String, Extent) {
+        let mut out = Vec::new();
+        let extent = geometry(text, &mut out).unwrap();
+        (out.iter().map(|byte| format!("{byte:02x}")).collect(), extent)
+    }
+
+    #[test]
+    fn bytes_are_those_of_other_writers() {
+        // As shapely 2.1 writes them.
+        for (text, expected) in [
+            ("POINT (1 2)", "0101000000000000000000f03f0000000000000040"),
+            ("LINESTRING EMPTY", "010200000000000000"),
+            (
+                "MULTIPOINT (1 2, (3 4))",
+                "0104000000020000000101000000000000000000f03f0000000000000040010100000000000000000008400000000000001040",
+            ),
+            ("MULTIPOLYGON EMPTY", "010600000000000000"),
+            ("GEOMETRYCOLLECTION (POINT (1 2))", "0107000000010000000101000000000000000000f03f0000000000000040"),
+            (
+                "POLYGON ((0 0, 1 0, 1 1, 0 0))",
+                "0103000000010000000400000000000000000000000000000000000000000000000000f03f0000000000000000000000000000f03f000000000000f03f00000000000000000000000000000000",
+            ),
+        ] {
+            assert_eq!(made(text).0, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn extents_are_joined_and_come_back_from_notes() {
+        let mut extent = NOWHERE;
+        assert_eq!(extent.bbox(), None);
+        extent.join(&made("MULTIPOINT (1 2, -3 4.5)").1);
+        extent.join(&made("POLYGON EMPTY").1);
+        extent.join(&made("POINT EMPTY").1);
+        assert_eq!(extent.bbox(), Some([-3.0, 2.0, 1.0, 4.5]));
+        assert_eq!(extent.kinds().collect::<Vec<_>>(), ["Point", "Polygon", "MultiPoint"]);
+        let mut note = Vec::new();
+        extent.write(&mut note);
+        assert_eq!(note.len(), NOTED);
+        note.push(7);
+        assert_eq!(Extent::read(&note).unwrap(), (extent, &[7][..]));
+        assert!(Extent::read(&note[..20]).is_err());
+    }
+}

@@ -1,0 +1,213 @@
+//! Reads well-known text (OGC 06-103r4, section 7) of two dimensions, piece by piece: a format asks for what may come next and
+//! writes it as it comes, so no geometry is ever held. Copies nothing: numbers are slices of the text.
+
+use std::fmt;
+
+use yearbook_sdk::Error;
+
+/// What a geometry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the standard's own names")]
+pub enum Kind {
+    Point,
+    LineString,
+    Polygon,
+    MultiPoint,
+    MultiLineString,
+    MultiPolygon,
+    GeometryCollection,
+}
+
+impl Kind {
+    /// All, in the order of their numbers in WKB, which begin at 1.
+    pub const ALL: [Self; 7] = [
+        Self::Point,
+        Self::LineString,
+        Self::Polygon,
+        Self::MultiPoint,
+        Self::MultiLineString,
+        Self::MultiPolygon,
+        Self::GeometryCollection,
+    ];
+
+    /// As GeoJSON and GeoParquet spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Point => "Point",
+            Self::LineString => "LineString",
+            Self::Polygon => "Polygon",
+            Self::MultiPoint => "MultiPoint",
+            Self::MultiLineString => "MultiLineString",
+            Self::MultiPolygon => "MultiPolygon",
+            Self::GeometryCollection => "GeometryCollection",
+        }
+    }
+
+    /// What the members of a multi-part geometry are.
+    #[must_use]
+    pub fn member(self) -> Option<Self> {
+        match self {
+            Self::MultiPoint => Some(Self::Point),
+            Self::MultiLineString => Some(Self::LineString),
+            Self::MultiPolygon => Some(Self::Polygon),
+            _ => None,
+        }
+    }
+
+    /// Its number in WKB.
+    #[must_use]
+    pub fn number(self) -> u32 {
+        self as u32 + 1
+    }
+}
+
+/// Text that is not WKT of two dimensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Malformed {
+    /// At which byte.
+    pub at: usize,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a geometry is not WKT of two dimensions from byte {} on", self.at)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+impl From<Malformed> for Error {
+    fn from(malformed: Malformed) -> Self {
+        // The interface promises WKT, so it is not the client's fault.
+        Self::Internal(malformed.to_string())
+    }
+}
+
+/// A position's two numbers, as they are written.
+pub type Position<'a> = [&'a str; 2];
+
+/// How deep collections may stand in collections.
+pub const DEPTH: usize = 32;
+
+/// A place in a text.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// At the beginning.
+    #[must_use]
+    pub fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// Reads the name of a geometry.
+    ///
+    /// # Errors
+    /// [`Malformed`]; so are names with Z or M.
+    pub fn kind(&mut self) -> Result<Kind, Malformed> {
+        let start = self.at;
+        let word = self.word();
+        let found = Kind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(word));
+        found.ok_or(Malformed { at: start })
+    }
+
+    /// Reads `EMPTY` (false) or an opening parenthesis (true).
+    ///
+    /// # Errors
+    /// [`Malformed`] where neither stands here.
+    pub fn opens(&mut self) -> Result<bool, Malformed> {
+        if self.has(b'(') {
+            return Ok(true);
+        }
+        let start = self.at;
+        if self.word().eq_ignore_ascii_case("EMPTY") { Ok(false) } else { Err(Malformed { at: start }) }
+    }
+
+    /// Whether a number stands here: a point of a MULTIPOINT without parentheses of its own.
+    pub fn has_number(&mut self) -> bool {
+        self.skip();
+        self.peek().is_some_and(|byte| is_of_number(byte) && !byte.is_ascii_alphabetic())
+    }
+
+    /// Reads a comma (true: another item follows) or a closing parenthesis (false).
+    ///
+    /// # Errors
+    /// [`Malformed`] where neither stands here.
+    pub fn goes_on(&mut self) -> Result<bool, Malformed> {
+        if self.has(b',') {
+            return Ok(true);
+        }
+        if self.has(b')') { Ok(false) } else { Err(Malformed { at: self.at }) }
+    }
+
+    /// Reads two numbers.
+    ///
+    /// # Errors
+    /// [`Malformed`] for anything else.
+    pub fn position(&mut self) -> Result<Position<'a>, Malformed> {
+        Ok([self.number()?, self.number()?])
+    }
+
+    /// Makes sure that nothing follows.
+    ///
+    /// # Errors
+    /// [`Malformed`].
+    pub fn end(mut self) -> Result<(), Malformed> {
+        self.skip();
+        if self.at == self.text.len() { Ok(()) } else { Err(Malformed { at: self.at }) }
+    }
+
+    fn number(&mut self) -> Result<&'a str, Malformed> {
+        self.skip();
+        let rest = &self.text.as_bytes()[self.at..];
+        let length = rest.iter().position(|byte| !is_of_number(*byte)).unwrap_or(rest.len());
+        let number = &self.text[self.at..self.at + length];
+        if !number.bytes().any(|byte| byte.is_ascii_digit()) {
+            return Err(Malformed { at: self.at });
+        }
+        self.at += length;
+        Ok(number)
+    }
+
+    fn word(&mut self) -> &'a str {
+        self.skip();
+        let rest = &self.text.as_bytes()[self.at..];
+        let length = rest.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let word = &self.text[self.at..self.at + length];
+        self.at += length;
+        word
+    }
+
+    fn has(&mut self, byte: u8) -> bool {
+        self.skip();
+        let has = self.peek() == Some(byte);
+        self.at += usize::from(has);
+        has
+    }
+
+    fn skip(&mut self) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+}
+
+fn is_of_number(byte: u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E')
+}
+
+/// A number's value.
+///
+/// # Errors
+/// [`Malformed`] when the text is no number, or one beyond all floats.
+pub fn value(number: &str) -> Result<f64, Malformed> {
+    number.parse().ok().filter(|value: &f64| value.is_finite()).ok_or(Malformed { at: 0 })
+}
