@@ -2,13 +2,15 @@
 //! answers for being on a thread that may block.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use moka::sync::Cache;
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
 use yearbook_domain::StoredFile;
 
 use super::checked::Blocks;
@@ -35,7 +37,8 @@ impl Local {
         &self.folder
     }
 
-    /// Blocking: [`Files::get_ranges`]. The file is opened each time, so that one that was put in its place is seen.
+    /// Blocking: [`Files::get_ranges`]. The file is opened each time, so that one that was put in its place is seen, one that was
+    /// deleted is missed, and its room is given back at once (decision 0112).
     pub(super) fn read(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
         let blocks = Blocks::around(file, ranges)?;
         let sums = self.sums(file)?;
@@ -44,10 +47,10 @@ impl Local {
             ErrorKind::NotFound => Failure::Missing { key: Files::key(file) },
             _ => Failure::local("read", &path, source),
         };
-        let mut opened = File::open(&path).map_err(refused)?;
+        let opened = File::open(&path).map_err(refused)?;
         let mut got = Vec::with_capacity(blocks.ranges().len());
         for block in blocks.ranges() {
-            let bytes = range(&mut opened, block).map_err(refused)?;
+            let bytes = range(&opened, block).map_err(refused)?;
             if bytes.len() as u64 != block.end - block.start {
                 let size = opened.metadata().map_err(refused)?.len();
                 let why = format!("{size} bytes are there, {} were published", file.bytes);
@@ -64,7 +67,7 @@ impl Local {
             let beside = self.folder.join(Files::sums_key(file));
             // Its own checksum finds a shorter or longer object than expected.
             let size = (file.bytes.div_ceil(BLOCK) + 1) * 4;
-            let stored = File::open(&beside).and_then(|mut opened| range(&mut opened, &(0..size)));
+            let stored = File::open(&beside).and_then(|opened| range(&opened, &(0..size)));
             let sums = match stored {
                 Ok(bytes) => Sums::parse(&bytes, file.bytes),
                 Err(source) if source.kind() == ErrorKind::NotFound => None,
@@ -85,11 +88,19 @@ impl Local {
     }
 }
 
-/// The bytes of `range` as far as the file has them. Read to the end of a bounded reader: nothing is zeroed first.
-fn range(file: &mut File, range: &Range<u64>) -> std::io::Result<Bytes> {
-    let length = range.end - range.start;
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
-    file.seek(SeekFrom::Start(range.start))?;
-    Read::take(file, length).read_to_end(&mut bytes)?;
+/// The bytes of `range` as far as the file has them, by one call as a rule. Memory is not zeroed first.
+fn range(file: &File, range: &Range<u64>) -> std::io::Result<Bytes> {
+    let length = usize::try_from(range.end - range.start).map_err(std::io::Error::other)?;
+    let mut bytes = Vec::with_capacity(length);
+    while bytes.len() < length {
+        let place = range.start + bytes.len() as u64;
+        match rustix::io::pread(file, spare_capacity(&mut bytes), place) {
+            Ok(0) => break,
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // An allocator may have given more room than was asked for.
+    bytes.truncate(length);
     Ok(bytes.into())
 }
