@@ -32,3 +32,22 @@ pub struct ReadPlan {
     /// The plan's row cap, where it is what bounds `max_rows`.
     pub capped_at: Option<u64>,
 }
+
+impl ReadPlan {
+    /// Every column and row.
+    #[must_use]
+    pub fn everything(dataset: DatasetName, namespace: Namespace, snapshot: Arc<Snapshot>) -> Self {
+        Self {
+            columns: (0..snapshot.columns.len()).collect(),
+            dataset,
+            namespace,
+            snapshot,
+            start: None,
+            end: None,
+            needle: None,
+            first_row: 0,
+            max_rows: None,
+            capped_at: None,
+        }
+    }
+}

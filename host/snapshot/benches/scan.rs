@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
-use yearbook_domain::{ReadPlan, Snapshot};
+use yearbook_domain::ReadPlan;
 use yearbook_snapshot::{Files, Package, Reader, Silent, publish};
 use yearbook_workers::Workers;
 
@@ -45,7 +45,7 @@ async fn measure(rows: usize) {
     let package = Package::open(folder.path()).unwrap();
     let draft = publish(&files, &workers, &package, None, &Silent).await.unwrap();
     let plan = |change: &dyn Fn(&mut ReadPlan)| {
-        let mut plan = everything(&draft.snapshot, &package);
+        let mut plan = ReadPlan::everything(package.name().clone(), package.namespace().clone(), Arc::new(draft.snapshot.clone()));
         change(&mut plan);
         Arc::new(plan)
     };
@@ -97,21 +97,6 @@ async fn median(mut run: impl AsyncFnMut() -> usize) -> Duration {
     }
     times.sort_unstable();
     times[times.len() / 2]
-}
-
-fn everything(snapshot: &Snapshot, package: &Package) -> ReadPlan {
-    ReadPlan {
-        dataset: package.name().clone(),
-        namespace: package.namespace().clone(),
-        snapshot: Arc::new(snapshot.clone()),
-        columns: (0..snapshot.columns.len()).collect(),
-        start: None,
-        end: None,
-        needle: None,
-        first_row: 0,
-        max_rows: None,
-        capped_at: None,
-    }
 }
 
 fn write(folder: &Path, rows: usize) {

@@ -118,18 +118,7 @@ fn schema(plan: &ChangesPlan) -> SchemaRef {
     let stored = unchecked_schema(&columns);
     let fields = stored.fields().iter().zip(&columns).map(|(field, column)| Arc::new(described(Field::clone(field), column)));
     let fields: Vec<_> = fields.chain(own).collect();
-    let credit = ReadPlan {
-        dataset: plan.dataset.clone(),
-        namespace: plan.namespace.clone(),
-        snapshot: Arc::clone(&plan.snapshot),
-        columns: Vec::new(),
-        start: None,
-        end: None,
-        needle: None,
-        first_row: 0,
-        max_rows: None,
-        capped_at: None,
-    };
+    let credit = ReadPlan::everything(plan.dataset.clone(), plan.namespace.clone(), Arc::clone(&plan.snapshot));
     Arc::new(Schema::new(fields).with_metadata(credits(&credit)))
 }
 

@@ -98,18 +98,8 @@ pub(super) fn plain(batch: &RecordBatch) -> RecordBatch {
 
 /// A plan that asks for everything.
 pub(super) fn plan(snapshot: &Snapshot) -> ReadPlan {
-    ReadPlan {
-        dataset: DatasetName::parse("fixture").unwrap(),
-        namespace: Namespace::parse("tests").unwrap(),
-        snapshot: Arc::new(snapshot.clone()),
-        columns: (0..snapshot.columns.len()).collect(),
-        start: None,
-        end: None,
-        needle: None,
-        first_row: 0,
-        max_rows: None,
-        capped_at: None,
-    }
+    let (dataset, namespace) = (DatasetName::parse("fixture").unwrap(), Namespace::parse("tests").unwrap());
+    ReadPlan::everything(dataset, namespace, Arc::new(snapshot.clone()))
 }
 
 fn snapshot(rows: u64, file: yearbook_domain::StoredFile) -> Snapshot {
