@@ -1,21 +1,24 @@
 //! Encoding alone: every format and table, by arrow-rs's own writers, by our encoders natively and in the sandbox, and by
 //! pyarrow, polars and DuckDB, in one run and in turn, so that a noisy machine disturbs all alike. Prints one JSON
 //! object a contestant, format and table, after a line of dashes; `cargo xtask bench encode` makes a table of them.
-//! Every output is read back and compared once. What is timed is thrown away as it is made, as a response leaves: memory
-//! that grows with the output would be most of what is measured. Not a test: it cannot fail for being slow.
+//! Every output is read back and compared once. What is timed leaves as a response does, in chunks that the client owns
+//! and lets go: memory that grows with the output would be most of what is measured. Not a test: it cannot fail for being
+//! slow.
 //!
+//! Arguments that name formats or tables leave the others out (`cargo bench --package yearbook-tests --bench encode -- csv long`).
 //! Variables: `YEARBOOK_PEERS_PYTHON`, an interpreter that has the peers (without it they are left out), and
 //! `YEARBOOK_BENCH_RUNS`, counted runs of each (default 5, after one that is not counted).
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark's own program")]
 
-use std::io::Write;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
 #[path = "encode/arrow_rs.rs"]
 mod arrow_rs;
+#[path = "encode/client.rs"]
+mod client;
 #[path = "encode/ours.rs"]
 mod ours;
 #[path = "encode/peers.rs"]
@@ -23,9 +26,14 @@ mod peers;
 #[path = "encode/tables.rs"]
 mod tables;
 
+use client::{Chunks, Client, Socket};
 use ours::Ours;
 use peers::Peers;
 use tables::Input;
+
+/// What the product allocates with.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const FORMATS: [&str; 4] = ["csv", "json", "arrow", "parquet"];
 
@@ -48,16 +56,22 @@ fn main() {
     let contestants = if python.is_some() { &CONTESTANTS[..] } else { &CONTESTANTS[..4] };
     let ours = Ours::load();
     println!("---");
-    for (name, make) in tables::ALL {
+    for (name, make) in tables::ALL.into_iter().filter(|(name, _)| wanted(name, &tables::ALL.map(|(name, _)| name))) {
         let input = make();
         let mut peers = python.as_ref().map(|python| Peers::start(python, &input));
-        for format in FORMATS {
+        for format in FORMATS.into_iter().filter(|format| wanted(format, &FORMATS)) {
             let mut contest = Contest { format, input: &input, ours: &ours, peers: peers.as_mut(), times: 1 };
             for (who, results) in contestants.iter().zip(contest.run(contestants, runs)) {
                 println!("{}", report(format, name, input.rows, who, results));
             }
         }
     }
+}
+
+/// Whether an argument names it, or none of its kind.
+fn wanted(name: &str, kind: &[&str]) -> bool {
+    let mut named = std::env::args().skip(1).filter(|argument| kind.contains(&argument.as_str())).peekable();
+    named.peek().is_none() || named.any(|argument| argument == name)
 }
 
 struct Contest<'a> {
@@ -89,14 +103,12 @@ impl Contest<'_> {
 
     /// One run, not timed, whose output is read back. Says how many encodings a run needs.
     fn check(&mut self, who: &str) {
-        let mut made = Vec::new();
+        let mut made: Vec<u8> = Vec::new();
         match who {
-            "arrow-rs" => arrow_rs::encode(self.format, &self.input.plain, &mut made),
             "native" => {
                 ours::native(self.format, &self.input.tables, 1, &mut made);
             }
-            "sandbox" => made = self.ours.sandboxed(self.format, self.input, 1),
-            "sandbox x2" => made = self.ours.sandboxed(self.format, self.input, 2),
+            "arrow-rs" | "sandbox" | "sandbox x2" => self.encode(who, &mut made),
             _ => {}
         }
         self.times = if who == "arrow-rs" { (RUN_BYTES / made.len()).max(1) } else { self.times };
@@ -107,46 +119,31 @@ impl Contest<'_> {
 
     fn once(&mut self, who: &str) -> Measured {
         let (format, input, times) = (self.format, self.input, self.times);
-        let mut sink = Discarded::default();
+        let mut socket = Socket::default();
         if who == "native" {
-            let seconds = ours::native(format, &input.tables, times, &mut sink);
-            return Ok((seconds, sink.bytes / times));
+            let seconds = ours::native(format, &input.tables, times, &mut socket);
+            return Ok((seconds, socket.bytes / times));
         }
         if !matches!(who, "arrow-rs" | "sandbox" | "sandbox x2") {
             return self.peers.as_mut().unwrap().measured(format, who, times);
         }
         let start = Instant::now();
         for _ in 0..times {
-            match who {
-                "arrow-rs" => arrow_rs::encode(format, &input.plain, &mut sink),
-                "sandbox" => sink.bytes += self.ours.streamed(format, input, 1),
-                _ => sink.bytes += self.ours.streamed(format, input, 2),
+            self.encode(who, &mut socket);
+        }
+        Ok((start.elapsed().as_secs_f64() / times as f64, socket.bytes / times))
+    }
+
+    fn encode(&self, who: &str, client: &mut impl Client) {
+        match who {
+            "arrow-rs" => {
+                let mut chunks = Chunks::new(client);
+                arrow_rs::encode(self.format, &self.input.plain, &mut chunks);
+                chunks.finish();
             }
+            "sandbox" => self.ours.sandboxed(self.format, self.input, 1, client),
+            _ => self.ours.sandboxed(self.format, self.input, 2, client),
         }
-        Ok((start.elapsed().as_secs_f64() / times as f64, sink.bytes / times))
-    }
-}
-
-/// Copies what it is given over what it was given before, as a socket's buffer does, and counts it.
-#[derive(Default)]
-struct Discarded {
-    block: Vec<u8>,
-    bytes: usize,
-}
-
-impl Write for Discarded {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        for piece in bytes.chunks(1 << 18) {
-            self.block.clear();
-            self.block.extend_from_slice(piece);
-            std::hint::black_box(&self.block);
-        }
-        self.bytes += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

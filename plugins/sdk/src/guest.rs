@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::sync::Once;
 
 use crate::batch::Decoder;
+use crate::guess::Guess;
 use crate::log::{self, Level};
 use crate::{Encoder, Error, Kind, Note, Options, Parameter, Schema, Value, wire};
 use encoder_world::exports::yearbook::plugin::encoder as wit;
@@ -39,13 +40,8 @@ pub struct Encoding<E>(RefCell<Begun<E>>);
 pub struct Begun<E> {
     encoder: E,
     decoder: Decoder,
-    /// Bytes that a row of the last part became, rounded up: a guess at the next part's size, so that its
-    /// buffer need not grow.
-    row_bytes: usize,
+    guess: Guess,
 }
-
-/// Most bytes that a part's buffer begins with.
-const LARGEST_GUESS: usize = 8 << 20;
 
 impl<E: Encoder> wit::Guest for EncoderExport<E> {
     type Encoding = Encoding<E>;
@@ -74,7 +70,7 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
         let schema = Schema::from_wire(wire_schema(schema)).map_err(wit_error)?;
         let decoder = Decoder::new(&schema);
         let encoder = E::open(schema, &options(chosen)).map_err(wit_error)?;
-        Ok(wit::Encoding::new(Self(RefCell::new(Begun { encoder, decoder, row_bytes: 0 }))))
+        Ok(wit::Encoding::new(Self(RefCell::new(Begun { encoder, decoder, guess: Guess::default() }))))
     }
 
     fn head(&self) -> Result<Vec<u8>, types::Error> {
@@ -84,12 +80,12 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
     }
 
     fn part(&self, rows: wit::Batch) -> Result<wit::Piece, types::Error> {
-        let Begun { encoder, decoder, row_bytes } = &mut *self.0.borrow_mut();
+        let Begun { encoder, decoder, guess } = &mut *self.0.borrow_mut();
         let batch = decoder.decode(wire_batch(rows)).map_err(wit_error)?;
         let rows = batch.rows();
-        let mut bytes = Vec::with_capacity(rows.saturating_mul(*row_bytes).min(LARGEST_GUESS));
+        let mut bytes = guess.buffer(rows);
         encoder.part(batch, &mut bytes).map_err(wit_error)?;
-        *row_bytes = bytes.len() / rows.max(1) + 1;
+        guess.learn(rows, bytes.len());
         Ok(wit::Piece { bytes, note: encoder.note() })
     }
 

@@ -61,6 +61,7 @@ pub mod describe;
 pub mod encoder;
 pub mod error;
 pub mod generator;
+mod guess;
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub mod guest;

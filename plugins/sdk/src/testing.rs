@@ -5,12 +5,13 @@
 
 pub mod conformance;
 mod data;
+mod progress;
 pub mod project;
 mod table;
 
-use std::marker::PhantomData;
-
 pub use table::Table;
+
+use progress::Progress;
 
 use crate::batch::Decoder;
 use crate::{Batch, Encoder, Error, Kind, Note, Options, Schema, Value};
@@ -52,12 +53,34 @@ pub fn encode_parts<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Res
     let dictionaries = E::describe().dictionaries;
     let (schema, mut decoder) = start(table, dictionaries)?;
     let mut encoder = E::open(schema, &chosen::<E>(options))?;
-    let mut response = Response::<E>::default();
-    encoder.head(&mut response.encoded.head)?;
+    let mut response = Response::begin(&mut encoder)?;
     for (position, rows) in table.batches().enumerate() {
         response.part(&mut encoder, decoder.decode(table.wire_batch(rows, dictionaries, position > 0))?)?;
     }
     response.tail(&mut encoder)
+}
+
+/// Runs an encoder with its default options over batches of one table as a host does, natively and with one instance:
+/// each chunk of the response goes to `take` as soon as it is made, a separator in front of its part, and nothing is kept.
+///
+/// # Errors
+/// What the encoder declines with.
+///
+/// # Panics
+/// When there are no batches.
+pub fn respond<E: Encoder>(batches: Vec<Batch>, mut take: impl FnMut(Vec<u8>)) -> Result<(), Error> {
+    let separator = E::describe().separator.unwrap_or_default();
+    let mut encoder = E::open(batches[0].schema().clone(), &chosen::<E>(&[]))?;
+    let mut progress = Progress::<E>::default();
+    take(progress.head(&mut encoder)?);
+    for (position, batch) in batches.into_iter().enumerate() {
+        if position > 0 && !separator.is_empty() {
+            take(separator.to_vec());
+        }
+        take(progress.part(&mut encoder, batch)?);
+    }
+    take(progress.tail(&mut encoder)?);
+    Ok(())
 }
 
 /// As [`encode_parts`], with an instance for each batch, as a host may do when a separator is promised.
@@ -68,8 +91,7 @@ pub fn encode_apart<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Res
     let dictionaries = E::describe().dictionaries;
     let chosen = chosen::<E>(options);
     let mut ends = E::open(start(table, dictionaries)?.0, &chosen)?;
-    let mut response = Response::<E>::default();
-    ends.head(&mut response.encoded.head)?;
+    let mut response = Response::begin(&mut ends)?;
     for rows in table.batches() {
         let (schema, mut decoder) = start(table, dictionaries)?;
         let mut encoder = E::open(schema, &chosen)?;
@@ -91,8 +113,7 @@ pub fn encode_by_turns<E: Encoder>(table: &Table, options: &[(&str, Value)], ins
     };
     let mut all = (0..instances.max(1)).map(open).collect::<Result<Vec<_>, Error>>()?;
     let turns = all.len();
-    let mut response = Response::<E>::default();
-    all[0].0.head(&mut response.encoded.head)?;
+    let mut response = Response::begin(&mut all[0].0)?;
     for (position, rows) in table.batches().enumerate() {
         let (encoder, decoder) = &mut all[position % turns];
         response.part(encoder, decoder.decode(table.wire_batch(rows, dictionaries, position >= turns))?)?;
@@ -100,36 +121,28 @@ pub fn encode_by_turns<E: Encoder>(table: &Table, options: &[(&str, Value)], ins
     response.tail(&mut all[0].0)
 }
 
-/// A response in the making.
+/// A response in the making, all of which is kept.
 struct Response<E> {
-    encoded: Encoded,
-    encoder: PhantomData<E>,
-}
-
-impl<E> Default for Response<E> {
-    fn default() -> Self {
-        let encoded = Encoded { head: Vec::new(), parts: Vec::new(), notes: Vec::new(), tail: Vec::new() };
-        Self { encoded, encoder: PhantomData }
-    }
+    progress: Progress<E>,
+    head: Vec<u8>,
+    parts: Vec<Vec<u8>>,
 }
 
 impl<E: Encoder> Response<E> {
+    fn begin(encoder: &mut E) -> Result<Self, Error> {
+        let mut progress = Progress::default();
+        let head = progress.head(encoder)?;
+        Ok(Self { progress, head, parts: Vec::new() })
+    }
+
     fn part(&mut self, encoder: &mut E, batch: Batch) -> Result<(), Error> {
-        let mut part = Vec::new();
-        encoder.part(batch, &mut part)?;
-        let note = encoder.note();
-        if !note.is_empty() {
-            let separators = E::describe().separator.unwrap_or_default().len() * self.encoded.parts.len();
-            let before = self.encoded.head.len() + self.encoded.parts.iter().map(Vec::len).sum::<usize>() + separators;
-            self.encoded.notes.push(Note { offset: before as u64, bytes: note });
-        }
-        self.encoded.parts.push(part);
+        self.parts.push(self.progress.part(encoder, batch)?);
         Ok(())
     }
 
     fn tail(mut self, encoder: &mut E) -> Result<Encoded, Error> {
-        encoder.tail(&self.encoded.notes, &mut self.encoded.tail)?;
-        Ok(self.encoded)
+        let tail = self.progress.tail(encoder)?;
+        Ok(Encoded { head: self.head, parts: self.parts, notes: self.progress.notes, tail })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The built-in encoders, native: a whole response a round, from batches that are already there.
 
-use yearbook_sdk::{Batch, Encoder, Note, testing};
+use yearbook_sdk::{Batch, Encoder, testing};
 
 use crate::tables::{self, Input};
 use crate::{ROUNDS, Work};
@@ -33,28 +33,6 @@ fn encode<E: Encoder>(make: Make, rounds: u64) {
     let prepared: Vec<Vec<Batch>> =
         (0..ROUNDS).map(|_| testing::batches(&input.tables.of(E::describe().part_rows), E::describe().dictionaries).unwrap()).collect();
     for batches in prepared.into_iter().take(usize::try_from(rounds).unwrap()) {
-        std::hint::black_box(response::<E>(batches));
+        testing::respond::<E>(batches, |chunk| drop(std::hint::black_box(chunk))).unwrap();
     }
-}
-
-/// Bytes that a response has, one part after the other as the host asks for them.
-fn response<E: Encoder>(batches: Vec<Batch>) -> usize {
-    let schema = batches[0].schema().clone();
-    let mut encoder = E::open(schema, &testing::chosen::<E>(&[])).unwrap();
-    let (mut made, mut notes) = (0, Vec::new());
-    let mut out = Vec::new();
-    encoder.head(&mut out).unwrap();
-    for batch in batches {
-        made += out.len();
-        out.clear();
-        encoder.part(batch, &mut out).unwrap();
-        let bytes = encoder.note();
-        if !bytes.is_empty() {
-            notes.push(Note { offset: made as u64, bytes });
-        }
-    }
-    made += out.len();
-    out.clear();
-    encoder.tail(&notes, &mut out).unwrap();
-    made + out.len()
 }

@@ -59,8 +59,8 @@ fn encode(figures: &Figures) -> String {
         "\n## Encoding\n\
         Million rows a second; medians. One thread each, except where two instances share a response on two threads. Everybody's output was read back\n\
         and held the table. arrow-rs and the peers are given plain text, our encoders few-valued text as dictionaries, as they get it in the product.\n\
-        Output is thrown away as it is made: arrow-rs and our native encoders write into a small buffer that is overwritten, pyarrow and polars to /dev/null, DuckDB to a file in\n\
-        memory, which costs it under a tenth. pyarrow writes Arrow without copying, so nothing is left of it. `long` has 1,000,000 rows of 7 columns, `wide` 200,000 of 31, `spatial` 20,000 areas of 250 corners, `small` 100 rows of `long`.\n\n",
+        Output leaves in chunks that the client owns and lets go, as a response does: of a mebibyte from arrow-rs, of a part from our encoders. pyarrow and polars write to\n\
+        /dev/null, DuckDB to a file in memory, which costs it under a tenth. pyarrow writes Arrow without copying, so nothing is left of it. `long` has 1,000,000 rows of 7 columns, `wide` 200,000 of 31, `spatial` 20,000 areas of 250 corners, `small` 100 rows of `long`.\n\n",
     );
     let mut head = vec!["format, table".to_owned()];
     head.extend(WHO.iter().map(|(_, name)| (*name).to_owned()));

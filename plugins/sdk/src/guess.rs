@@ -1,0 +1,37 @@
+//! How large a part's buffer begins: as the last part was, so that it need not grow. Owns nothing but the guess.
+
+/// Most bytes that a buffer begins with.
+const LARGEST: usize = 8 << 20;
+
+/// What the last part tells about the next.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Guess {
+    /// Bytes that a row became, rounded up; 0 before the first part.
+    row_bytes: usize,
+}
+
+impl Guess {
+    /// A buffer for a part of so many rows.
+    pub(crate) fn buffer(self, rows: usize) -> Vec<u8> {
+        Vec::with_capacity(rows.saturating_mul(self.row_bytes).min(LARGEST))
+    }
+
+    /// A part of so many rows had so many bytes.
+    pub(crate) fn learn(&mut self, rows: usize, bytes: usize) {
+        self.row_bytes = bytes / rows.max(1) + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_begins_as_large_as_the_last_part_was_and_never_larger_than_its_bound() {
+        let mut guess = Guess::default();
+        assert_eq!(guess.buffer(100).capacity(), 0);
+        guess.learn(100, 999);
+        assert_eq!(guess.buffer(50).capacity(), 500);
+        assert_eq!(guess.buffer(usize::MAX).capacity(), LARGEST);
+    }
+}

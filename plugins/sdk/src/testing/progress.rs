@@ -1,0 +1,56 @@
+//! How far a response is: what the host counts and keeps between an encoder's calls. Owns the places of notes and the size
+//! of buffers; never keeps what was made.
+
+use std::marker::PhantomData;
+
+use crate::guess::Guess;
+use crate::{Batch, Encoder, Error, Note};
+
+/// A response under way, whoever makes its parts.
+pub(super) struct Progress<E> {
+    /// Bytes so far, separators included.
+    offset: u64,
+    parts: usize,
+    guess: Guess,
+    /// What the parts left for the tail.
+    pub(super) notes: Vec<Note>,
+    encoder: PhantomData<E>,
+}
+
+impl<E> Default for Progress<E> {
+    fn default() -> Self {
+        Self { offset: 0, parts: 0, guess: Guess::default(), notes: Vec::new(), encoder: PhantomData }
+    }
+}
+
+impl<E: Encoder> Progress<E> {
+    pub(super) fn head(&mut self, encoder: &mut E) -> Result<Vec<u8>, Error> {
+        let mut head = Vec::new();
+        encoder.head(&mut head)?;
+        self.offset += head.len() as u64;
+        Ok(head)
+    }
+
+    pub(super) fn part(&mut self, encoder: &mut E, batch: Batch) -> Result<Vec<u8>, Error> {
+        if self.parts > 0 {
+            self.offset += E::describe().separator.unwrap_or_default().len() as u64;
+        }
+        self.parts += 1;
+        let rows = batch.rows();
+        let mut part = self.guess.buffer(rows);
+        encoder.part(batch, &mut part)?;
+        self.guess.learn(rows, part.len());
+        let bytes = encoder.note();
+        if !bytes.is_empty() {
+            self.notes.push(Note { offset: self.offset, bytes });
+        }
+        self.offset += part.len() as u64;
+        Ok(part)
+    }
+
+    pub(super) fn tail(&mut self, encoder: &mut E) -> Result<Vec<u8>, Error> {
+        let mut tail = Vec::new();
+        encoder.tail(&self.notes, &mut tail)?;
+        Ok(tail)
+    }
+}

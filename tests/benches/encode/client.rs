@@ -1,0 +1,74 @@
+//! Who takes what is encoded: chunks that it owns, as a server's socket does. Owns how a writer that only knows `Write`
+//! comes to make such chunks.
+
+use std::io::{Result, Write};
+
+use bytes::Bytes;
+
+/// Bytes of a chunk that a [`Chunks`] makes.
+const CHUNK: usize = 1 << 20;
+
+/// Takes chunks.
+pub(crate) trait Client: Send {
+    fn take(&mut self, chunk: Bytes);
+}
+
+/// Keeps everything.
+impl Client for Vec<u8> {
+    fn take(&mut self, chunk: Bytes) {
+        self.extend_from_slice(&chunk);
+    }
+}
+
+/// Lets a chunk go when the next one comes: one is in the socket's hands while another is made.
+#[derive(Default)]
+pub(crate) struct Socket {
+    sending: Bytes,
+    pub(crate) bytes: usize,
+}
+
+impl Client for Socket {
+    fn take(&mut self, chunk: Bytes) {
+        self.bytes += chunk.len();
+        self.sending = std::hint::black_box(chunk);
+    }
+}
+
+/// A writer that hands over what it is given, in chunks.
+pub(crate) struct Chunks<'a, C> {
+    client: &'a mut C,
+    chunk: Vec<u8>,
+}
+
+impl<'a, C: Client> Chunks<'a, C> {
+    pub(crate) fn new(client: &'a mut C) -> Self {
+        Self { client, chunk: Vec::new() }
+    }
+
+    /// Hands over what is left.
+    pub(crate) fn finish(mut self) {
+        self.hand_over();
+    }
+
+    fn hand_over(&mut self) {
+        self.client.take(std::mem::take(&mut self.chunk).into());
+    }
+}
+
+impl<C: Client> Write for Chunks<'_, C> {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        if self.chunk.capacity() == 0 {
+            self.chunk.reserve_exact(CHUNK);
+        }
+        let taken = bytes.len().min(CHUNK - self.chunk.len());
+        self.chunk.extend_from_slice(&bytes[..taken]);
+        if self.chunk.len() == CHUNK {
+            self.hand_over();
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
