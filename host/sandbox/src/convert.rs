@@ -2,7 +2,7 @@
 //! buffers, offsets normalised to 0. Buffers are shared with the batch, not copied, wherever they
 //! begin on a byte.
 
-use arrow::array::{Array, ArrayData, AsArray, BooleanBufferBuilder, RecordBatch};
+use arrow::array::{Array, ArrayData, AsArray, BooleanBufferBuilder, DictionaryArray, RecordBatch};
 use arrow::buffer::{BooleanBuffer, Buffer};
 use arrow::datatypes::{DataType, Int32Type, Metadata, Schema, TimeUnit};
 
@@ -62,6 +62,8 @@ pub(crate) struct Crossing {
     buffers: Vec<Buffer>,
     /// Cells of the batch, for the amplification limit.
     pub(crate) cells: usize,
+    /// Bytes of long values that cross as keys, once for each row: what an encoder writes that spells them out.
+    spelled: usize,
 }
 
 impl Crossing {
@@ -71,9 +73,9 @@ impl Crossing {
         with(wire::Batch { rows: self.rows, arrays: &self.arrays, buffers: &buffers })
     }
 
-    /// Bytes that cross.
+    /// Bytes that cross, and those that keys stand for.
     pub(crate) fn bytes(&self) -> usize {
-        self.buffers.iter().map(Buffer::len).sum()
+        self.buffers.iter().map(Buffer::len).sum::<usize>().saturating_add(self.spelled)
     }
 }
 
@@ -97,12 +99,14 @@ impl Converter {
             arrays: Vec::with_capacity(batch.num_columns() * 2),
             buffers: Vec::with_capacity(batch.num_columns() * 4),
             cells: batch.num_rows() * batch.num_columns(),
+            spelled: 0,
         };
         self.held.resize(batch.num_columns(), None);
         for (index, column) in batch.columns().iter().enumerate() {
             match column.data_type() {
                 data_type if dictionary_values(data_type, self.dictionaries).is_some() => {
                     let dictionary = column.as_dictionary::<Int32Type>();
+                    out.spelled = out.spelled.saturating_add(spelled(dictionary));
                     push_flat(&mut out, &dictionary.keys().to_data())?;
                     let values = dictionary.values().to_data();
                     if self.held[index].as_ref().is_some_and(|held| held.ptr_eq(&values)) {
@@ -121,6 +125,17 @@ impl Converter {
         }
         Ok(out)
     }
+}
+
+/// Bytes of the rows' values; 0 where they are so short that what counts for every cell covers them.
+fn spelled(dictionary: &DictionaryArray<Int32Type>) -> usize {
+    const SHORT: i32 = 64;
+    let Some(values) = dictionary.values().as_string_opt::<i32>() else { return 0 };
+    if values.value_offsets().windows(2).all(|ends| ends[1] - ends[0] <= SHORT) {
+        return 0;
+    }
+    let length = |key: i32| usize::try_from(key).ok().filter(|&key| key < values.len()).map_or(0, |key| values.value(key).len());
+    dictionary.keys().iter().flatten().map(length).sum()
 }
 
 fn push_flat(out: &mut Crossing, data: &ArrayData) -> Result<(), Unsupported> {
@@ -264,7 +279,7 @@ mod tests {
 
     use std::sync::Arc;
 
-    use arrow::array::{ArrayRef, BooleanArray, DictionaryArray, Int64Array, StringArray};
+    use arrow::array::{ArrayRef, BooleanArray, Int64Array, StringArray};
     use arrow::datatypes::Field;
 
     use super::*;
@@ -332,6 +347,17 @@ mod tests {
         });
         let expected = [("other", ""), ("day", "yearbook.role=date yearbook.type=date"), ("", ""), ("value", "yearbook.unit=NZD")];
         assert_eq!(crossed, (expected.map(|(name, said)| (name.to_owned(), said.to_owned())).to_vec(), "yearbook.dataset=d".to_owned()));
+    }
+
+    #[test]
+    fn long_values_count_for_every_row_though_they_cross_once() {
+        let long = "x".repeat(1_000);
+        let keyed = |texts: &[Option<&str>]| -> ArrayRef { Arc::new(texts.iter().copied().collect::<DictionaryArray<Int32Type>>()) };
+        let short = crossing(keyed(&[Some("short"), None, Some("short")]));
+        assert_eq!(short.spelled, 0);
+        let crossed = crossing(keyed(&[Some(&long), None, Some("short"), Some(&long)]));
+        assert_eq!(crossed.spelled, 2_005);
+        assert!(crossed.bytes() > 2_005 + 1_005, "{}", crossed.bytes());
     }
 
     #[test]

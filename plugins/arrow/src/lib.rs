@@ -1,4 +1,4 @@
-//! The format `arrow`: Arrow's IPC stream, made by arrow-rs. The head is the schema message, each part
+//! The format `arrow`: Arrow's IPC stream, made by arrow-rs; dictionaries, which cross in few bytes, become plain text first. The head is the schema message, each part
 //! a record batch message, the tail the end-of-stream marker: a body that was cut off lacks it
 //! (contract 3).
 
@@ -7,13 +7,14 @@ use arrow::buffer::Buffer;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
 use arrow::ipc::writer::StreamEncoder;
+use yearbook_sdk::arrow::Plain;
 use yearbook_sdk::{Batch, Description, Encoder, Error, Note, Options, Schema};
 
 yearbook_sdk::export_encoder!(Arrow);
 
 /// One response as an Arrow IPC stream.
 pub struct Arrow {
-    schema: SchemaRef,
+    plain: Plain,
     writer: StreamEncoder,
     /// The schema message, then the end-of-stream marker.
     empty: Vec<u8>,
@@ -31,7 +32,7 @@ impl Encoder for Arrow {
             extension: "arrows",
             separator: Some(b""),
             part_rows: None,
-            dictionaries: false,
+            dictionaries: true,
             compressible: false,
             parameters: Vec::new(),
             docs: "Arrow's IPC streaming format, uncompressed, with plain (not dictionary-encoded) columns. \
@@ -40,14 +41,15 @@ impl Encoder for Arrow {
     }
 
     fn open(schema: Schema, _: &Options) -> Result<Self, Error> {
-        let schema = yearbook_sdk::arrow::schema(&schema)?;
+        let plain = Plain::new(&schema)?;
+        let schema = plain.schema();
         let declined = |error: ArrowError| Error::UnsupportedSchema(format!("Arrow's stream format cannot carry this table: {error}"));
-        let empty = StreamEncoder::try_new(&schema).and_then(StreamEncoder::finish).map_err(declined)?;
+        let empty = StreamEncoder::try_new(schema).and_then(StreamEncoder::finish).map_err(declined)?;
         let empty = empty.iter().flat_map(|buffer| buffer.as_slice()).copied().collect();
-        let mut writer = StreamEncoder::try_new(&schema).map_err(declined)?;
+        let mut writer = StreamEncoder::try_new(schema).map_err(declined)?;
         // The first call writes the schema too, which is the head's business.
-        writer.encode(&RecordBatch::new_empty(SchemaRef::clone(&schema))).map_err(declined)?;
-        Ok(Self { schema, writer, empty })
+        writer.encode(&RecordBatch::new_empty(SchemaRef::clone(schema))).map_err(declined)?;
+        Ok(Self { plain, writer, empty })
     }
 
     fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -56,7 +58,7 @@ impl Encoder for Arrow {
     }
 
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
-        let batch = batch.into_record_batch(&self.schema)?;
+        let batch = self.plain.record_batch(batch)?;
         let buffers = self.writer.encode(&batch).map_err(|error| Error::Internal(error.to_string()))?;
         out.reserve(buffers.iter().map(Buffer::len).sum());
         buffers.iter().for_each(|buffer| out.extend_from_slice(buffer));

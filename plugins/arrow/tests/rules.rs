@@ -46,6 +46,21 @@ fn columns_are_typed_and_plain_spec_4_1() {
 }
 
 #[test]
+fn a_dictionary_becomes_the_bytes_that_plain_text_does_spec_4_1() {
+    let texts = |longest: usize| -> Vec<Option<String>> {
+        (0..60).map(|row| if row % 7 == 3 { None } else { Some("é".repeat(row % 4 * longest / 8)) }).collect()
+    };
+    for longest in [8, 16, 31, 64, 65, 300] {
+        let texts = texts(longest);
+        for rows in [60, 20, 1] {
+            let keyed = Table::new().dictionary("kind", &texts).integers("n", &[Some(1); 60]).batches_of(rows);
+            let plain = Table::new().text("kind", &texts).integers("n", &[Some(1); 60]).batches_of(rows);
+            assert!(encode::<Arrow>(&keyed, &[]).unwrap() == encode::<Arrow>(&plain, &[]).unwrap(), "{longest} bytes, {rows} rows");
+        }
+    }
+}
+
+#[test]
 fn an_empty_result_is_a_schema_without_rows_contract_3() {
     let table = Table::new().numbers("value", &[]).metadata("yearbook.licence", "CC-BY-4.0");
     let bytes = encode::<Arrow>(&table, &[]).unwrap();
