@@ -20,6 +20,7 @@ mod growth;
 mod http;
 mod machine;
 mod page;
+mod plugins;
 mod process;
 mod requests;
 mod same;
@@ -34,6 +35,8 @@ use figures::Figures;
 pub(crate) enum Part {
     /// Every encoder without HTTP
     Encode,
+    /// Fresh instances, the crossing into guests, loading, and how soon an installed release serves
+    Plugins,
     /// Requests and exports, Yearbook and its peers
     Http,
     /// Exports of 0.1 to 10 million rows, and 32 at once
@@ -77,6 +80,7 @@ impl Wanted {
     fn command(&self) -> String {
         let part = match self.part {
             Some(Part::Encode) => " encode",
+            Some(Part::Plugins) => " plugins",
             Some(Part::Http) => " http",
             Some(Part::Growth) => " growth",
             None => "",
@@ -109,14 +113,20 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     let python = python::environment(repository, "peers", "tests/peers/requirements.txt")?;
     let bench = Bench { repository, wanted, python, folder };
     let mut figures = Figures::default();
-    if wanted.measures(Part::Encode) || wanted.binary.is_none() {
+    if wanted.measures(Part::Encode) || wanted.measures(Part::Plugins) || wanted.binary.is_none() {
         repository.build_plugins()?;
     }
     if wanted.measures(Part::Encode) {
         encode::measure(&bench, &mut figures)?;
     }
-    if wanted.measures(Part::Http) || wanted.measures(Part::Growth) {
+    if wanted.measures(Part::Plugins) {
+        plugins::measure(&bench, &mut figures)?;
+    }
+    if wanted.measures(Part::Plugins) || wanted.measures(Part::Http) || wanted.measures(Part::Growth) {
         let binary = wanted.binary.clone().map_or_else(|| repository.build_product(Profile::Release), Ok)?;
+        if wanted.measures(Part::Plugins) {
+            plugins::swaps(&bench, &binary, &mut figures)?;
+        }
         if wanted.measures(Part::Http) {
             http::measure(&bench, &binary, &mut figures)?;
         }

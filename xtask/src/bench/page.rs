@@ -6,7 +6,7 @@ use super::contestants::YEARBOOK;
 use super::figures::{Figure, Figures};
 use super::machine::Cores;
 use super::targets::{Bound, Target};
-use super::wrk;
+use super::{plugins, wrk};
 
 /// Everything that was measured.
 pub(super) fn render(command: &str, machine: &str, cores: &Cores, figures: &Figures, targets: &[Target]) -> String {
@@ -19,6 +19,7 @@ pub(super) fn render(command: &str, machine: &str, cores: &Cores, figures: &Figu
     );
     page += &of_targets(targets);
     page += &encode(figures);
+    page += &of_plugins(figures);
     page += &requests(cores, figures);
     page += &exports(figures);
     page += &growth(figures);
@@ -74,6 +75,28 @@ fn encode(figures: &Figures) -> String {
         let best = ["pyarrow", "polars", "duckdb"].into_iter().filter_map(speed).max_by(f64::total_cmp);
         cells.push(times(speed("sandbox"), speed("arrow-rs")));
         cells.push(times(speed("sandbox"), best));
+        line(&mut text, &cells);
+    }
+    text
+}
+
+fn of_plugins(figures: &Figures) -> String {
+    let cases = figures.cases(plugins::PART);
+    if cases.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from(
+        "\n## Plugins\n\
+        A fresh instance is a response without a row: instance, calls, and clearing it away. Crossing alone is a guest that looks at no cell, one worker: converting, copying into the guest, the calls; its share\n\
+        of a format is its time by that format's. A swap is `yearbook plugin install --now` of a release that differs in nothing but its digest, and then the time until a running host serves it.\n\n",
+    );
+    let head =
+        ["case", "p50, µs", "p99, µs", "M rows/s", "crossing, %", "compiled, ms", "from cache, ms", "install, ms", "served after, ms"];
+    header(&mut text, &head.map(str::to_owned));
+    for case in cases {
+        let figure = figures.get(plugins::PART, case, YEARBOOK);
+        let mut cells = vec![case.to_owned()];
+        cells.extend(plugins::VALUES.map(|name| cell(figure, name)));
         line(&mut text, &cells);
     }
     text
