@@ -26,6 +26,7 @@ use crate::description::{Description, OptionValue};
 use crate::failure::{BoxError, CutOff, EncodeError, Trap};
 use crate::host::HostState;
 use crate::instance::Instance;
+use crate::lane::Lane;
 use crate::sandbox::Sandbox;
 use crate::tally::{Account, Tally, Work};
 
@@ -52,6 +53,7 @@ pub struct Encoder {
     pub(crate) digest: String,
     pub(crate) bytes: u64,
     pub(crate) tally: Arc<Tally>,
+    pub(crate) lane: Arc<Lane>,
 }
 
 /// A place among the sandbox's instances, kept for one response. Dropping it gives the place back.
@@ -167,6 +169,10 @@ impl Encoder {
         batches: Batches,
     ) -> Result<First, EncodeError> {
         let Admission { permit, runtime } = admission;
+        // A plugin that is late may not hold the instances of others while its calls wait for one another.
+        if self.lane.waiting() >= self.sandbox.limits.instances as usize / 2 {
+            return Err(EncodeError::Busy { retry_after: 1 });
+        }
         let options = Arc::<[OptionValue]>::from(self.description.complete(chosen));
         let mut parts = Parts::new(batches, &self.description);
         // Whether there is a second part tells whether the response is done after the first: most are, and
@@ -175,7 +181,7 @@ impl Encoder {
         let done = first.is_none() || !parts.more().await?;
         let (encoder, for_guest) = (Arc::clone(self), Arc::clone(work));
         let arguments = (Arc::clone(&schema), Arc::clone(&options));
-        let begun = self.on_worker(move || encoder.begin(permit, for_guest, &arguments.0, &arguments.1, first, done)).await??;
+        let begun = self.on_worker(move || encoder.begin(permit, for_guest, &arguments.0, &arguments.1, first, done)).await?;
         Ok(match begun {
             Begun::Done(bytes) => First::Whole(bytes),
             Begun::More { instance, notes, chunk } => {
@@ -185,13 +191,18 @@ impl Encoder {
         })
     }
 
-    async fn on_worker<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T, EncodeError> {
-        let busy = self.sandbox.busy();
+    async fn on_worker<T: Send + 'static>(&self, job: impl FnOnce() -> Result<T, EncodeError> + Send + 'static) -> Result<T, EncodeError> {
+        let turn = self.lane.turn().await;
+        let (busy, lane) = (self.sandbox.busy(), Arc::clone(&self.lane));
         let job = move || {
-            let _busy = busy;
-            job()
+            let (_turn, _busy) = (turn, busy);
+            let made = job();
+            if let Err(EncodeError::Trapped { trap, .. }) = &made {
+                lane.stopped(trap);
+            }
+            made
         };
-        self.sandbox.workers.run(job).await.map_err(|panicked| EncodeError::Host(panicked.to_string()))
+        self.sandbox.workers.run(job).await.map_err(|panicked| EncodeError::Host(panicked.to_string())).flatten()
     }
 
     /// Blocking: opens the response and encodes up to its first rows, or all of it when `done`.

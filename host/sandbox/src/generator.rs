@@ -17,6 +17,7 @@ use crate::bindings::yearbook::plugin::types as wire;
 use crate::failure::{GenerateError, Trap};
 use crate::host::HostState;
 use crate::instance::wire_option;
+use crate::lane::Lane;
 use crate::sandbox::Sandbox;
 use crate::tally::{Account, Tally, Work};
 use crate::usage::Usage;
@@ -34,6 +35,7 @@ pub struct Generator {
     pub(crate) digest: String,
     pub(crate) bytes: u64,
     pub(crate) tally: Arc<Tally>,
+    pub(crate) lane: Lane,
 }
 
 impl Generator {
@@ -69,12 +71,22 @@ impl Generator {
     /// [`GenerateError`].
     pub async fn generate(self: &Arc<Self>, request: Request) -> Result<Project, GenerateError> {
         let waiting = self.tally.waits();
+        // Before the instance, so that a plugin that is late holds none meanwhile.
+        let turn = self.lane.turn().await;
         let permit = Arc::clone(&self.sandbox.instances).acquire_owned().await;
         drop(waiting);
         let permit = permit.map_err(|_| GenerateError::Host("the sandbox is shut down".to_owned()))?;
         let account = Account::begin(&self.tally);
         let (generator, work) = (Arc::clone(self), account.work());
-        let made = self.sandbox.workers.run(move || generator.call(permit, work, &request).0).instrument(account.span()).await;
+        let job = move || {
+            let _turn = turn;
+            let (made, _) = generator.call(permit, work, &request);
+            if let Err(GenerateError::Trapped { trap, .. }) = &made {
+                generator.lane.stopped(trap);
+            }
+            made
+        };
+        let made = self.sandbox.workers.run(job).instrument(account.span()).await;
         match made.map_err(|panicked| GenerateError::Host(panicked.to_string())).flatten() {
             Ok(project) => {
                 account.first_bytes();

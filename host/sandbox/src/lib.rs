@@ -12,6 +12,7 @@ mod failure;
 mod generator;
 mod host;
 mod instance;
+mod lane;
 mod limits;
 mod registry;
 mod sandbox;

@@ -21,6 +21,7 @@ use crate::engine;
 use crate::failure::{Failure, Rejected};
 use crate::generator::{Generator, GeneratorDescription};
 use crate::host::HostState;
+use crate::lane::Lane;
 use crate::limits::Limits;
 use crate::tally::{Counts, Ledger, ReleaseName, Tally, Work};
 use crate::words::clean;
@@ -234,13 +235,13 @@ impl Sandbox {
             let raw = self.ask(|store| pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store))?;
             let description = GeneratorDescription::check(raw).map_err(Rejected::Description)?;
             let tally = tally("generator", &description.tool, &description.version);
-            return Ok(Plugin::Generator(Arc::new(Generator { sandbox, pre, description, digest, bytes, tally })));
+            return Ok(Plugin::Generator(Arc::new(Generator { sandbox, pre, description, digest, bytes, tally, lane: Lane::new() })));
         }
         let pre = self.link_encoder(&component).map_err(|error| Rejected::Interface(clean(&format!("{error:#}"))))?;
         let raw = self.ask(|store| pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store))?;
         let description = Description::check(raw).map_err(Rejected::Description)?;
         let tally = tally("encoder", &description.format, &description.version);
-        Ok(Plugin::Encoder(Arc::new(Encoder { sandbox, pre, description, digest, bytes, tally })))
+        Ok(Plugin::Encoder(Arc::new(Encoder { sandbox, pre, description, digest, bytes, tally, lane: Arc::new(Lane::new()) })))
     }
 
     /// As [`Sandbox::load`], for a component that must be an encoder.

@@ -26,7 +26,7 @@ fn batch() -> RecordBatch {
 
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
-async fn a_crowd_of_runaways_delays_a_neighbour_by_their_deadlines_and_fails_none() {
+async fn a_crowd_of_runaways_leaves_a_worker_to_its_neighbours() {
     let _alone = alone();
     let arena = Arena::open().await;
     let spin = Guest::named("spin").does("part", "(call $spin)").build();
@@ -36,13 +36,15 @@ async fn a_crowd_of_runaways_delays_a_neighbour_by_their_deadlines_and_fails_non
     let crowd = (0..CROWD).map(|_| {
         let (over, key, address) = (Arc::clone(&over), arena.key.clone(), arena.address);
         tokio::spawn(async move {
-            let mut stopped = 0;
+            let mut answers = 0;
             while !over.load(Ordering::Relaxed) {
                 let answer = wire::get(address, "/v1/datasets/parks/data?format=spin", &key).await;
-                assert_eq!(answer.status, 500, "{}", answer.text());
-                stopped += 1;
+                // Stopped, or told to come back since too many wait already.
+                assert!([500, 503].contains(&answer.status), "{}", answer.text());
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                answers += 1;
             }
-            stopped
+            answers
         })
     });
     let crowd: Vec<_> = crowd.collect();

@@ -150,7 +150,7 @@ impl Response {
             let piece = instance.join(&part)?;
             Ok(Made { position, piece, instance, first })
         };
-        self.making.push(Box::pin(async move { encoder.on_worker(work).await? }));
+        self.making.push(Box::pin(async move { encoder.on_worker(work).await }));
     }
 
     /// Puts a part in its place, and sends what is whole from the front on.
@@ -188,7 +188,7 @@ impl Response {
             drop((instance, hands));
             tail
         };
-        let tail = self.encoder.on_worker(work).await??;
+        let tail = self.encoder.on_worker(work).await?;
         if !tail.is_empty() {
             room.send(Chunk { lead: Bytes::new(), bytes: tail.into() });
         }

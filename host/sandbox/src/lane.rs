@@ -1,0 +1,90 @@
+//! Keeps workers free of a plugin that ran into its deadline a moment ago: a loop holds a worker until it is stopped,
+//! and a crowd of requests for it would hold all. For a while such a plugin has one call at a time (decision 0141).
+//! Whether it may serve at all is for others to decide.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::failure::Trap;
+
+/// How long a plugin that was stopped has one call at a time.
+const PROBATION: Duration = Duration::from_secs(10);
+
+/// The calls of one release.
+pub(crate) struct Lane {
+    born: Instant,
+    /// End of the probation, milliseconds after `born`; 0: there is none.
+    until: AtomicU64,
+    single: Arc<Semaphore>,
+    /// Calls that wait for their turn.
+    waiting: AtomicUsize,
+}
+
+/// One that waits, until it is dropped.
+struct Waits<'a>(&'a AtomicUsize);
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Lane {
+    pub(crate) fn new() -> Self {
+        Self { born: Instant::now(), until: AtomicU64::new(0), single: Arc::new(Semaphore::new(1)), waiting: AtomicUsize::new(0) }
+    }
+
+    /// Waits for this plugin's turn, where it has one call at a time. Whoever makes the call keeps what is returned until
+    /// the call's end, whatever becomes of the client.
+    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        if self.until.load(Ordering::Relaxed) <= self.now() {
+            return None;
+        }
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let _waits = Waits(&self.waiting);
+        Arc::clone(&self.single).acquire_owned().await.ok()
+    }
+
+    /// How many calls wait for their turn.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Learns what stopped a call.
+    pub(crate) fn stopped(&self, trap: &Trap) {
+        if matches!(trap, Trap::Cpu(_) | Trap::Wall(_)) {
+            self.until.store(self.now().saturating_add(milliseconds(PROBATION)), Ordering::Relaxed);
+        }
+    }
+
+    fn now(&self) -> u64 {
+        milliseconds(self.born.elapsed())
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_plugin_that_was_stopped_at_its_deadline_has_one_call_at_a_time() {
+        let lane = Lane::new();
+        lane.stopped(&Trap::Wasm("a panic keeps no worker".to_owned()));
+        assert!(lane.turn().await.is_none());
+        lane.stopped(&Trap::Cpu(1));
+        let turn = lane.turn().await;
+        assert!(turn.is_some() && lane.turn().now_or_never().is_none(), "the next one waits");
+        assert_eq!(lane.waiting(), 0, "whoever goes away waits no more");
+        drop(turn);
+        assert!(lane.turn().await.is_some());
+    }
+}
