@@ -25,6 +25,9 @@ mod requests;
 /// Rows of the generated table: enough that streaming shows.
 pub(crate) const ROWS: u64 = 1_000_000;
 
+/// Formats that are not part of the binary.
+pub(crate) const FORMATS: [&str; 5] = ["ndjson", "geojson", "geoparquet", "xlsx", "sdmx-csv"];
+
 /// What the caller asked for.
 #[derive(Debug)]
 pub(crate) struct Wanted {
@@ -39,13 +42,18 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     repository.build_plugins()?;
     let binary = repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
 
-    heading("2 of 4: publish the demo datasets and a made-up table of a million rows");
+    heading("2 of 4: publish the demo datasets and a made-up table of a million rows, install more formats");
     let mut descriptors = packages::descriptors(&repository.root().join("datasets"))?;
     descriptors.push(million_rows(repository)?);
     let published = published(&binary, &wanted.data_dir)?;
     let descriptors = packages::pending(&descriptors, |name| published.iter().any(|known| known == name));
     // One after the other: a dataset's versions must be committed in their order.
     command::run(yearbook(&binary, &wanted.data_dir).arg("publish").args(&descriptors))?;
+
+    for format in FORMATS {
+        let component = repository.root().join("plugins/dist").join(format).with_extension("wasm");
+        command::run(yearbook(&binary, &wanted.data_dir).args(["plugin", "install", "--now"]).arg(component))?;
+    }
 
     heading("3 of 4: keys");
     let keys = keys::ensure(&binary, &wanted.data_dir)?;

@@ -25,6 +25,11 @@ The four formats, whole:
   curl -s -H "X-API-Key: $KEY" -o macro.arrow   "$YEARBOOK/v1/datasets/us_macro_quarterly/data?limit=0&format=arrow"
   curl -s -H "X-API-Key: $KEY" -o macro.parquet "$YEARBOOK/v1/datasets/us_macro_quarterly/data?limit=0&format=parquet"
 
+Formats that were installed:
+  curl -s -H "X-API-Key: $KEY" "$YEARBOOK/v1/datasets/us_macro_quarterly/data?limit=3&format=ndjson"
+  curl -s -H "X-API-Key: $KEY" -o macro.xlsx    "$YEARBOOK/v1/datasets/us_macro_quarterly/data?limit=0&format=xlsx"
+  curl -s -H "X-API-Key: $KEY" -o regions.geojson "$YEARBOOK/v1/datasets/nz_regional_councils_2018/data?limit=1000&format=geojson"
+
 Rows where a text column contains a word, and two columns of them:
   curl -s -H "X-API-Key: $KEY" "$YEARBOOK/v1/datasets/us_unemployment_by_industry/data?dimensions=manufact&limit=5"
   curl -s -H "X-API-Key: $KEY" "$YEARBOOK/v1/datasets/gapminder_indicators/data?dimensions=zealand&columns=period,life_expect"
