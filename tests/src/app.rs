@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use yearbook_catalog::{KeyRecord, KeyRing, Live, Meter, Publication, Retention, Store, key};
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Millis, Plan};
+use yearbook_platform::{Guard, GuardSettings};
 use yearbook_sandbox::{Limits, Plugin, Plugins, Registry, Sandbox};
 use yearbook_server::{AppState, CacheCounts, Parts, Settings};
 use yearbook_snapshot::{Files, Package, Reader, Silent};
@@ -37,12 +38,14 @@ pub struct TestApp {
     /// The catalogue in memory.
     pub live: Arc<Live>,
     /// Where stored files lie.
-    pub folder: TempDir,
+    pub folder: Arc<TempDir>,
     /// The object store.
     pub files: Files,
     workers: Arc<Workers>,
     /// Loaded plugins.
     pub registry: Arc<Registry>,
+    /// What watches what they make. It follows the catalogue where a test says so.
+    pub guard: Arc<Guard>,
     /// Where they run.
     pub sandbox: Arc<Sandbox>,
     state: AppState,
@@ -63,7 +66,25 @@ impl TestApp {
 
     /// A service with these settings and limits.
     pub async fn with_limits(settings: Settings, limits: Limits) -> Self {
-        let folder = TempDir::new().unwrap();
+        Box::pin(Self::with_all(Arc::new(TempDir::new().unwrap()), settings, limits, GuardSettings::default())).await
+    }
+
+    /// A service as [`TestApp::start`] makes it, whose releases are watched as `guarding` says.
+    pub async fn guarded(guarding: GuardSettings) -> Self {
+        let mut settings = Settings::default();
+        settings.limits.burst_per_second = 0;
+        // What comes from memory is not made by any release.
+        settings.server.response_cache_bytes = 0;
+        Box::pin(Self::with_all(Arc::new(TempDir::new().unwrap()), settings, Limits { instances: 16, ..Limits::default() }, guarding)).await
+    }
+
+    /// Another host on the same catalogue and object store.
+    pub async fn beside(&self, guarding: GuardSettings) -> Self {
+        let limits = Limits { instances: 16, ..Limits::default() };
+        Box::pin(Self::with_all(Arc::clone(&self.folder), self.state.settings.clone(), limits, guarding)).await
+    }
+
+    async fn with_all(folder: Arc<TempDir>, settings: Settings, limits: Limits, guarding: GuardSettings) -> Self {
         let store = yearbook_catalog::open(
             &yearbook_catalog::sqlite_url(&folder.path().join("yearbook.db")),
             &yearbook_catalog::DatabaseSettings::default(),
@@ -76,6 +97,7 @@ impl TestApp {
         let registry = Arc::new(Registry::new());
         let sandbox = components::sandbox(limits);
         PLUGINS.iter().for_each(|name| registry.add(&sandbox.load(&components::component(name)).unwrap()).unwrap());
+        let guard = Guard::new(Arc::clone(&store), Arc::clone(&sandbox), guarding).unwrap();
         let state = AppState::new(Parts {
             keys: KeyRing::new(Arc::clone(&store), Arc::clone(&live)),
             meter: Meter::new(Arc::clone(&store)),
@@ -85,13 +107,14 @@ impl TestApp {
             files: files.clone(),
             registry: Arc::clone(&registry),
             sandbox: Arc::clone(&sandbox),
+            guard: Arc::clone(&guard),
             workers: Arc::clone(&workers),
             settings,
         })
         .await
         .unwrap();
         let admin = yearbook_server::admin(state.clone());
-        Self { router: yearbook_server::app(state.clone()), admin, store, live, folder, files, workers, registry, sandbox, state }
+        Self { router: yearbook_server::app(state.clone()), admin, store, live, folder, files, workers, registry, guard, sandbox, state }
     }
 
     /// Sandbox instances that no response holds.

@@ -1,7 +1,9 @@
 //! The plugin platform: what a check finds, and what running hosts serve when releases come and go.
 
+mod canary;
 mod check;
 mod hosts;
 mod lifecycle;
 mod released;
+mod strikes;
 mod swaps;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_catalog::{Live, Store};
-use yearbook_platform::{Embedded, Keeper};
+use yearbook_platform::{Embedded, Guard, Keeper};
 use yearbook_sandbox::{Config, Registry, Sandbox};
 use yearbook_snapshot::Files;
 use yearbook_workers::Workers;
@@ -41,6 +41,8 @@ pub(crate) struct Kept {
     /// Where they run.
     pub(crate) sandbox: Arc<Sandbox>,
     /// For the server.
+    pub(crate) guard: Arc<Guard>,
+    /// For the server.
     pub(crate) registry: Arc<Registry>,
 }
 
@@ -49,23 +51,26 @@ pub(crate) struct Kept {
 ///
 /// # Errors
 /// When a component is missing or refused, or when catalogue or object store fail.
-pub(crate) async fn keep(context: &Context, store: &dyn Store, files: &Files, workers: Arc<Workers>) -> anyhow::Result<Kept> {
+pub(crate) async fn keep(context: &Context, store: &Arc<dyn Store>, files: &Files, workers: Arc<Workers>) -> anyhow::Result<Kept> {
     let components = builtin::components(context.plugins_dir.as_deref())?;
     let sandbox = sandbox(context, workers, Some(context.settings.cache_dir()))?;
     let registry = Arc::new(Registry::new());
     let embed = |component: builtin::Component| Embedded { name: component.name.to_owned(), bytes: component.bytes, by: component.by };
     let embedded = components.into_iter().map(embed).collect();
-    let keeper = Keeper::start(Arc::clone(&sandbox), files.clone(), store, Arc::clone(&registry), embedded).await?;
-    Ok(Kept { keeper, sandbox, registry })
+    let settings = context.settings.values.plugins;
+    let guard = Guard::new(Arc::clone(store), Arc::clone(&sandbox), settings).context("the thread that compares releases cannot start")?;
+    let keeper = Keeper::start(Arc::clone(&sandbox), files.clone(), &**store, Arc::clone(&registry), Arc::clone(&guard), embedded).await?;
+    Ok(Kept { keeper, sandbox, guard, registry })
 }
 
 impl Kept {
     /// Loads what is to serve now, and from now on whatever the catalogue says, as long as this value lives.
-    pub(crate) async fn follow(&self, live: &Live) {
+    pub(crate) async fn follow(&self, live: &Arc<Live>) {
         let releases = live.releases();
         let now = Arc::clone(&releases.borrow());
         self.keeper.apply(&now).await;
         self.keeper.follow(releases);
+        self.guard.follow(live, Guard::PERIOD);
     }
 }
 

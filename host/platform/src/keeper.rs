@@ -1,6 +1,9 @@
 //! Keeps a host's registry as the catalogue wants it: loads the release that serves each name, from what the
 //! binary carries or from the object store, and swaps the whole set in one step. A release that this host
-//! cannot load is passed over for the next one of its name. Requests that have begun keep what they began with.
+//! cannot load is passed over for the next one of its name. Requests that have begun keep what they began with. What waits to take the
+//! place of a release that serves, and what would serve in its place, is loaded too, for the guard.
+
+mod beside;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -9,11 +12,12 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use tokio::sync::{Mutex, watch};
-use yearbook_catalog::{Line, PluginRelease, ReleaseId, ReleaseState, Store, lines};
+use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState, Store, lines};
 use yearbook_domain::Millis;
 use yearbook_sandbox::{Plugin, Plugins, Registry, Rejected, Sandbox};
 use yearbook_snapshot::Files;
 
+use crate::guard::Guard;
 use crate::lifecycle::Problem;
 
 /// How long to wait before asking an object store again that did not answer.
@@ -35,6 +39,7 @@ pub struct Keeper {
     sandbox: Arc<Sandbox>,
     files: Files,
     registry: Arc<Registry>,
+    guard: Arc<Guard>,
     /// Components that came with the binary, by digest: never fetched.
     embedded: HashMap<String, Bytes>,
     state: Mutex<State>,
@@ -42,12 +47,14 @@ pub struct Keeper {
 
 #[derive(Default)]
 struct State {
-    /// Plugins of the present set, and those loaded at start that are not in it yet.
+    /// Plugins of the present set and those beside it, and those loaded at start that are in neither yet.
     loaded: HashMap<String, Plugin>,
     /// Digests that the sandbox refused here: they stay refused.
     refused: HashSet<String>,
     /// The present set: digests, and formats that nothing may serve.
     serving: (Vec<String>, Vec<String>),
+    /// Releases that wait and promise something else, with those that serve: found out once.
+    unlike: HashSet<(String, String)>,
 }
 
 /// Why a candidate does not serve here.
@@ -74,9 +81,10 @@ impl Keeper {
         files: Files,
         store: &dyn Store,
         registry: Arc<Registry>,
+        guard: Arc<Guard>,
         embedded: Vec<Embedded>,
     ) -> Result<Arc<Self>, Problem> {
-        let mut keeper = Self { sandbox, files, registry, embedded: HashMap::new(), state: Mutex::default() };
+        let mut keeper = Self { sandbox, files, registry, guard, embedded: HashMap::new(), state: Mutex::default() };
         for Embedded { name, bytes, by } in embedded {
             let bytes: Bytes = match bytes {
                 Cow::Borrowed(bytes) => Bytes::from_static(bytes),
@@ -101,21 +109,25 @@ impl Keeper {
         let mut complete = true;
         let mut serving: Vec<Plugin> = Vec::new();
         let mut unavailable: Vec<String> = Vec::new();
-        for line in lines(releases) {
-            match self.choose(&mut state, &line, &mut complete).await {
+        let lines = lines(releases);
+        for line in &lines {
+            match self.choose(&mut state, &line.candidates, &mut complete).await {
                 Some(plugin) => serving.push(plugin),
-                None if line.kind == "encoder" => unavailable.push(line.name),
+                None if line.kind == "encoder" => unavailable.push(line.name.clone()),
                 None => {}
             }
         }
-        let digests: Vec<String> = serving.iter().map(|plugin| plugin.digest().to_owned()).collect();
-        state.loaded = digests.iter().cloned().zip(serving.iter().cloned()).collect();
-        let next = (digests, unavailable);
+        let next = (serving.iter().map(|plugin| plugin.digest().to_owned()).collect(), unavailable);
         if next != state.serving {
             self.registry.replace(Plugins::of(&serving, next.1.iter().cloned()));
             tell(&state.serving, &serving, &next.1);
             state.serving = next;
         }
+        // Only now: compiling what serves nobody yet must not hold up what serves.
+        let beside = self.beside(&mut state, &lines, &serving, &mut complete).await;
+        let kept = beside.values().flat_map(|beside| [&beside.waiting, &beside.previous]).flatten().cloned().map(Plugin::Encoder);
+        state.loaded = kept.chain(serving).map(|plugin| (plugin.digest().to_owned(), plugin)).collect();
+        self.guard.stand(beside);
         complete
     }
 
@@ -136,9 +148,9 @@ impl Keeper {
         });
     }
 
-    /// The first candidate that loads here.
-    async fn choose(&self, state: &mut State, line: &Line, complete: &mut bool) -> Option<Plugin> {
-        for release in &line.candidates {
+    /// The first of `candidates` that loads here.
+    async fn choose(&self, state: &mut State, candidates: &[PluginRelease], complete: &mut bool) -> Option<Plugin> {
+        for release in candidates {
             let digest = &release.id.digest;
             if state.refused.contains(digest) {
                 continue;
@@ -151,6 +163,7 @@ impl Keeper {
                 Ok(plugin) => {
                     let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
                     tracing::info!(plugin = release.id.name, digest, version = release.version, took_ms, "loaded a plugin's release");
+                    state.loaded.insert(digest.clone(), plugin.clone());
                     return Some(plugin);
                 }
                 Err(unfit) => {

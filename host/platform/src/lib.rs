@@ -1,14 +1,21 @@
 //! The plugin platform: from a file that somebody built to a release that every running host serves, and
 //! back. Checks components in the sandbox, installs them (bytes into the object store, a release into the
-//! catalogue) and keeps a host's registry as the catalogue wants it. Never touches HTTP, arguments or
+//! catalogue), keeps a host's registry as the catalogue wants it, and watches what serves: a new release is compared with the one
+//! before it takes its place, and one that fails is taken out of service. Never touches HTTP, arguments or
 //! environment; knows neither SQL nor wasmtime.
 
+mod canary;
 mod check;
 mod component;
+mod guard;
 mod keeper;
 mod lifecycle;
+mod settings;
+mod strikes;
 
 pub use check::{Budget, Checked, Finding, Report, check};
 pub use component::{Component, NotAComponent};
+pub use guard::{Asker, Guard};
 pub use keeper::{Embedded, Keeper};
 pub use lifecycle::{Installed, Outcome, Problem, Wish, install, pin, remove, rollback};
+pub use settings::GuardSettings;

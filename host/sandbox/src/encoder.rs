@@ -88,6 +88,12 @@ impl Encoder {
         &self.tally
     }
 
+    /// Whether half of its sandbox's instances are free at this moment: room for what nobody waits for.
+    #[must_use]
+    pub fn has_room(&self) -> bool {
+        self.sandbox.has_room()
+    }
+
     /// How many instances of its sandbox are free at this moment, for all encoders together.
     #[must_use]
     pub fn free_instances(&self) -> usize {

@@ -131,6 +131,14 @@ pub enum EncodeError {
     Host(String),
 }
 
+impl EncodeError {
+    /// Whether the plugin is to blame: it was stopped, or said so itself.
+    #[must_use]
+    pub fn is_failure_of_the_plugin(&self) -> bool {
+        matches!(self, Self::Trapped { .. } | Self::Internal { .. })
+    }
+}
+
 /// Why a generator made no files.
 #[derive(Debug, thiserror::Error)]
 pub enum GenerateError {
@@ -169,8 +177,19 @@ pub enum GenerateError {
     Host(String),
 }
 
+impl GenerateError {
+    /// Whether the plugin is to blame: it was stopped, said so itself, or made files that break a rule.
+    #[must_use]
+    pub fn is_failure_of_the_plugin(&self) -> bool {
+        matches!(self, Self::Trapped { .. } | Self::Internal { .. } | Self::Output { .. })
+    }
+}
+
 /// A response was cut off after its first byte. The reason is in the log; the client must see a body
 /// without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the response was cut off")]
-pub struct CutOff;
+pub struct CutOff {
+    /// Whether the plugin is to blame.
+    pub by_plugin: bool,
+}

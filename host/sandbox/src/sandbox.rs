@@ -198,9 +198,14 @@ impl Sandbox {
         self.jobs.load(Ordering::Relaxed) < self.workers.threads()
     }
 
+    /// Whether half of all instances are free.
+    pub(crate) fn has_room(&self) -> bool {
+        self.instances.available_permits() > self.limits.instances as usize / 2
+    }
+
     /// A place for an instance that a response could do without: only where plenty are free.
     pub(crate) fn further_instance(&self) -> Option<OwnedSemaphorePermit> {
-        if self.instances.available_permits() <= self.limits.instances as usize / 2 {
+        if !self.has_room() {
             return None;
         }
         Arc::clone(&self.instances).try_acquire_owned().ok()

@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
@@ -27,6 +28,8 @@ pub struct Trial {
     pub tail: Vec<u8>,
     /// What its instances used.
     pub usage: Usage,
+    /// Processor time of all calls together.
+    pub cpu: Duration,
     /// What went in, as the amplification limit weighs it.
     pub weight: usize,
 }
@@ -116,7 +119,7 @@ impl Encoder {
         let tail = at(Call::Tail, ends.tail(&notes))?;
         runner.returned(tail.len());
         runner.done(&ends);
-        Ok(Trial { head, parts, tail, usage: runner.usage, weight: runner.weight })
+        Ok(Trial { head, parts, tail, usage: runner.usage, cpu: runner.work.cpu(), weight: runner.weight })
     }
 }
 

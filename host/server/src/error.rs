@@ -48,6 +48,8 @@ pub(crate) enum Error {
     TimedOut,
     /// 503: the catalogue does not answer.
     Unavailable,
+    /// 500: the plugin that makes the response failed, which was logged. Another release of it may do better.
+    PluginFailed,
     /// 500: our fault, logged where it was found.
     Broken,
 }

@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use yearbook_catalog::{Failure, KeyRing, Live, Meter, Store};
+use yearbook_platform::Guard;
 use yearbook_sandbox::{Registry, Sandbox};
 use yearbook_snapshot::{Files, Reader};
 use yearbook_workers::Workers;
@@ -36,6 +37,8 @@ pub struct Parts {
     pub registry: Arc<Registry>,
     /// Where plugins run, for what is told about them.
     pub sandbox: Arc<Sandbox>,
+    /// Watches what plugins make.
+    pub guard: Arc<Guard>,
     /// Threads for compression and hashing.
     pub workers: Arc<Workers>,
     /// What an operator set.

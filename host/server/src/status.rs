@@ -44,7 +44,7 @@ impl Error {
             Self::FormatUnavailable { .. } => (StatusCode::SERVICE_UNAVAILABLE, "format_unavailable"),
             Self::TimedOut => (StatusCode::SERVICE_UNAVAILABLE, "timed_out"),
             Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
-            Self::Broken => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+            Self::PluginFailed | Self::Broken => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! A guest that attacks its host, for the host's tests; never installed with the product. The
 //! parameter `attack` names what it does and `call` in which call; every attack is a file of its own,
-//! and the host's tests say what must become of each.
+//! and the host's tests say what must become of each. What a release does on its own account stands in `temper`.
 
 mod attacks;
+mod temper;
 
 use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};
 
@@ -58,6 +59,7 @@ impl Encoder for Evil {
 
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
         self.parts += 1;
+        temper::show(self.parts);
         match self.attack.as_str() {
             // Says that parts are independent, and lies.
             "remember" => out.extend_from_slice(format!("part {} ", self.parts).as_bytes()),

@@ -6,10 +6,13 @@ use std::time::{Duration, Instant};
 
 use yearbook_catalog::{PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store};
 use yearbook_domain::Millis;
-use yearbook_platform::{Embedded, Keeper};
+use yearbook_platform::{Embedded, Guard, GuardSettings, Keeper};
 use yearbook_sandbox::{Limits, Registry};
 use yearbook_tests::app::TestApp;
 use yearbook_tests::components::{component, sandbox};
+
+/// So that tests need not wait for the guard.
+pub(super) const OFTEN: Duration = Duration::from_millis(50);
 
 /// Contract 6.
 pub(super) const TWO_SECONDS: Duration = Duration::from_secs(2);
@@ -33,10 +36,19 @@ pub(super) fn embedded() -> Vec<Embedded> {
 
 /// Keeps the app's registry as its catalogue says.
 pub(super) async fn keep(app: &TestApp, embedded: Vec<Embedded>) -> Arc<Keeper> {
-    let keeper =
-        Keeper::start(Arc::clone(&app.sandbox), app.files.clone(), &*app.store, Arc::clone(&app.registry), embedded).await.unwrap();
+    let keeper = Keeper::start(
+        Arc::clone(&app.sandbox),
+        app.files.clone(),
+        &*app.store,
+        Arc::clone(&app.registry),
+        Arc::clone(&app.guard),
+        embedded,
+    )
+    .await
+    .unwrap();
     app.live.refresh().await.unwrap();
     keeper.follow(app.live.releases());
+    app.guard.follow(&app.live, OFTEN);
     eventually(|| app.registry.current().encoder("csv").is_none()).await;
     keeper
 }
@@ -52,8 +64,10 @@ pub(super) async fn second(app: &TestApp) -> (Arc<Keeper>, Arc<Registry>, Arc<ye
     let live = yearbook_catalog::Live::start(Arc::clone(&store), yearbook_catalog::Live::PERIOD).await.unwrap();
     let registry = Arc::new(Registry::new());
     let sandbox = sandbox(Limits { instances: 16, ..Limits::default() });
-    let keeper = Keeper::start(sandbox, app.files.clone(), &*store, Arc::clone(&registry), embedded()).await.unwrap();
+    let guard = Guard::new(Arc::clone(&store), Arc::clone(&sandbox), GuardSettings::default()).unwrap();
+    let keeper = Keeper::start(sandbox, app.files.clone(), &*store, Arc::clone(&registry), Arc::clone(&guard), embedded()).await.unwrap();
     keeper.follow(live.releases());
+    guard.follow(&live, OFTEN);
     (keeper, registry, live)
 }
 

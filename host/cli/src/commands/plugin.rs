@@ -6,7 +6,6 @@ mod install;
 mod list;
 mod new;
 mod operate;
-mod top;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,7 +29,6 @@ pub(super) async fn run(context: &Context, command: Plugin) -> anyhow::Result<()
         Plugin::Install { file, now, who } => install::run(context, &file, now, who).await,
         Plugin::List { history: false } => list::run(context).await,
         Plugin::List { history: true } => list::history(context).await,
-        Plugin::Top { url, once } => top::run(context, url, once).await,
         Plugin::Rollback { name, who } => operate::rollback(context, &name, who).await,
         Plugin::Remove { name, who } => operate::remove(context, &name, who).await,
         Plugin::Pin { name, digest, off: _, by } => operate::pin(context, &name, digest.as_deref(), Who { by, reason: None }).await,

@@ -31,7 +31,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let files = context.files()?;
     let workers = context.workers();
-    let kept = plugins::keep(context, &*store, &files, Arc::clone(&workers)).await?;
+    let kept = plugins::keep(context, &store, &files, Arc::clone(&workers)).await?;
     let live = Live::start(Arc::clone(&store), Live::PERIOD).await.context("the catalogue cannot be read")?;
     kept.follow(&live).await;
     let meter = Meter::new(Arc::clone(&store));
@@ -44,6 +44,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
         files,
         registry: Arc::clone(&kept.registry),
         sandbox: Arc::clone(&kept.sandbox),
+        guard: Arc::clone(&kept.guard),
         workers,
         settings: context.settings.values.http(),
     })

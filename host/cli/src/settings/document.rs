@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
+use yearbook_platform::GuardSettings;
 use yearbook_server::{LimitSettings, ServerSettings};
 
 /// Every section with its defaults.
@@ -23,6 +24,8 @@ pub struct Document {
     pub database: Database,
     /// `[sandbox]`.
     pub sandbox: SandboxSection,
+    /// `[plugins]`: how new releases come into service, and failing ones out of it.
+    pub plugins: GuardSettings,
     /// `[log]`.
     pub log: Log,
 }

@@ -82,12 +82,16 @@ impl Response {
     /// Sends `chunk`, which is the head with the first part, then makes and sends the rest.
     pub(crate) async fn drive(self: Box<Self>, chunk: Chunk, account: Account) {
         let encoder = Arc::clone(&self.encoder);
+        let (ending, _open) = self.sink.ending();
         match self.rest(chunk, &account.work()).await {
             Ok(End::Whole) => account.complete(),
             Ok(End::Abandoned) => drop(account),
             Err(error) => {
                 let (plugin, digest) = (&encoder.description.format, &encoder.digest);
                 tracing::error!(plugin, digest, %error, "a response was cut off after its first byte");
+                if error.is_failure_of_the_plugin() {
+                    ending.blame_plugin();
+                }
                 account.fail(&error);
             }
         }

@@ -24,38 +24,57 @@ pub(crate) struct Chunk {
 /// Where a response's maker puts chunks.
 pub(crate) struct Sink {
     pub(crate) sender: mpsc::Sender<Chunk>,
-    whole: Arc<AtomicBool>,
+    ending: Arc<Ending>,
+}
+
+/// What is known of a response's end, once there are no more chunks.
+#[derive(Default)]
+pub(crate) struct Ending {
+    whole: AtomicBool,
+    by_plugin: AtomicBool,
+}
+
+impl Ending {
+    /// Says that the plugin is to blame for what is missing.
+    pub(crate) fn blame_plugin(&self) {
+        self.by_plugin.store(true, Ordering::Release);
+    }
 }
 
 impl Sink {
     /// Says that nothing is missing. Until then the body has no end, whatever way its maker ends.
     pub(crate) fn finish(self) {
-        self.whole.store(true, Ordering::Release);
+        self.ending.whole.store(true, Ordering::Release);
+    }
+
+    /// Holds the channel open until what is said here can be seen.
+    pub(crate) fn ending(&self) -> (Arc<Ending>, mpsc::Sender<Chunk>) {
+        (Arc::clone(&self.ending), self.sender.clone())
     }
 }
 
 /// A channel that holds at most `bound` chunks, those in the making included.
 pub(crate) fn channel(bound: usize) -> (Sink, BoxStream<'static, Result<Bytes, CutOff>>) {
     let (sender, receiver) = mpsc::channel(bound.max(1));
-    let whole = Arc::new(AtomicBool::new(false));
-    let sink = Sink { sender, whole: Arc::clone(&whole) };
-    (sink, chunks(receiver, whole))
+    let ending = Arc::<Ending>::default();
+    let sink = Sink { sender, ending: Arc::clone(&ending) };
+    (sink, chunks(receiver, ending))
 }
 
 /// The client's end. A channel that closes before the response is whole is a cut, never an end: so a
 /// maker that gave up, failed or panicked cannot look like success.
-fn chunks(receiver: mpsc::Receiver<Chunk>, whole: Arc<AtomicBool>) -> BoxStream<'static, Result<Bytes, CutOff>> {
-    futures::stream::unfold(Some((receiver, whole, Bytes::new())), |state| async {
-        let (mut receiver, whole, mut held) = state?;
+fn chunks(receiver: mpsc::Receiver<Chunk>, ending: Arc<Ending>) -> BoxStream<'static, Result<Bytes, CutOff>> {
+    futures::stream::unfold(Some((receiver, ending, Bytes::new())), |state| async {
+        let (mut receiver, ending, mut held) = state?;
         loop {
             if !held.is_empty() {
-                return Some((Ok(std::mem::take(&mut held)), Some((receiver, whole, held))));
+                return Some((Ok(std::mem::take(&mut held)), Some((receiver, ending, held))));
             }
             match receiver.recv().await {
                 Some(Chunk { lead, bytes }) if lead.is_empty() => held = bytes,
-                Some(Chunk { lead, bytes }) => return Some((Ok(lead), Some((receiver, whole, bytes)))),
-                None if whole.load(Ordering::Acquire) => return None,
-                None => return Some((Err(CutOff), None)),
+                Some(Chunk { lead, bytes }) => return Some((Ok(lead), Some((receiver, ending, bytes)))),
+                None if ending.whole.load(Ordering::Acquire) => return None,
+                None => return Some((Err(CutOff { by_plugin: ending.by_plugin.load(Ordering::Acquire) }), None)),
             }
         }
     })

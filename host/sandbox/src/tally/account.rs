@@ -32,6 +32,11 @@ impl Work {
         &self.tally.release.name
     }
 
+    /// Processor time of the calls so far.
+    pub(crate) fn cpu(&self) -> Duration {
+        Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed))
+    }
+
     /// Counts an instance that begins to live.
     pub(crate) fn enter(&self) {
         self.tally.instances.fetch_add(1, Ordering::Relaxed);

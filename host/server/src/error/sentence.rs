@@ -24,7 +24,9 @@ pub(super) fn of(error: &Error, request_id: &str) -> String {
         }
         Error::TimedOut => format!("The answer took too long to begin; ask for less, or try again. Request id: {request_id}."),
         Error::Unavailable => format!("The service cannot answer at the moment; try again in a few seconds. Request id: {request_id}."),
-        Error::Broken => format!("Something went wrong on our side; if trying again does not help, report request id {request_id}."),
+        Error::PluginFailed | Error::Broken => {
+            format!("Something went wrong on our side; if trying again does not help, report request id {request_id}.")
+        }
     }
 }
 

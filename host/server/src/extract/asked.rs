@@ -5,12 +5,14 @@ use std::sync::Arc;
 use http::request::Parts;
 use yearbook_domain::query::pairs;
 use yearbook_domain::{DataQuery, DatasetName, Problem, Refusal};
+use yearbook_platform::Guard;
 use yearbook_sandbox::{Encoder, OptionValue, Plugins};
 
 use super::{accept, dataset_name, options};
 use crate::error::Error;
 
 /// What a client asks of `/data`.
+#[derive(Clone)]
 pub(crate) struct Asked {
     /// Which dataset.
     pub(crate) name: DatasetName,
@@ -64,6 +66,11 @@ impl Asked {
             return Err(Refusal::NotAcceptable { available }.into());
         };
         Ok(Self { name, query, pairs, encoder, plugins })
+    }
+
+    /// The same, of the release that would serve in the place of the one that was asked, where there is such a one.
+    pub(crate) fn stepped_back(&self, guard: &Guard) -> Option<Self> {
+        Some(Self { encoder: guard.previous(&self.encoder)?, ..self.clone() })
     }
 
     /// The options of this response's encoder.

@@ -54,6 +54,11 @@ impl Tag {
         Self::of_hash(hash.0.finalize().as_slice())
     }
 
+    /// As text.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
     fn of_hash(hash: &[u8]) -> Self {
         Self(hex(hash.get(..HASH_BYTES).unwrap_or(hash)))
     }

@@ -8,13 +8,16 @@ use futures::StreamExt;
 use tracing::Instrument;
 use yearbook_domain::Problem;
 use yearbook_domain::problem::Place;
-use yearbook_sandbox::{BoxError, EncodeError, OptionValue};
+use yearbook_platform::{Asker, Guard};
+use yearbook_sandbox::{BoxError, EncodeError, Encoded, Encoder, OptionValue};
 use yearbook_snapshot::{Failure, Scan};
 
+use super::Tag;
 use super::body::{self, Content, Cut};
 use crate::error::Error;
 use crate::extract::Asked;
 use crate::extract::coding::Coding;
+use crate::middleware::keyed::Keyed;
 use crate::state::AppState;
 
 /// What a response is made of besides its head.
@@ -28,26 +31,59 @@ pub(crate) struct Made {
 /// Makes the body of `scan`. What fails up to its first chunk is still an honest status.
 ///
 /// # Errors
-/// 422 for what only the guest can judge (contract 1, step 4), 503 when the sandbox is full, 500 for the rest.
+/// 422 for what only the guest can judge (contract 1, step 4), 503 when the sandbox is full, 500 for the rest. What is the plugin's fault
+/// is counted against it.
 pub(crate) async fn make(
     state: &AppState,
     asked: &Asked,
+    asker: Asker,
     options: Vec<OptionValue>,
     coding: Option<Coding>,
     scan: impl Future<Output = Result<Scan, Failure>> + Send + 'static,
 ) -> Result<Made, Error> {
-    let (workers, encoder) = (Arc::clone(&state.workers), Arc::clone(&asked.encoder));
+    let (workers, encoder, guard) = (Arc::clone(&state.workers), Arc::clone(&asked.encoder), Arc::clone(&state.guard));
+    let for_body = asker.clone();
     let work = async move {
         let scan = scan.await.map_err(Unmade::Read)?;
         let batches = scan.batches.map(|batch| batch.map_err(|failure| Box::new(failure) as BoxError)).boxed();
+        let batches = guard.watched(&encoder, &scan.schema, &options, batches);
         let encoded = encoder.encode(scan.schema, &options, batches).await.map_err(Unmade::Encode)?;
+        let encoded = blamed(encoded, guard, encoder, for_body);
         let content = body::of(&workers, coding, encoded).await.map_err(Unmade::Compress)?;
         Ok(Made { content, next: scan.next })
     };
     // The request's span goes along, so that what is logged on a worker has the request's id.
     match state.workers.drive(work.in_current_span()).await {
-        Ok(made) => made.map_err(|unmade: Unmade| unmade.into_error(asked)),
+        Ok(made) => made.map_err(|unmade: Unmade| {
+            if let Unmade::Encode(failure) = &unmade
+                && failure.is_failure_of_the_plugin()
+            {
+                state.guard.failed(asked.encoder.digest(), &asker, &failure.to_string());
+            }
+            unmade.into_error(asked)
+        }),
         Err(panicked) => Err(Error::broken("make a response", &panicked)),
+    }
+}
+
+/// Who `keyed` is to the guard, and what for.
+pub(crate) fn asker(keyed: &Keyed, tag: &Tag, options: &[OptionValue]) -> Asker {
+    Asker { client: keyed.caller.key_id.clone(), request: tag.as_str().to_owned(), plain: options.is_empty() }
+}
+
+/// The same body; when the plugin cuts it off, that is counted against it.
+fn blamed(encoded: Encoded, guard: Arc<Guard>, encoder: Arc<Encoder>, asker: Asker) -> Encoded {
+    match encoded {
+        Encoded::Whole(bytes) => Encoded::Whole(bytes),
+        Encoded::Stream(chunks) => Encoded::Stream(
+            chunks
+                .inspect(move |chunk| {
+                    if chunk.as_ref().is_err_and(|cut| cut.by_plugin) {
+                        guard.failed(encoder.digest(), &asker, "it failed after the first byte of a response");
+                    }
+                })
+                .boxed(),
+        ),
     }
 }
 
@@ -69,7 +105,10 @@ impl Unmade {
                 Error::invalid(problem.with_ctx(serde_json::json!({"error": {}})))
             }
             Self::Encode(EncodeError::Busy { retry_after }) => Error::Busy { retry_after },
-            Self::Encode(failure) => Error::broken("encode a response", &failure),
+            Self::Encode(failure) => match Error::broken("encode a response", &failure) {
+                Error::Broken if failure.is_failure_of_the_plugin() => Error::PluginFailed,
+                error => error,
+            },
             Self::Compress(cut) => Error::broken("compress a response", &cut),
         }
     }

@@ -57,8 +57,9 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     }
     let reader = state.reader.clone();
     let scan = async move { reader.changes(&answer.plan).await };
+    let asker = rows::asker(&keyed, &head.tag, &options);
     let work = async {
-        let made = Box::pin(rows::make(&state, &asked, options, head.coding, scan)).await?;
+        let made = Box::pin(rows::make(&state, &asked, asker, options, head.coding, scan)).await?;
         Ok(head.with(made.content.into()))
     };
     charged(&state, &keyed, &parts.method, Box::pin(work)).await

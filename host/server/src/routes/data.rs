@@ -9,13 +9,16 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use http::Method;
+use http::request::Parts;
 use yearbook_domain::cursor::fingerprint;
-use yearbook_domain::{Position, Refusal, read};
+use yearbook_domain::{Position, ReadPlan, Refusal, read};
+use yearbook_sandbox::OptionValue;
 
 use crate::charge::charged;
 use crate::error::Error;
 use crate::extract::Asked;
 use crate::middleware::keyed::Keyed;
+use crate::respond::head::Head;
 use crate::respond::{body, conditional, rows};
 use crate::state::AppState;
 
@@ -38,18 +41,41 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
         return Ok(head.with(body::unsaid()));
     }
     let work = async {
-        let make = || {
-            let (reader, plan) = (state.reader.clone(), Arc::clone(&plan));
-            rows::make(&state, &asked, options, head.coding, async move { reader.scan(&plan).await })
-        };
-        let made = state.own().responses.get(&head.tag, head.coding, make).await?;
-        let mut response = head.with(made.content.into());
-        if let Some(row) = made.next {
-            let filters = fingerprint(&plan.dataset, &asked.query);
-            let cursor = state.own().cursors.seal(&Position { snapshot: plan.snapshot.id.clone(), row, filters });
-            head::more(response.headers_mut(), &state, &parts, &asked, &plan, &cursor);
+        let first = Box::pin(answer(&state, &keyed, &parts, &asked, &plan, options.clone(), head)).await;
+        match (first, asked.stepped_back(&state.guard)) {
+            // Nothing was sent yet, so the release that served before may try. What it makes has a tag of its own.
+            (Err(Error::PluginFailed), Some(asked)) => {
+                tracing::warn!(format = asked.encoder.description().format, digest = asked.encoder.digest(), "the release before tries");
+                let head = head::of(&state, &parts, &asked, &plan, &options);
+                Box::pin(answer(&state, &keyed, &parts, &asked, &plan, options, head)).await
+            }
+            (first, _) => first,
         }
-        Ok(response)
     };
     charged(&state, &keyed, &parts.method, work).await
+}
+
+/// The response of one release: from memory, or read and encoded.
+async fn answer(
+    state: &AppState,
+    keyed: &Keyed,
+    parts: &Parts,
+    asked: &Asked,
+    plan: &Arc<ReadPlan>,
+    options: Vec<OptionValue>,
+    head: Head,
+) -> Result<Response, Error> {
+    let make = || {
+        let (reader, plan) = (state.reader.clone(), Arc::clone(plan));
+        let asker = rows::asker(keyed, &head.tag, &options);
+        rows::make(state, asked, asker, options, head.coding, async move { reader.scan(&plan).await })
+    };
+    let made = state.own().responses.get(&head.tag, head.coding, make).await?;
+    let mut response = head.with(made.content.into());
+    if let Some(row) = made.next {
+        let filters = fingerprint(&plan.dataset, &asked.query);
+        let cursor = state.own().cursors.seal(&Position { snapshot: plan.snapshot.id.clone(), row, filters });
+        head::more(response.headers_mut(), state, parts, asked, plan, &cursor);
+    }
+    Ok(response)
 }

@@ -13,6 +13,7 @@ use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
 use yearbook_domain::Problem;
+use yearbook_platform::Asker;
 use yearbook_sandbox::{Described, GenerateError, Project};
 
 use crate::charge::charged;
@@ -83,7 +84,14 @@ async fn generate(state: &AppState, keyed: &Keyed, parts: &http::request::Parts,
             let tool = &asked.generator.description().tool;
             Error::invalid(Problem::value_error("datasets", &format!("{tool}: {sentence}"), &asked.raw))
         }
-        failure => Error::broken("generate files", &failure),
+        failure => {
+            if failure.is_failure_of_the_plugin() {
+                let request = parts.uri.query().unwrap_or_default().to_owned();
+                let asker = Asker { client: keyed.caller.key_id.clone(), request, plain: asked.options.is_empty() };
+                state.guard.failed(asked.generator.digest(), &asker, &failure.to_string());
+            }
+            Error::broken("generate files", &failure)
+        }
     })
 }
 

@@ -49,6 +49,8 @@ fn knows(kind: Kind, error: &Error) -> bool {
         // Not said of a route that is there, nor of a method that it has.
         Error::NoSuchRoute | Error::MethodNotAllowed => false,
         Error::RangeNotSatisfiable { .. } => kind == Kind::Bulk,
+        // To clients it is one of our own.
+        Error::PluginFailed => false,
         Error::Busy { .. } => matches!(kind, Kind::Data | Kind::Changes | Kind::Integration),
         Error::FormatUnavailable { .. } => matches!(kind, Kind::Data | Kind::Changes),
         Error::Unavailable => kind.keyed(),

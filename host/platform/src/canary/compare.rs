@@ -1,0 +1,91 @@
+//! One response, made by both releases from the same batches, and what tells them apart: bytes first, then values, then cost.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use yearbook_catalog::{ReleaseId, Trial as Sum};
+use yearbook_sandbox::{EncodeError, Encoder, Failed, Trap, Trial};
+
+use super::values::{self, Values};
+use super::{Sample, nothing};
+
+/// What came of it; none: nothing that could be held against either. `warm`: whether cost counts.
+pub(super) fn run(sample: &Sample, turn: usize, warm: bool) -> Option<Sum> {
+    // Every other time each part by an instance of its own, as hosts make large responses where parts are independent.
+    let promised = |encoder: &Encoder| encoder.description().separator.is_some();
+    let apart = turn / 2 % 2 == 1 && promised(&sample.incumbent) && promised(&sample.waiting);
+    let make = |encoder: &Encoder| encoder.trial(&sample.schema, &sample.options, &sample.batches, apart);
+    // Whoever comes second finds the batches in the processor's cache.
+    let (one, other) = if turn.is_multiple_of(2) {
+        let one = make(&sample.incumbent);
+        (one, make(&sample.waiting))
+    } else {
+        let other = make(&sample.waiting);
+        (make(&sample.incumbent), other)
+    };
+    // What the release that serves fails at is no measure.
+    let one = one.ok()?;
+    let mut seen = of(sample);
+    match other {
+        Ok(other) => {
+            match alike(sample, &one, &other) {
+                Ok(rewritten) => seen.rewritten = u64::from(rewritten),
+                Err(difference) => {
+                    seen.fault = Some(format!("its response differs from that of {}: {difference}", short(&sample.incumbent)))
+                }
+            }
+            if warm {
+                (seen.cpu_ns, seen.incumbent_ns) = (nanoseconds(&other), nanoseconds(&one));
+            }
+            (seen.memory, seen.incumbent_memory) = (other.usage.memory_bytes as u64, one.usage.memory_bytes as u64);
+        }
+        Err(failed) if is_ours(&failed) => return None,
+        Err(failed) => seen.fault = Some(format!("it failed where {} did not: {failed}", short(&sample.incumbent))),
+    }
+    Some(seen)
+}
+
+/// Whether both wrote the same: true where they did so in other bytes.
+fn alike(sample: &Sample, one: &Trial, other: &Trial) -> Result<bool, String> {
+    let response = |encoder: &Encoder, trial: &Trial| trial.response(encoder.description().separator.as_deref());
+    let (one, other) = (response(&sample.incumbent, one), response(&sample.waiting, other));
+    if one == other {
+        return Ok(false);
+    }
+    let media_type = &sample.incumbent.description().media_type;
+    // Readers are libraries, and what they read was made by a stranger.
+    let read = catch_unwind(AssertUnwindSafe(|| values::compare(media_type, &sample.schema, &one, &other)));
+    match read.unwrap_or_else(|_| Values::Unlike("a reader panicked over it".to_owned())) {
+        Values::Same => Ok(true),
+        Values::Unlike(difference) => Err(difference),
+        Values::Unread(why) => {
+            let at = one.iter().zip(&other).position(|(a, b)| a != b).unwrap_or(one.len().min(other.len()));
+            Err(format!("{} and {} bytes, other ones from byte {at} on; {why}", one.len(), other.len()))
+        }
+    }
+}
+
+/// Whether a failure says nothing about the release: want of room, or a thread that had to stand back too long.
+fn is_ours(failed: &Failed) -> bool {
+    matches!(
+        failed.error,
+        EncodeError::Busy { .. } | EncodeError::Host(_) | EncodeError::Input(_) | EncodeError::Trapped { trap: Trap::Wall(_), .. }
+    )
+}
+
+/// One sample, of which nothing is known yet.
+fn of(sample: &Sample) -> Sum {
+    let id = ReleaseId {
+        kind: "encoder".to_owned(),
+        name: sample.waiting.description().format.clone(),
+        digest: sample.waiting.digest().to_owned(),
+    };
+    Sum { samples: 1, ..nothing(&(id, sample.incumbent.digest().to_owned())) }
+}
+
+fn nanoseconds(trial: &Trial) -> u64 {
+    u64::try_from(trial.cpu.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn short(encoder: &Encoder) -> &str {
+    encoder.digest().get(..12).unwrap_or_default()
+}

@@ -1,0 +1,56 @@
+//! The one thread of a host on which releases that wait encode: of lowest priority, one response at a time, and what comes while it is
+//! busy is dropped. So whatever such a release does, no client waits for it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use super::{Sample, Seen, compare};
+
+/// The nicest that a thread can be to others.
+const NICE: i32 = 19;
+
+/// Pairs whose first sample is remembered to have been; more are begun anew.
+const PAIRS: usize = 256;
+
+/// Where samples go.
+pub(crate) struct Shadow {
+    samples: SyncSender<Sample>,
+}
+
+impl Shadow {
+    /// Starts the thread, which ends with this value. What it finds goes to `seen`.
+    ///
+    /// # Errors
+    /// When the operating system refuses a thread.
+    pub(crate) fn start(seen: Arc<Seen>) -> std::io::Result<Arc<Self>> {
+        // No room to wait: a sample is taken by a thread that waits for it, or by nobody.
+        let (samples, receiver) = sync_channel(0);
+        std::thread::Builder::new().name("canary".to_owned()).spawn(move || run(&receiver, &seen))?;
+        Ok(Arc::new(Self { samples }))
+    }
+
+    /// Has `sample` compared, unless the thread or the sandbox is busy.
+    pub(crate) fn offer(&self, sample: Sample) {
+        if sample.waiting.has_room() {
+            // Dropped where nobody takes it.
+            let _ = self.samples.try_send(sample);
+        }
+    }
+}
+
+fn run(samples: &Receiver<Sample>, seen: &Seen) {
+    // On Linux priorities are a thread's own. Where it is refused, one thread is still the bound.
+    let _ = rustix::process::setpriority_process(None, NICE);
+    let mut measured: HashSet<String> = HashSet::new();
+    for (turn, sample) in samples.iter().enumerate() {
+        if measured.len() >= PAIRS {
+            measured.clear();
+        }
+        // The first response of a release pays for pages of its code that were never touched.
+        let warm = !measured.insert(format!("{} {}", sample.waiting.digest(), sample.incumbent.digest()));
+        if let Some(found) = compare::run(&sample, turn, warm) {
+            seen.add(found);
+        }
+    }
+}

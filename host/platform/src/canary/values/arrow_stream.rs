@@ -1,0 +1,143 @@
+//! Arrow's IPC stream, row by row, however it is cut into batches. Compressed bodies are not read: their claimed sizes would be trusted.
+
+use arrow::array::{Array, DynComparator, RecordBatch, make_comparator};
+use arrow::compute::SortOptions;
+use arrow::error::ArrowError;
+use arrow::ipc::reader::StreamReader;
+use arrow::ipc::{MessageHeader, root_as_message};
+
+use super::Values;
+
+/// Stands before a message's length.
+const CONTINUATION: [u8; 4] = [0xff; 4];
+
+pub(super) fn compare(one: &[u8], other: &[u8]) -> Values {
+    if [one, other].into_iter().any(|stream| is_plain(stream).is_none()) {
+        return Values::Unread("its buffers are compressed, or it is no stream of Arrow".to_owned());
+    }
+    match rows(one, other) {
+        Ok(None) => Values::Same,
+        Ok(Some(difference)) => Values::Unlike(difference),
+        Err(error) => Values::Unlike(format!("it cannot be read: {error}")),
+    }
+}
+
+/// Walks over the messages of a stream; none as soon as something is compressed or does not fit.
+fn is_plain(mut stream: &[u8]) -> Option<()> {
+    loop {
+        stream = stream.strip_prefix(&CONTINUATION).unwrap_or(stream);
+        let Some((length, rest)) = stream.split_first_chunk() else { return stream.is_empty().then_some(()) };
+        let length = usize::try_from(i32::from_le_bytes(*length)).ok()?;
+        if length == 0 {
+            return Some(());
+        }
+        let (message, rest) = rest.split_at_checked(length)?;
+        let message = root_as_message(message).ok()?;
+        let batch = match message.header_type() {
+            MessageHeader::RecordBatch => message.header_as_record_batch(),
+            MessageHeader::DictionaryBatch => message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data()),
+            _ => None,
+        };
+        if batch.is_some_and(|batch| batch.compression().is_some()) {
+            return None;
+        }
+        stream = rest.get(usize::try_from(message.bodyLength()).ok()?..)?;
+    }
+}
+
+fn rows(one: &[u8], other: &[u8]) -> Result<Option<String>, ArrowError> {
+    let (mut ones, mut others) = (Rows::read(one)?, Rows::read(other)?);
+    if ones.reader.schema().fields() != others.reader.schema().fields() {
+        return Ok(Some("its schema has other columns, or other types of them".to_owned()));
+    }
+    let mut row = 0_usize;
+    let mut comparators: Vec<DynComparator> = Vec::new();
+    loop {
+        let moved = [ones.advance()?, others.advance()?];
+        let (one, other) = match (&ones.batch, &others.batch) {
+            (Some(one), Some(other)) => (one, other),
+            (None, None) => return Ok(None),
+            (Some(_), None) => return Ok(Some(format!("it ends before row {row}"))),
+            (None, Some(_)) => return Ok(Some(format!("it goes on at row {row}"))),
+        };
+        if moved.contains(&true) {
+            let pairs = one.columns().iter().zip(other.columns());
+            comparators = pairs.map(|(one, other)| make_comparator(one, other, SortOptions::default())).collect::<Result<_, _>>()?;
+        }
+        let same = |comparator: &DynComparator| comparator(ones.at, others.at).is_eq();
+        if let Some(column) = comparators.iter().position(|comparator| !same(comparator)) {
+            let name = one.schema().field(column).name().clone();
+            return Ok(Some(format!("another value in row {row}, column {}", super::shown(&name))));
+        }
+        (row, ones.at, others.at) = (row + 1, ones.at + 1, others.at + 1);
+    }
+}
+
+/// Rows of a stream, of which one batch is held.
+struct Rows<'a> {
+    reader: StreamReader<&'a [u8]>,
+    batch: Option<RecordBatch>,
+    at: usize,
+}
+
+impl<'a> Rows<'a> {
+    fn read(stream: &'a [u8]) -> Result<Self, ArrowError> {
+        Ok(Self { reader: StreamReader::try_new(stream, None)?, batch: None, at: 0 })
+    }
+
+    /// Goes on to the next batch that has rows where the present one is at its end; whether it did.
+    fn advance(&mut self) -> Result<bool, ArrowError> {
+        let mut moved = false;
+        while self.batch.as_ref().is_none_or(|batch| batch.columns().first().map_or(0, |column| column.len()) <= self.at) {
+            self.batch = self.reader.next().transpose()?;
+            self.at = 0;
+            moved = true;
+            if self.batch.is_none() {
+                break;
+            }
+        }
+        Ok(moved)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Int64Array, StringArray};
+    use arrow::ipc::writer::StreamWriter;
+
+    use super::*;
+
+    fn batch(numbers: &[Option<i64>]) -> RecordBatch {
+        let column: ArrayRef = Arc::new(Int64Array::from(numbers.to_vec()));
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["x"; numbers.len()]));
+        RecordBatch::try_from_iter_with_nullable([("n", column, true), ("t", text, true)]).unwrap()
+    }
+
+    fn stream(batches: &[RecordBatch]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut writer = StreamWriter::try_new(&mut out, &batches[0].schema()).unwrap();
+        batches.iter().for_each(|batch| writer.write(batch).unwrap());
+        writer.finish().unwrap();
+        drop(writer);
+        out
+    }
+
+    #[test]
+    fn rows_are_compared_however_they_are_cut_into_batches() {
+        let whole = stream(&[batch(&[Some(1), None, Some(3)])]);
+        let cut = stream(&[batch(&[Some(1)]), batch(&[]), batch(&[None, Some(3)])]);
+        assert_eq!(compare(&whole, &cut), Values::Same);
+        let unlike = |other: &[RecordBatch], why: &str| assert_eq!(compare(&whole, &stream(other)), Values::Unlike(why.to_owned()));
+        unlike(&[batch(&[Some(1), Some(0), Some(3)])], "another value in row 1, column `n`");
+        unlike(&[batch(&[Some(1), None])], "it ends before row 2");
+        unlike(&[batch(&[Some(1), None, Some(3), Some(4)])], "it goes on at row 3");
+        assert!(matches!(compare(&whole, &whole[..whole.len() / 2]), Values::Unread(_)));
+        let mut damaged = whole.clone();
+        damaged[8..20].fill(0xee);
+        assert!(matches!(compare(&whole, &damaged), Values::Unread(_)));
+    }
+}

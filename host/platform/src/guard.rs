@@ -1,0 +1,137 @@
+//! Watches the releases that a host serves: has those that wait make a share of responses again, keeps count of those that fail, and brings
+//! what follows into the catalogue, where every host hears of it. A response asks it at most three things, none of which waits.
+
+mod rounds;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use arrow::datatypes::SchemaRef;
+use tokio::sync::Notify;
+use yearbook_catalog::{Live, ReleaseId, Store};
+use yearbook_sandbox::{Batches, Encoder, OptionValue, Sandbox};
+
+use crate::GuardSettings;
+use crate::canary::{self, Sample, Seen, Shadow};
+use crate::strikes::{Strike, Strikes};
+
+/// What watches.
+pub struct Guard {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) settings: GuardSettings,
+    /// By digest of the release that serves.
+    beside: ArcSwap<HashMap<String, Beside>>,
+    /// Responses that might have been compared.
+    turns: AtomicU64,
+    pub(crate) seen: Arc<Seen>,
+    shadow: Arc<Shadow>,
+    pub(crate) strikes: Strikes,
+    /// Something was seen that may decide.
+    pub(crate) woken: Notify,
+}
+
+/// What stands beside a release that serves.
+#[derive(Clone, Default)]
+pub(crate) struct Beside {
+    /// The release that waits to take its place.
+    pub(crate) waiting: Option<Arc<Encoder>>,
+    /// The release that would serve in its place, of the same description.
+    pub(crate) previous: Option<Arc<Encoder>>,
+}
+
+/// Who asked a release for what, should it fail.
+#[derive(Clone, Debug)]
+pub struct Asker {
+    /// Whose request it is.
+    pub client: String,
+    /// The same text for the same bytes, such as an entity tag.
+    pub request: String,
+    /// Whether every option of the plugin has its default.
+    pub plain: bool,
+}
+
+impl Guard {
+    /// How often what was seen is brought to the catalogue.
+    pub const PERIOD: Duration = Duration::from_secs(1);
+
+    /// One that has nothing to watch until a keeper tells it. `sandbox` is where releases run.
+    ///
+    /// # Errors
+    /// When the operating system refuses a thread.
+    pub fn new(store: Arc<dyn Store>, sandbox: Arc<Sandbox>, settings: GuardSettings) -> std::io::Result<Arc<Self>> {
+        let seen = Arc::new(Seen::default());
+        Ok(Arc::new(Self {
+            store,
+            sandbox,
+            settings,
+            beside: ArcSwap::default(),
+            turns: AtomicU64::new(0),
+            shadow: Shadow::start(Arc::clone(&seen))?,
+            seen,
+            strikes: Strikes::default(),
+            woken: Notify::new(),
+        }))
+    }
+
+    /// Brings what is seen to the catalogue that `live` follows, every `every` and when something may decide, as long as both live.
+    pub fn follow(self: &Arc<Self>, live: &Arc<Live>, every: Duration) {
+        tokio::spawn(rounds::run(Arc::downgrade(self), Arc::downgrade(live), every));
+    }
+
+    /// The batches of a response that `encoder` is about to make; a share of them is made again by a release that waits.
+    #[must_use]
+    pub fn watched(&self, encoder: &Arc<Encoder>, schema: &SchemaRef, options: &[OptionValue], batches: Batches) -> Batches {
+        let beside = self.beside.load();
+        let Some(waiting) = beside.get(encoder.digest()).and_then(|beside| beside.waiting.clone()) else { return batches };
+        if !self.is_drawn() {
+            return batches;
+        }
+        let sample = Sample {
+            incumbent: Arc::clone(encoder),
+            waiting,
+            schema: Arc::clone(schema),
+            options: options.to_vec(),
+            batches: Vec::new(),
+            rows_left: self.settings.canary_rows.max(1),
+            bytes_left: self.settings.canary_bytes.max(1),
+        };
+        sample.tee(batches, Arc::clone(&self.shadow))
+    }
+
+    /// The release with this digest failed a response by its own fault: it trapped, or said so itself.
+    pub fn failed(&self, digest: &str, asker: &Asker, why: &str) {
+        let Asker { client, request, plain } = asker.clone();
+        self.strikes.add(digest, Strike { client, request, plain, why: why.to_owned() });
+        self.woken.notify_one();
+    }
+
+    /// The release that would serve in the place of `encoder`, where it says the same of itself and nobody pinned the other.
+    #[must_use]
+    pub fn previous(&self, encoder: &Encoder) -> Option<Arc<Encoder>> {
+        self.beside.load().get(encoder.digest())?.previous.clone()
+    }
+
+    /// What stands beside each release that serves, from now on.
+    pub(crate) fn stand(&self, beside: HashMap<String, Beside>) {
+        self.beside.store(Arc::new(beside));
+    }
+
+    /// A release that waits can be judged without a comparison.
+    pub(crate) fn found(&self, id: &ReleaseId, incumbent: &str, fault: String) {
+        let mut seen = canary::nothing(&(id.clone(), incumbent.to_owned()));
+        seen.fault = Some(fault);
+        self.seen.add(seen);
+        self.woken.notify_one();
+    }
+
+    /// Spreads the share evenly.
+    fn is_drawn(&self) -> bool {
+        let percent = u64::from(self.settings.canary_percent.min(100));
+        let turn = self.turns.fetch_add(1, Ordering::Relaxed) % 100;
+        (turn + 1) * percent / 100 > turn * percent / 100
+    }
+}

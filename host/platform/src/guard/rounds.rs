@@ -1,0 +1,206 @@
+//! What a host brings to the catalogue, round by round: comparisons and the verdict on them, quarantines and their ends, and how much each
+//! release is used. A few small writes a second at most, and none while nothing happens.
+
+use std::collections::HashMap;
+use std::sync::Weak;
+use std::time::Duration;
+
+use yearbook_catalog::{Failure, Line, Live, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, ReleaseUse, Settlement, Trial, lines};
+use yearbook_domain::Millis;
+use yearbook_sandbox::Counts;
+
+use super::Guard;
+use crate::canary::{Pair, judge};
+use crate::strikes::{Past, verdict};
+
+/// Who did what hosts conclude, for the history.
+const BY: &str = "yearbook";
+
+/// Rounds after which the use of releases is written.
+const USE_ROUNDS: u32 = 5;
+
+/// How long what wakes a round waits for more.
+const TOGETHER: Duration = Duration::from_millis(10);
+
+/// What a host remembers from round to round.
+#[derive(Default)]
+struct Rounds {
+    /// Sums of all hosts, as of when this one added to them last.
+    trials: HashMap<Pair, Trial>,
+    past: Past,
+    /// Responses and failures of each release that have been written.
+    written: HashMap<String, (u64, u64)>,
+    rounds: u32,
+    /// Whether the last round failed, which was logged.
+    failing: bool,
+}
+
+/// The catalogue as of this round.
+struct View<'a> {
+    releases: &'a [PluginRelease],
+    lines: Vec<Line>,
+    counts: Vec<Counts>,
+    now: Millis,
+}
+
+pub(super) async fn run(guard: Weak<Guard>, live: Weak<Live>, every: Duration) {
+    let mut rounds = Rounds::default();
+    loop {
+        let (Some(guard), Some(live)) = (guard.upgrade(), live.upgrade()) else { return };
+        match rounds.round(&guard, &live).await {
+            Ok(()) => rounds.failing = false,
+            // What was not written stays, and is written in a later round.
+            Err(failure) if !rounds.failing => {
+                tracing::warn!(%failure, "what was seen of plugins cannot be written");
+                rounds.failing = true;
+            }
+            Err(_) => {}
+        }
+        drop(live);
+        // A round early where something may decide; what comes at the same time shares it.
+        let _ = tokio::time::timeout(every, guard.woken.notified()).await;
+        drop(guard);
+        tokio::time::sleep(TOGETHER).await;
+    }
+}
+
+impl Rounds {
+    async fn round(&mut self, guard: &Guard, live: &Live) -> Result<(), Failure> {
+        let releases = live.releases().borrow().clone();
+        let view = View { lines: lines(&releases), releases: &releases, counts: guard.sandbox.tallies(), now: Millis::now() };
+        self.past.note(&view.counts, guard.settings.strike_time());
+        let mut moved = self.strikes(guard, &view).await?;
+        moved |= self.trials(guard, &view).await?;
+        moved |= ended(guard, &view).await?;
+        self.rounds += 1;
+        if self.rounds.is_multiple_of(USE_ROUNDS) {
+            self.used(guard, &view).await?;
+        }
+        // So that this host acts on it with the next request; the others hear of it as of any change.
+        if moved { live.refresh().await } else { Ok(()) }
+    }
+
+    /// Tells what was seen, and judges the sums.
+    async fn trials(&mut self, guard: &Guard, view: &View<'_>) -> Result<bool, Failure> {
+        let waits = |id: &ReleaseId, incumbent: &str| {
+            view.lines.iter().any(|line| {
+                line.waiting.as_ref().is_some_and(|waiting| waiting.id == *id)
+                    && line.candidates.first().is_some_and(|first| first.id.digest == incumbent)
+            })
+        };
+        self.trials.retain(|(id, incumbent), _| waits(id, incumbent));
+        let mut seen = guard.seen.take();
+        seen.retain(|seen| waits(&seen.id, &seen.incumbent));
+        let mut seen = seen.into_iter();
+        while let Some(next) = seen.next() {
+            match guard.store.add_trial(&next).await {
+                Ok(sum) => drop(self.trials.insert((sum.id.clone(), sum.incumbent.clone()), sum)),
+                Err(failure) => {
+                    guard.seen.add(next);
+                    seen.for_each(|rest| guard.seen.add(rest));
+                    return Err(failure);
+                }
+            }
+        }
+        let mut moved = false;
+        for trial in self.trials.values() {
+            let Some(verdict) = judge(trial, &guard.settings, view.now) else { continue };
+            let against = Some(trial.incumbent.clone());
+            moved |= settle(guard, &trial.id, ReleaseState::Installed, verdict.to, verdict.reason, against, None).await?;
+        }
+        Ok(moved)
+    }
+
+    /// Quarantines what failed too often.
+    async fn strikes(&mut self, guard: &Guard, view: &View<'_>) -> Result<bool, Failure> {
+        let mut moved = false;
+        for (digest, strikes) in guard.strikes.within(guard.settings.strike_time()) {
+            let Some(line) = view.lines.iter().find(|line| line.candidates.iter().any(|release| release.id.digest == digest)) else {
+                continue;
+            };
+            let (Some(release), Some(counts)) = (
+                line.candidates.iter().find(|release| release.id.digest == digest),
+                view.counts.iter().find(|counts| counts.release.digest == digest),
+            ) else {
+                continue;
+            };
+            let (begun, whole) = self.past.since(counts);
+            let Some(reason) = verdict(&strikes, begun, whole, line.candidates.len() > 1, &guard.settings) else { continue };
+            guard.strikes.forget(&digest);
+            if release.pinned {
+                tracing::error!(plugin = release.id.name, digest, reason, "a pinned release fails; it stays, since somebody pinned it");
+                continue;
+            }
+            let lasts = guard.settings.quarantine(release.quarantines);
+            let until = Millis(view.now.0.saturating_add(i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX)));
+            let reason = format!("{reason}; out of service until {}", until.rfc3339());
+            moved |= settle(guard, &release.id, ReleaseState::Promoted, ReleaseState::Quarantined, reason, None, Some(until)).await?;
+        }
+        Ok(moved)
+    }
+
+    /// Adds what each release did since it was written last.
+    async fn used(&mut self, guard: &Guard, view: &View<'_>) -> Result<(), Failure> {
+        let since = |counts: &Counts| {
+            let (responses, failures) = self.written.get(&counts.release.digest).copied().unwrap_or_default();
+            let release = &counts.release;
+            let id = ReleaseId { kind: release.kind.to_owned(), name: release.name.clone(), digest: release.digest.clone() };
+            let used = ReleaseUse {
+                id,
+                responses: counts.begun.saturating_sub(responses),
+                failures: counts.failures().saturating_sub(failures),
+                last_at: view.now,
+            };
+            (used.responses > 0 || used.failures > 0).then_some(used)
+        };
+        let used: Vec<ReleaseUse> = view.counts.iter().filter_map(since).collect();
+        if used.is_empty() {
+            return Ok(());
+        }
+        guard.store.add_release_use(&used).await?;
+        for counts in &view.counts {
+            self.written.insert(counts.release.digest.clone(), (counts.begun, counts.failures()));
+        }
+        Ok(())
+    }
+}
+
+/// Ends quarantines whose time is up. Where another release serves, the one that failed has to show beside it that it can; where none does,
+/// it is tried on whoever asks.
+async fn ended(guard: &Guard, view: &View<'_>) -> Result<bool, Failure> {
+    let mut moved = false;
+    let over =
+        |release: &&PluginRelease| release.state == ReleaseState::Quarantined && release.until.is_some_and(|until| until <= view.now);
+    for release in view.releases.iter().filter(over) {
+        let line = view.lines.iter().find(|line| line.kind == release.id.kind && line.name == release.id.name);
+        let serves = line.and_then(|line| line.candidates.first());
+        let (to, reason) = match serves {
+            Some(serves) if release.id.kind == "encoder" => {
+                let serves = serves.id.digest.get(..12).unwrap_or_default();
+                (ReleaseState::Installed, format!("its quarantine is over; it is compared with {serves}"))
+            }
+            _ => (ReleaseState::Promoted, "its quarantine is over; it is tried again".to_owned()),
+        };
+        moved |= settle(guard, &release.id, ReleaseState::Quarantined, to, reason, None, None).await?;
+    }
+    Ok(moved)
+}
+
+/// Records a conclusion, unless another host did or it no longer holds.
+async fn settle(
+    guard: &Guard,
+    id: &ReleaseId,
+    from: ReleaseState,
+    to: ReleaseState,
+    reason: String,
+    against: Option<String>,
+    until: Option<Millis>,
+) -> Result<bool, Failure> {
+    let change = ReleaseChange { id: id.clone(), to, by: BY.to_owned(), at: Millis::now(), reason: Some(reason.clone()) };
+    let settled = guard.store.settle_release(&Settlement { change, from, against, until }).await?;
+    if settled {
+        let (plugin, digest, to) = (&id.name, &id.digest, to.as_str());
+        tracing::warn!(plugin, digest, to, reason, "a release is settled");
+    }
+    Ok(settled)
+}

@@ -1,0 +1,121 @@
+//! A release that waits beside the one that serves: compared on live responses, and promoted or rolled back by itself. Clients get the
+//! bytes of the one that serves until it is settled.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use yearbook_catalog::{ReleaseId, ReleaseState};
+use yearbook_domain::Plan;
+use yearbook_platform::{GuardSettings, Keeper};
+use yearbook_tests::app::{TestApp, harvest};
+use yearbook_tests::components::component;
+
+use super::hosts::{embedded, eventually, keep, patched, record, serving};
+
+const PATH: &str = "/v1/datasets/harvest/data?format=";
+
+/// Every response is compared, and a few are enough.
+pub(super) fn quick() -> GuardSettings {
+    GuardSettings { canary_percent: 100, canary_responses: 6, canary_seconds: 0, ..GuardSettings::default() }
+}
+
+/// A host whose encoder `evil` and json serve.
+pub(super) async fn host(settings: GuardSettings) -> (TestApp, String, Arc<Keeper>, ReleaseId) {
+    let app = TestApp::guarded(settings).await;
+    app.publish(&harvest()).await;
+    let key = app.key(Plan::Enterprise).await;
+    let keeper = keep(&app, embedded()).await;
+    let evil = record(&app, component("evil"), ReleaseState::Promoted).await;
+    app.live.refresh().await.unwrap();
+    eventually(|| serving(&app.registry, "evil").is_some()).await;
+    (app, key, keeper, evil)
+}
+
+/// Asks for the format until `id` is settled; every answer must be the same. Where it stands then, and why.
+async fn settled(app: &TestApp, key: &str, id: &ReleaseId) -> (ReleaseState, String) {
+    let begun = Instant::now();
+    let ask = async || app.get(&format!("{PATH}{}", id.name)).key(key).send().await;
+    let expected = ask().await.body;
+    loop {
+        let found = app.store.releases().await.unwrap().into_iter().find(|release| release.id == *id).unwrap();
+        if found.state != ReleaseState::Installed {
+            return (found.state, found.reason.unwrap());
+        }
+        let reply = ask().await;
+        assert_eq!((reply.status.as_u16(), reply.cut, &reply.body), (200, false, &expected));
+        assert!(begun.elapsed() < Duration::from_secs(60), "still {:?}: {:?}", found.state, app.store.trials().await.unwrap());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn waits(app: &TestApp, bytes: Vec<u8>) -> ReleaseId {
+    let id = record(app, bytes, ReleaseState::Installed).await;
+    app.live.refresh().await.unwrap();
+    id
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_release_that_writes_the_same_is_promoted_by_itself() {
+    let (app, key, _keeper, _) = host(quick()).await;
+    let before = serving(&app.registry, "json").unwrap();
+    let newer = waits(&app, patched("json", "0.1.0", "0.2.0")).await;
+    let (state, reason) = settled(&app, &key, &newer).await;
+    assert_eq!(state, ReleaseState::Promoted, "{reason}");
+    assert!(reason.contains(&format!("responses have the values of {}", &before[..12])), "{reason}");
+    eventually(|| serving(&app.registry, "json").as_ref() == Some(&newer.digest)).await;
+    let events = app.store.release_events().await.unwrap();
+    let last = events.last().unwrap();
+    assert_eq!((last.what.as_str(), last.by.as_str(), last.reason.as_ref()), ("promoted", "yearbook", Some(&reason)));
+    // One that was installed before is not taken for a newer one.
+    assert!(yearbook_catalog::lines(&app.store.releases().await.unwrap()).iter().all(|line| line.waiting.is_none()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_release_that_differs_fails_or_costs_too_much_is_rolled_back_with_the_reason() {
+    let (app, key, _keeper, evil) = host(quick()).await;
+    for (from, to, why) in [
+        (" rows ", " ROWS ", "its response differs from that of"),
+        ("temper:calm", "temper:trap", "part (batch 1): plugin evil: trapped"),
+        ("temper:calm", "temper:slow", "times the processor time"),
+        ("temper:calm", "temper:fat!", "times the memory"),
+        ("application/x-evil", "application/x-live", "its media type is \"application/x-live\""),
+    ] {
+        let newer = waits(&app, patched("evil", from, to)).await;
+        let (state, reason) = settled(&app, &key, &newer).await;
+        assert!(state == ReleaseState::RolledBack && reason.contains(why), "{to}: {state:?}, {reason}");
+        assert_eq!(serving(&app.registry, "evil").as_ref(), Some(&evil.digest));
+    }
+    assert_eq!(app.free_instances(), 16, "what was tried is gone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_add_up_what_they_see_and_one_verdict_is_recorded() {
+    let settings = GuardSettings { canary_responses: 40, ..quick() };
+    let (app, key, _keeper, _) = host(settings).await;
+    let other = app.beside(settings).await;
+    let _other_keeper = keep(&other, embedded()).await;
+    let newer = waits(&app, patched("json", "0.1.0", "0.2.0")).await;
+    other.live.refresh().await.unwrap();
+    let (here, there) = tokio::join!(settled(&app, &key, &newer), settled(&other, &key, &newer));
+    assert_eq!(here, there);
+    assert_eq!(here.0, ReleaseState::Promoted, "{}", here.1);
+    let events = app.store.release_events().await.unwrap();
+    let verdicts = events.iter().filter(|event| event.id == newer && event.by == "yearbook").count();
+    assert_eq!(verdicts, 1, "{events:#?}");
+    for host in [&app, &other] {
+        eventually(|| serving(&host.registry, "json").as_ref() == Some(&newer.digest)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pin_or_a_share_of_zero_leaves_a_release_waiting() {
+    let (app, key, _keeper, evil) = host(quick()).await;
+    app.store.pin_release(&evil, true, "ann", yearbook_domain::Millis::now()).await.unwrap();
+    let newer = waits(&app, patched("evil", " rows ", " ROWS ")).await;
+    for _ in 0..20 {
+        app.get(&format!("{PATH}evil")).key(&key).send().await;
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let found = app.store.releases().await.unwrap().into_iter().find(|release| release.id == newer).unwrap();
+    assert_eq!((found.state, app.store.trials().await.unwrap().len()), (ReleaseState::Installed, 0));
+}
