@@ -11,10 +11,17 @@ import os
 import pathlib
 import sys
 
+import airbyte
+import dbt_sources
 import factory
 import fivetran
+import loading
 import meltano
+import packages
+import power_query
 import quoting
+import revisions
+import scripts
 import service
 from tally import Tally
 
@@ -23,6 +30,10 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--base", required=True, help="address of the server")
     arguments.add_argument("--meltano", required=True, type=pathlib.Path, help="the program meltano")
+    arguments.add_argument("--loaders", required=True, type=pathlib.Path, help="a Python with dlt, dbt, frictionless and readers")
+    arguments.add_argument("--airbyte", required=True, type=pathlib.Path, help="the program source-declarative-manifest")
+    arguments.add_argument("--powerquery", type=pathlib.Path, help="npm's packages, with the parser of M; left out where there is no npm")
+    arguments.add_argument("--r", action="store_true", help="whether there is R")
     arguments.add_argument("--work", required=True, type=pathlib.Path, help="an empty folder")
     arguments.add_argument("publish", nargs="+", help="command that publishes the second version of us_macro_quarterly")
     given = arguments.parse_args()
@@ -31,6 +42,21 @@ def main():
     tally = Tally("integrations")
     factory.check(tally, unlimited, starter)
     quoting.check(tally, unlimited, given.publish[:-1], given.work / "quoting")
+
+    def revise(rows):
+        revisions.publish(given.publish[:-1], unlimited, given.work / "revisions", rows)
+        return True
+
+    tally.check("a dataset that changes is published", lambda: revise(revisions.FIRST))
+    packages.check(tally, unlimited, given.loaders, given.work / "frictionless")
+    scripts.check(tally, starter, unlimited, given.loaders, given.r, given.work / "scripts")
+    if given.powerquery:
+        power_query.check(tally, starter, given.powerquery, given.work / "power-query")
+    pipeline, source = given.work / "dlt", given.work / "airbyte"
+    loaded = loading.check_first(tally, starter, unlimited, given.loaders, pipeline)
+    if loaded:
+        dbt_sources.check(tally, unlimited, given.loaders, pipeline / "yearbook.duckdb", given.work / "dbt")
+    read = airbyte.check_first(tally, starter, unlimited, given.airbyte, source)
     projects = given.work / "meltano", given.work / "fivetran"
     first = meltano.check_first(tally, starter, unlimited, given.meltano, projects[0])
     synced = fivetran.check_first(tally, starter, unlimited, projects[1])
@@ -39,6 +65,11 @@ def main():
         meltano.check_second(tally, starter, unlimited, given.meltano, projects[0], first)
     if synced:
         fivetran.check_second(tally, starter, unlimited, projects[1], synced)
+    tally.check("the dataset that changes does", lambda: revise(revisions.SECOND))
+    if loaded:
+        loading.check_second(tally, starter, unlimited, given.loaders, pipeline)
+    if read:
+        airbyte.check_second(tally, starter, unlimited, given.airbyte, source, read)
     return tally.end()
 
 

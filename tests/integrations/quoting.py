@@ -5,8 +5,9 @@ import json
 import service
 import yaml
 
-# Every quote, braces, a comment, words and numbers that YAML 1.1 takes for something else.
-HARD = "no: \"it's\" #1 {x} [y] `z` ${HOME} $KEY \\ % @ & * ! | > 1e3 \U0001f33e Māori </script>"
+# Every quote, braces, what templates open with, a comment, words and numbers that YAML 1.1 takes for something else.
+HARD = "no: \"it's\" #1 {x} [y] `z` ${HOME} $KEY \\ % @ & * ! | > 1e3 {{ a }} {% b %} {# c #} \"\"\" ''' #(lf) \U0001f33e Māori </script>"
+NAME = "hard_to_quote"
 WORDS = ["no", "~", "1e3", "2020-01-01", "0x1F", "1:30", "- a", "? b", "'", '"', " c ", "#d", "e: f", "%g", "@h", "\\n"]
 
 
@@ -15,25 +16,30 @@ def check(tally, server, publish, folder):
 
     def run():
         folder.mkdir(parents=True)
-        columns = [{"name": f"column_{index}", "type": "integer", "description": word} for index, word in enumerate([HARD, HARD + "\n" + HARD, *WORDS])]
-        names = [column["name"] for column in columns]
+        described = [{"name": f"column_{index}", "type": "integer", "description": word} for index, word in enumerate(columns())]
+        names = [column["name"] for column in described]
         (folder / "data.csv").write_text(f"{','.join(names)}\n{','.join('1' for _ in names)}\n")
         descriptor = folder / "datapackage.json"
-        descriptor.write_text(json.dumps(package(columns)))
+        descriptor.write_text(json.dumps(package(described)))
         service.run([*publish, descriptor])
-        found = wait_for(server, "hard_to_quote")
+        found = wait_for(server, NAME)
         assert found["title"] == HARD
-        files, _ = server.project("fivetran", ["hard_to_quote"])
+        files, _ = server.project("fivetran", [NAME])
         document = yaml.safe_load(files["connector.yaml"])
         operation = document["paths"]["/v1/datasets/hard_to_quote/data"]["get"]
         assert (operation["summary"], operation["description"]) == (HARD, HARD), operation
         properties = document["components"]["schemas"]["hard_to_quote_row"]["properties"]
-        for column in columns:
+        for column in described:
             read = properties[column["name"]]["description"]
             assert read == column["description"], f"{read!r} instead of {column['description']!r}"
         compile(files["connector.py"], "connector.py", "exec")
 
     tally.check("free text survives YAML", run)
+
+
+def columns():
+    """What the columns of the dataset say of themselves."""
+    return [HARD, HARD + "\n" + HARD, *WORDS]
 
 
 def package(columns):
@@ -52,10 +58,12 @@ def package(columns):
     }
 
 
-def wait_for(server, name):
-    """A running server sees a new dataset within two seconds."""
+def wait_for(server, name, snapshot=None):
+    """A running server sees a new dataset, or the new snapshot of one, within two seconds."""
     for _ in range(50):
         with server.open("/v1/datasets") as response:
             if any(dataset["name"] == name for dataset in json.load(response)):
-                return server.dataset(name)
+                found = server.dataset(name)
+                if snapshot in (None, found["current_snapshot_id"]):
+                    return found
     raise AssertionError(f"{name} was published but is not served")

@@ -13,6 +13,7 @@ mod count;
 mod debian;
 mod demo;
 mod generate;
+mod node;
 mod packages;
 mod plugins;
 mod python;

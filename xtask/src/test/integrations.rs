@@ -5,8 +5,9 @@ use anyhow::Result;
 
 use super::report::Tally;
 use super::served::Ground;
-use crate::python;
+use super::tools;
 use crate::repository::Repository;
+use crate::{command, node, python};
 
 /// What is published first: long, wide (the first of two versions), spatial, without a key.
 const DATASETS: [&str; 5] = [
@@ -16,6 +17,8 @@ const DATASETS: [&str; 5] = [
     "us_wildlife_strikes",
     "london_boroughs",
 ];
+/// The integrations that the product does not carry: an operator installs them.
+const INSTALLED: [&str; 7] = ["airbyte", "dbt", "dlt", "frictionless", "power-query", "python", "r"];
 /// What is published between two runs of each tool.
 const LATER: &str = "us_macro_quarterly/2_to_2009_q3";
 
@@ -27,14 +30,34 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let python = python::environment(repository, "integrations", "tests/integrations/requirements.txt")?;
     // Apart, since Meltano and the other tools don't agree on versions of what they share.
     let meltano = python::environment(repository, "meltano", "tests/integrations/meltano.txt")?.with_file_name("meltano");
+    // Likewise, each: dlt and dbt, and Airbyte's kit.
+    let loaders = python::environment(repository, "loaders", "tests/integrations/loaders.txt")?;
+    let airbyte =
+        python::environment(repository, "airbyte", "tests/integrations/airbyte.txt")?.with_file_name("source-declarative-manifest");
+    let powerquery = if tools::node("Microsoft's parser of Power Query") {
+        Some(node::modules(repository, "powerquery", "tests/integrations/powerquery")?)
+    } else {
+        None
+    };
     let ground = Ground::prepare(repository, "integrations")?;
+    for name in INSTALLED {
+        let component = repository.root().join("plugins/dist").join(name).with_extension("wasm");
+        command::run(ground.yearbook().args(["plugin", "install"]).arg(component).arg("--now"))?;
+    }
     let descriptor = |name: &str| repository.root().join("datasets").join(name).join("datapackage.json");
     ground.publish(&DATASETS.map(descriptor))?;
     let (unlimited, starter) = (ground.key("enterprise")?, ground.key("starter")?);
 
     ground.count(&SETTINGS, |server| {
         let mut run = ground.script(&python, "integrations/main.py");
-        run.args(["--base", &server.base(), "--meltano"]).arg(meltano).arg("--work").arg(ground.folder().join("work")).arg("--");
+        run.args(["--base", &server.base(), "--meltano"]).arg(meltano).arg("--loaders").arg(loaders).arg("--airbyte").arg(airbyte);
+        if let Some(powerquery) = powerquery {
+            run.arg("--powerquery").arg(powerquery);
+        }
+        if tools::r() {
+            run.arg("--r");
+        }
+        run.arg("--work").arg(ground.folder().join("work")).arg("--");
         let yearbook = ground.yearbook();
         run.arg(yearbook.get_program()).args(yearbook.get_args()).arg("publish").arg(descriptor(LATER));
         run.env("YEARBOOK_KEY", unlimited).env("YEARBOOK_STARTER_KEY", starter);

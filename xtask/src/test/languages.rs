@@ -26,7 +26,7 @@ const WIT: &str = "wit/1.0.0";
 pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let python = python::environment(repository, "languages", "tests/languages/requirements.txt")?;
     let markdown = markdown(repository, &python)?;
-    let javascript = if tools::node() { Some(javascript(repository)?) } else { None };
+    let javascript = if tools::node("plugins in JavaScript") { Some(javascript(repository)?) } else { None };
     let ground = Ground::prepare(repository, "languages")?;
     ground.publish(&DATASETS.map(|name| repository.root().join("datasets").join(name).join("datapackage.json")))?;
     let key = ground.key("starter")?;

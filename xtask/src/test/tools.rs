@@ -13,9 +13,9 @@ pub(super) fn chromium() -> bool {
     has("/docs in a browser", &["chromium", "fonts-dejavu-core"], "chromium", &["--version"])
 }
 
-/// Whether Node is here, with npm for its packages.
-pub(super) fn node() -> bool {
-    has("plugins in JavaScript", &["nodejs", "npm"], "npm", &["--version"])
+/// Whether Node is here, with npm for its packages; `what` needs them.
+pub(super) fn node(what: &str) -> bool {
+    has(what, &["nodejs", "npm"], "npm", &["--version"])
 }
 
 /// Whether `program` succeeds with `arguments`, if need be after installing `packages`.

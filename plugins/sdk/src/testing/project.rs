@@ -3,9 +3,10 @@
 use crate::generator::{BulkFiles, Column, ColumnType, Dataset, File, Layout, Plan, Project, Request, Role};
 use crate::{Error, Generator, Value};
 
-/// Text that breaks what is not quoted: every quote, braces, a comment, a break, an emoji, and words
-/// and numbers that some formats take for something else.
-pub const HARD: &str = "no: \"it's\" #1 {x} [y] `z` ${HOME} $KEY \\ % @ & * ! | > 1e3\n--- \u{1f33e} Māori </script>";
+/// Text that breaks what is not quoted: every quote, braces, what templates open with, a comment, a
+/// break, an emoji, and words and numbers that some formats take for something else.
+pub const HARD: &str =
+    "no: \"it's\" #1 {x} [y] `z` ${HOME} $KEY \\ % @ & * ! | > 1e3 {{ a }} {% b %} {# c #} \"\"\" ''' #(lf)\n--- \u{1f33e} Māori </script>";
 
 /// Runs a generator natively as the host would.
 ///

@@ -1,0 +1,69 @@
+//! The integration `airbyte`: a declarative (low-code) connector, `manifest.yaml`, with a typed stream
+//! for each dataset. Airbyte's Connector Builder imports it as it is.
+
+use yearbook_sdk::generator::{Description, File, Project, Request};
+use yearbook_sdk::{Error, Generator, Options};
+
+mod manifest;
+
+yearbook_sdk::export_generator!(Airbyte);
+
+/// Makes Airbyte connectors.
+#[derive(Debug)]
+pub struct Airbyte;
+
+impl Generator for Airbyte {
+    fn describe() -> Description {
+        Description {
+            tool: "airbyte",
+            version: env!("CARGO_PKG_VERSION"),
+            title: "Airbyte",
+            parameters: Vec::new(),
+            docs: "manifest.yaml, a declarative source for Airbyte's Connector Builder: a stream for each dataset with its schema and \
+                   primary key, so that no request is spent on discovery, paging, and the choice between reading whole and reading on \
+                   from the last date seen where a dataset has one.",
+        }
+    }
+
+    fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
+        let yaml = serde_saphyr::to_string(&manifest::manifest(request)).map_err(|error| Error::Internal(error.to_string()))?;
+        let warnings = warnings(request);
+        let files = vec![
+            File::text("manifest.yaml", "application/yaml", yaml),
+            File::text("config.json", "application/json", "{\"api_key\": \"<YOUR_API_KEY>\"}"),
+            request.readme("Airbyte source", BODY, &warnings),
+        ];
+        Ok(Project { files, warnings })
+    }
+}
+
+const BODY: &str = "\
+In Airbyte: *Builder*, *Import a YAML*, `manifest.yaml`, enter your key, publish to your workspace. It stands in no file.
+
+From a shell:
+
+```sh
+pip install airbyte-cdk
+# put your key into config.json, and the file into no repository
+source-declarative-manifest check --config config.json --manifest-path manifest.yaml
+source-declarative-manifest discover --config config.json --manifest-path manifest.yaml
+```
+
+Checking the connection asks for one page of the smallest dataset.
+";
+
+fn warnings(request: &Request) -> Vec<String> {
+    let mut warnings: Vec<String> = request.cost().into_iter().collect();
+    warnings.extend(request.names(manifest::is_incremental).map(|names| {
+        format!(
+            "May be synced incrementally, on from the last date seen: {names}. Statistics get revised, and an incremental sync misses \
+             changes to older rows and rows that were taken back: use full refresh, or refresh whenever a dataset's \
+             current_snapshot_id has changed."
+        )
+    }));
+    warnings.extend(request.keyless().map(|names| format!("Without a primary key, so they can't be deduplicated: {names}.")));
+    warnings
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! The manifest. Texts of publishers stand in schemas and in `metadata` alone, which Airbyte does not
+//! interpolate; everything that it does interpolate is made of names.
+
+use serde_json::{Map, Value, json};
+use yearbook_sdk::generator::{Column, ColumnType, Dataset, Request};
+
+/// The version of the declarative language: newer CDKs read it and migrate it.
+const VERSION: &str = "6.0.0";
+/// Before every date that a dataset may have, so that rows which are added at the front come too.
+const BEGINNING: &str = "1000-01-01";
+
+/// Whether a stream can be read on from its last date. A spatial dataset is an edition of a map: it
+/// changes as a whole.
+pub(crate) fn is_incremental(dataset: &Dataset) -> bool {
+    dataset.date_column.is_some() && dataset.geometry().is_none()
+}
+
+/// manifest.yaml.
+pub(crate) fn manifest(request: &Request) -> Value {
+    let smallest = request.datasets.iter().min_by_key(|dataset| dataset.rows).map_or("", |dataset| dataset.name.as_str());
+    json!({
+        "version": VERSION,
+        "type": "DeclarativeSource",
+        "check": {"type": "CheckStream", "stream_names": [smallest]},
+        "streams": request.datasets.iter().map(|dataset| stream(dataset, request)).collect::<Vec<_>>(),
+        "spec": {
+            "type": "Spec",
+            "connection_specification": {
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "type": "object",
+                "required": ["api_key"],
+                "additionalProperties": true,
+                "properties": {
+                    "api_key": {"type": "string", "title": "API key", "airbyte_secret": true, "order": 0},
+                },
+            },
+        },
+        "metadata": {"credits": request.datasets.iter().map(credit).collect::<Map<_, _>>()},
+    })
+}
+
+fn credit(dataset: &Dataset) -> (String, Value) {
+    let credit = json!({
+        "title": dataset.label(),
+        "attribution": dataset.attribution,
+        "licence": dataset.licence,
+        "source": dataset.source,
+        "source_url": dataset.source_url,
+    });
+    (dataset.name.clone(), credit)
+}
+
+fn stream(dataset: &Dataset, request: &Request) -> Value {
+    let mut stream = json!({
+        "type": "DeclarativeStream",
+        "name": dataset.name,
+        "retriever": {
+            "type": "SimpleRetriever",
+            "requester": {
+                "type": "HttpRequester",
+                "url": dataset.data_url,
+                "http_method": "GET",
+                "authenticator": {
+                    "type": "ApiKeyAuthenticator",
+                    "api_token": "{{ config['api_key'] }}",
+                    "inject_into": {"type": "RequestOption", "inject_into": "header", "field_name": "X-API-Key"},
+                },
+                "request_parameters": {"format": "json"},
+                "error_handler": {
+                    "type": "DefaultErrorHandler",
+                    "max_retries": 5,
+                    // Told to wait longer, the month is used up.
+                    "backoff_strategies": [
+                        {"type": "WaitTimeFromHeader", "header": "Retry-After", "max_waiting_time_in_seconds": 120},
+                    ],
+                },
+            },
+            "record_selector": {"type": "RecordSelector", "extractor": {"type": "DpathExtractor", "field_path": []}},
+            "paginator": {
+                "type": "DefaultPaginator",
+                "page_size_option": {"type": "RequestOption", "inject_into": "request_parameter", "field_name": "limit"},
+                "page_token_option": {"type": "RequestOption", "inject_into": "request_parameter", "field_name": "cursor"},
+                "pagination_strategy": {
+                    "type": "CursorPagination",
+                    "page_size": dataset.page(&request.plan, true),
+                    "cursor_value": "{{ headers['x-next-page'] }}",
+                    "stop_condition": "{{ not headers['x-next-page'] }}",
+                },
+            },
+        },
+        "schema_loader": {"type": "InlineSchemaLoader", "schema": schema(dataset)},
+    });
+    if !dataset.primary_key.is_empty() {
+        stream["primary_key"] = json!(dataset.primary_key);
+    }
+    if let (Some(date), true) = (&dataset.date_column, is_incremental(dataset)) {
+        stream["incremental_sync"] = json!({
+            "type": "DatetimeBasedCursor",
+            "cursor_field": date,
+            "datetime_format": "%Y-%m-%d",
+            "cursor_datetime_formats": ["%Y-%m-%d"],
+            "start_datetime": {"type": "MinMaxDatetime", "datetime": BEGINNING, "datetime_format": "%Y-%m-%d"},
+            "start_time_option": {"type": "RequestOption", "inject_into": "request_parameter", "field_name": "start"},
+        });
+    }
+    stream
+}
+
+fn schema(dataset: &Dataset) -> Value {
+    let properties: Map<String, Value> = dataset.columns.iter().map(|column| (column.name.clone(), property(column))).collect();
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "additionalProperties": true,
+        "properties": properties,
+    })
+}
+
+fn property(column: &Column) -> Value {
+    let name = match column.column_type {
+        ColumnType::Text | ColumnType::Date => "string",
+        ColumnType::Integer => "integer",
+        ColumnType::Number => "number",
+        ColumnType::Boolean => "boolean",
+    };
+    let mut property = json!({"type": if column.nullable { json!([name, "null"]) } else { json!([name]) }});
+    if column.column_type == ColumnType::Date {
+        property["format"] = json!("date");
+    }
+    if let Some(description) = &column.description {
+        property["description"] = json!(description);
+    }
+    property
+}

@@ -1,0 +1,108 @@
+"""Airbyte: the generated manifest is run with the declarative source of Airbyte's CDK."""
+
+import json
+
+import quoting
+import revisions
+import service
+
+LONG, WIDE, KEYLESS = "us_unemployment_by_industry", "us_macro_quarterly", "us_wildlife_strikes"
+NAMES = [LONG, WIDE, KEYLESS, "london_boroughs", revisions.NAME, quoting.NAME]
+# Whether a stream can be read on.
+DATED = {LONG: True, WIDE: True, KEYLESS: True, "london_boroughs": False, revisions.NAME: True, quoting.NAME: False}
+
+
+def check_first(tally, starter, unlimited, program, folder):
+    """Check, discover, read. What a second read needs: the catalogue's file and the states."""
+    if tally.check("airbyte: the project unpacks", lambda: starter.unpack("airbyte", NAMES, folder) or True) is None:
+        return None
+    (folder / "config.json").write_text(json.dumps({"api_key": starter.key}))
+    tally.check("airbyte: the connection is checked", lambda: check_connection(program, folder))
+    streams = tally.check("airbyte: streams are discovered", lambda: discover(program, folder))
+    if streams is None:
+        return None
+    for name in NAMES:
+        tally.check(f"airbyte: {name} is described", lambda: check_stream(unlimited, name, streams[name]))
+    tally.check("airbyte: free text survives", lambda: check_text(streams[quoting.NAME]))
+    said = tally.check("airbyte: everything is read", lambda: run(program, folder, "read", "--catalog", "catalog.json"))
+    if said is None:
+        return None
+    for name in NAMES:
+        key = unlimited.dataset(name)["primary_key"] or list(streams[name]["json_schema"]["properties"])
+        tally.check(f"airbyte: {name} arrives whole", lambda: service.same_rows(unlimited.rows(name), records(said, name), key))
+    tally.check("airbyte: a 429 is survived", lambda: true(any("429" in json.dumps(message) for message in said), "there was none"))
+    return said
+
+
+def check_second(tally, starter, unlimited, program, folder, first):
+    """A read from the states of the first, after a new version of the wide dataset."""
+    states = {message["state"]["stream"]["stream_descriptor"]["name"]: message["state"] for message in first if message["type"] == "STATE"}
+    (folder / "state.json").write_text(json.dumps(list(states.values())))
+    said = tally.check("airbyte: reads on", lambda: run(program, folder, "read", "--catalog", "catalog.json", "--state", "state.json"))
+    if said is None:
+        return
+
+    def check_dated():
+        # `start` is inclusive, so the last date comes again.
+        last = max(row["date"] for row in records(first, WIDE))
+        expected = [row for row in unlimited.rows(WIDE) if row["date"] >= last]
+        true(1 < len(expected) < len(records(first, WIDE)), "nothing newer came")
+        service.same_rows(expected, records(said, WIDE), ["date"])
+
+    tally.check("airbyte: a dated stream is read on from its last date", check_dated)
+
+
+def run(program, folder, command, *arguments):
+    """What the source says, message by message."""
+    files = ["--manifest-path", "manifest.yaml", "--config", "config.json"]
+    said = service.run([program, command, *files, *arguments], cwd=folder)
+    return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+
+
+def check_connection(program, folder):
+    statuses = [message["connectionStatus"]["status"] for message in run(program, folder, "check") if message["type"] == "CONNECTION_STATUS"]
+    equal(statuses, ["SUCCEEDED"])
+    # A wrong key would be noticed.
+    config = (folder / "config.json").read_text()
+    (folder / "config.json").write_text(json.dumps({"api_key": "yb_wrong"}))
+    statuses = [message["connectionStatus"]["status"] for message in run(program, folder, "check") if message["type"] == "CONNECTION_STATUS"]
+    (folder / "config.json").write_text(config)
+    equal(statuses, ["FAILED"])
+    return True
+
+
+def discover(program, folder):
+    found = [message["catalog"]["streams"] for message in run(program, folder, "discover") if message["type"] == "CATALOG"]
+    streams = {stream["name"]: stream for stream in found[0]}
+    configured = [
+        {"stream": stream, "sync_mode": stream["supported_sync_modes"][-1], "destination_sync_mode": "append"} for stream in streams.values()
+    ]
+    (folder / "catalog.json").write_text(json.dumps({"streams": configured}))
+    return streams
+
+
+def check_stream(server, name, stream):
+    described = server.dataset(name)
+    equal([path[0] for path in stream.get("source_defined_primary_key", [])], described["primary_key"] or [])
+    equal("incremental" in stream["supported_sync_modes"], DATED[name])
+    properties = stream["json_schema"]["properties"]
+    equal(list(properties), [column["name"] for column in described["columns"]])
+    for column in described["columns"]:
+        kind = {"date": "string"}.get(column["type"], column["type"])
+        equal(properties[column["name"]]["type"], [kind, "null"] if column["nullable"] else [kind])
+
+
+def check_text(stream):
+    equal([column["description"] for column in stream["json_schema"]["properties"].values()], quoting.columns())
+
+
+def records(said, name):
+    return [message["record"]["data"] for message in said if message["type"] == "RECORD" and message["record"]["stream"] == name]
+
+
+def equal(found, expected):
+    assert found == expected, f"{found} instead of {expected}"
+
+
+def true(found, otherwise):
+    assert found, otherwise
