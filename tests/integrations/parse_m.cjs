@@ -2,6 +2,13 @@
 const fs = require("fs");
 const { DefaultSettings, Language, TaskUtils } = require("@microsoft/powerquery-parser");
 
+// As the language's grammar has it; the parser's own function knows no numbers.
+function unescape(literal) {
+    const named = { cr: "\r", lf: "\n", tab: "\t", "#": "#" };
+    const one = (name) => named[name] ?? String.fromCodePoint(parseInt(name, 16));
+    return literal.replace(/""|#\(([^)]*)\)/g, (found, names) => (found === '""' ? '"' : names.split(",").map(one).join("")));
+}
+
 async function main() {
     const found = {};
     for (const path of process.argv.slice(2)) {
@@ -10,7 +17,7 @@ async function main() {
             throw new Error(`${path}: ${task.error.message}`);
         }
         const texts = task.lexerSnapshot.tokens.filter((token) => token.kind === Language.Token.TokenKind.TextLiteral);
-        found[path] = texts.map((token) => Language.TextUtils.unescape(token.data.slice(1, -1)));
+        found[path] = texts.map((token) => unescape(token.data.slice(1, -1)));
     }
     console.log(JSON.stringify(found));
 }

@@ -67,14 +67,14 @@ fn warnings(request: &Request, source: Source) -> Vec<String> {
         Source::Rest => dataset.requests(pipeline::page(&request.plan)),
     });
     let mut warnings: Vec<String> = request.plan.cost(requests.sum()).into_iter().collect();
-    if let (Source::Parquet, Some(cap)) = (source, request.plan.row_cap) {
-        if let Some(cut) = request.names(|dataset| dataset.rows > cap) {
-            let name = &request.plan.name;
-            warnings.push(format!(
-                "The {name} plan caps a response at {cap} rows, so these files would be cut short: {cut}. Generate again with \
-                 azure-data-factory.source=rest, which reads in pages."
-            ));
-        }
+    if let (Source::Parquet, Some(cap)) = (source, request.plan.row_cap)
+        && let Some(cut) = request.names(|dataset| dataset.rows > cap)
+    {
+        warnings.push(format!(
+            "The {} plan caps a response at {cap} rows, so these files would be cut short: {cut}. Generate again with \
+             azure-data-factory.source=rest, which reads in pages.",
+            request.plan.name
+        ));
     }
     warnings.push("Every run copies every dataset in full: statistics get revised, and old rows change too.".to_owned());
     warnings.push(format!(

@@ -97,10 +97,8 @@ fn column(column: &Column, dataset: &Dataset) -> Value {
     if !column.nullable {
         tests.push("not_null");
     }
-    if let [only] = dataset.primary_key.as_slice() {
-        if *only == column.name {
-            tests.push("unique");
-        }
+    if dataset.primary_key == [column.name.as_str()] {
+        tests.push("unique");
     }
     if !tests.is_empty() {
         described["data_tests"] = json!(tests);

@@ -27,7 +27,7 @@ fn the_key_is_a_parameter_that_is_empty() {
 
 #[test]
 fn literals_have_no_line_breaks_and_no_escapes_but_ours() {
-    assert_eq!(literal("a \"b\" #(lf) #1 {x}\n\u{2028}🌾"), "\"a \"\"b\"\" #(#)(lf) #1 {x}#(000A)#(2028)🌾\"");
+    assert_eq!(literal("a \"b\" #(lf) #1 {x}\n\0\u{2028}🌾"), "\"a \"\"b\"\" #(#)(lf) #1 {x}#(lf)#(0000)#(2028)🌾\"");
     assert_eq!(literal("#"), "\"#\"");
     assert_eq!(literal("##(("), "\"##(#)((\"");
 }
