@@ -11,7 +11,10 @@ NAMES = ["us_unemployment_by_industry", "us_macro_quarterly", "us_wildlife_strik
 VALIDATE = """
 import json, os, requests, sys
 from frictionless import Package, system
+from requests.adapters import HTTPAdapter, Retry
 session = requests.Session()
+for scheme in ["http://", "https://"]:
+    session.mount(scheme, HTTPAdapter(max_retries=Retry(8, status_forcelist=[429, 503])))
 session.headers["X-API-Key"] = os.environ["SERVICE_API_KEY"]
 with system.use_context(http_session=session, trusted=True):
     package = Package(sys.argv[1])

@@ -56,8 +56,12 @@ Python, with your key (it stands in no file):
 import os
 import requests
 from frictionless import Package, system
+from requests.adapters import HTTPAdapter, Retry
 
 session = requests.Session()
+# Waits and asks again when the service says that it is busy.
+for scheme in ["http://", "https://"]:
+    session.mount(scheme, HTTPAdapter(max_retries=Retry(5, status_forcelist=[429, 503])))
 session.headers["X-API-Key"] = os.environ["SERVICE_API_KEY"]
 with system.use_context(http_session=session, trusted=True):
     package = Package("datapackage.json")
