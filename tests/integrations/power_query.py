@@ -19,11 +19,11 @@ def check(tally, starter, modules, folder):
     parsed = tally.check("power-query: every query is M", lambda: parse(modules, files))
     if parsed is None:
         return
-    tally.check("power-query: free text survives", lambda: check_text(parsed[f"{quoting.NAME}.pq"]))
+    tally.check("power-query: free text survives", lambda: check_text(parsed[f"dataset_{quoting.NAME}.pq"]))
     for name in NAMES[:-1]:
-        tally.check(f"power-query: {name} has its columns", lambda: check_columns(starter, name, parsed[f"{name}.pq"]))
+        tally.check(f"power-query: {name} has its columns", lambda: check_columns(starter, name, parsed[f"dataset_{name}.pq"]))
     spoilt = folder / "spoilt.pq"
-    spoilt.write_text((folder / f"{NAMES[0]}.pq").read_text().replace("in\n", "in in\n", 1))
+    spoilt.write_text((folder / f"dataset_{NAMES[0]}.pq").read_text().replace("in\n", "in in\n", 1))
 
     def check_spoilt():
         try:

@@ -37,12 +37,10 @@ impl Generator for PowerQuery {
             File::text("BaseUrl.pq", MEDIA_TYPE, query::base_url(&request.base_url)),
             File::text("ReadDataset.pq", MEDIA_TYPE, include_str!("read_dataset.pq")),
         ];
-        files.extend(
-            request
-                .datasets
-                .iter()
-                .map(|dataset| File::text(&format!("{}.pq", dataset.name), MEDIA_TYPE, query::dataset(dataset, &request.plan))),
-        );
+        for dataset in &request.datasets {
+            // A dataset may be called `apikey`, or `aux`, which no file can be on Windows.
+            files.push(File::text(&format!("dataset_{}.pq", dataset.name), MEDIA_TYPE, query::dataset(dataset, &request.plan)));
+        }
         files.push(request.readme("Power Query", BODY, &warnings));
         Ok(Project { files, warnings })
     }

@@ -10,11 +10,11 @@ use crate::text::literal;
 #[test]
 fn columns_are_typed_and_keyed() {
     let made = generate::<PowerQuery>(&project::request(), &[]).unwrap();
-    let long = text(&made, "harvest_long.pq");
+    let long = text(&made, "dataset_harvest_long.pq");
     assert!(long.contains("ReadDataset(\"harvest_long\", 50000)") && long.contains("{\"date\", type date},"), "{long}");
     assert!(long.contains("Keyed = Table.AddKey(Typed, {\"date\", \"region\"}, true)\nin\n    Keyed meta ["), "{long}");
-    assert!(text(&made, "prices_wide.pq").contains("{\"no\", Int64.Type}"));
-    assert!(!text(&made, "codes.pq").contains("Table.AddKey"));
+    assert!(text(&made, "dataset_prices_wide.pq").contains("{\"no\", Int64.Type}"));
+    assert!(!text(&made, "dataset_codes.pq").contains("Table.AddKey"));
 }
 
 #[test]
