@@ -34,10 +34,7 @@ impl Texts {
         if self.version != dictionary.version {
             *self = Self { version: dictionary.version, values: Short::new(strings, dictionary.values.validity(), count, keys.len()) };
         }
-        let spare = match dictionary.values.validity() {
-            None => None,
-            Some(valid) => Some(combined(keys, column.validity(), valid, count)),
-        };
+        let spare = dictionary.values.validity().map(|valid| combined(keys, column.validity(), valid, count));
         let validity = spare.as_deref().map(|bytes| Bits::new(bytes, array.length)).or(column.validity().copied());
         // A null's key may be anything; it becomes that of the empty value behind the last.
         let key = |row: usize, key: i32| if validity.is_some_and(|bits| !bits.get(row)) { count } else { place(key).min(count) };
