@@ -138,9 +138,9 @@ pub enum Plugin {
     },
     /// Check a plugin, store it and make its release known to every running host
     ///
-    /// Where nothing of its name serves yet, the release serves within 2 seconds. Otherwise it waits as `installed`
-    /// beside the release that serves, until `--now` or `plugin pin` promotes it: releases are not yet compared and
-    /// promoted by themselves.
+    /// Where nothing of its name serves yet, and for a generator, the release serves within 2 seconds. Otherwise it waits as
+    /// `installed` beside the release that serves: hosts compare the two on live responses and promote it, or roll it back, as
+    /// `[plugins]` in the settings says. `--now` or `plugin pin` promotes it at once.
     Install {
         /// The plugin
         #[arg(value_name = "FILE.wasm")]

@@ -49,7 +49,7 @@ impl Keeper {
     /// No comparison of responses can tell whether clients want what is promised now.
     fn unlike(&self, state: &mut State, waiting: Arc<Encoder>, encoder: &Encoder, difference: &str) {
         if state.unlike.insert((waiting.digest().to_owned(), encoder.digest().to_owned())) {
-            let fault = format!("{difference}, which clients would notice; if that is meant: yearbook plugin promote");
+            let fault = format!("{difference}, which clients would notice; if that is meant: yearbook plugin pin, or install --now");
             self.guard.found(&id(&Plugin::Encoder(waiting)), encoder.digest(), fault);
         }
     }

@@ -41,7 +41,7 @@ pub struct Installed {
 }
 
 /// Checks `component` in `sandbox` and records it. Where that is wished for it is promoted, and so it is where nothing of its
-/// name serves yet; otherwise it waits as `installed` beside the release that serves.
+/// name serves yet, and where it is a generator; otherwise it waits as `installed` beside the release that serves, to be compared with it.
 ///
 /// # Errors
 /// [`Problem::Unfit`] when it does not pass, or what store and catalogue fail with.
@@ -63,8 +63,8 @@ pub async fn install(
     let id = id(&plugin);
     let serves = lines(&known).into_iter().find(|line| line.kind == id.kind && line.name == id.name);
     let before = serves.and_then(|line| line.candidates.into_iter().next()).map(|release| release.id);
-    // Nothing serves: there is nobody to protect from it.
-    let state = if now || before.is_none() { ReleaseState::Promoted } else { ReleaseState::Installed };
+    // Nothing serves, so there is nobody to protect from it; or nothing tells whether two projects for a tool are alike.
+    let state = if now || before.is_none() || id.kind != "encoder" { ReleaseState::Promoted } else { ReleaseState::Installed };
     files.put_component(component.bytes.into()).await?;
     let done = |state, unchanged| Installed {
         id: id.clone(),

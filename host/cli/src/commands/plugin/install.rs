@@ -49,7 +49,7 @@ fn sentence(installed: &Installed, file: &Path) -> String {
             )
         }
         _ => format!(
-            "{what} is installed and waits: {} serves. Promote it: yearbook plugin install {} --now",
+            "{what} is installed and waits: {} serves. Running hosts compare the two on live responses and promote it, or roll it back; at once: yearbook plugin install {} --now",
             before.as_ref().map_or("nothing", |before| short(&before.digest)),
             file.display()
         ),

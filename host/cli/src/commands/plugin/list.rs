@@ -1,6 +1,6 @@
 //! `yearbook plugin list`: which releases there are, which serve, and how that came about.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
@@ -11,12 +11,18 @@ use crate::context::Context;
 use crate::output::Table;
 
 pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
-    let releases = context.catalogue().await?.releases().await.context("cannot list plugins")?;
+    let store = context.catalogue().await?;
+    let releases = store.releases().await.context("cannot list plugins")?;
+    let used = store.release_use().await.context("cannot list the use of plugins")?;
+    let used: HashMap<ReleaseId, (u64, u64)> = used.into_iter().map(|used| (used.id, (used.responses, used.failures))).collect();
+    let used = |release: &PluginRelease| used.get(&release.id).copied().unwrap_or_default();
     let first = |line: yearbook_catalog::Line| line.candidates.into_iter().next().map(|release| release.id);
     let serving: HashSet<ReleaseId> = lines(&releases).into_iter().filter_map(first).collect();
-    let values: Vec<Value> = releases.iter().map(|release| describe(release, serving.contains(&release.id))).collect();
+    let values: Vec<Value> = releases.iter().map(|release| describe(release, serving.contains(&release.id), used(release))).collect();
     context.output.result(&values, || {
-        let mut table = Table::new(&["name", "kind", "version", "state", "serves", "digest", "#bytes", "installed", "by", "reason"]);
+        let columns =
+            ["name", "kind", "version", "state", "serves", "digest", "#bytes", "#responses", "#failures", "installed", "by", "reason"];
+        let mut table = Table::new(&columns);
         for release in &releases {
             let serves = match (serving.contains(&release.id), release.pinned) {
                 (true, true) => "pinned",
@@ -31,6 +37,8 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
                 serves.to_owned(),
                 short(&release.id.digest).to_owned(),
                 release.bytes.to_string(),
+                used(release).0.to_string(),
+                used(release).1.to_string(),
                 release.installed_at.rfc3339(),
                 release.by.clone(),
                 release.reason.clone().unwrap_or_default(),
@@ -63,7 +71,7 @@ pub(super) async fn history(context: &Context) -> anyhow::Result<()> {
     })
 }
 
-fn describe(release: &PluginRelease, serves: bool) -> Value {
+fn describe(release: &PluginRelease, serves: bool, (responses, failures): (u64, u64)) -> Value {
     json!({
         "name": release.id.name,
         "kind": release.id.kind,
@@ -74,6 +82,8 @@ fn describe(release: &PluginRelease, serves: bool) -> Value {
         "built_in": release.built_in,
         "digest": release.id.digest,
         "bytes": release.bytes,
+        "responses": responses,
+        "failures": failures,
         "installed_at": release.installed_at.rfc3339(),
         "installed_by": release.by,
         "reason": release.reason,
