@@ -14,6 +14,7 @@ import bulk
 import changes
 import compare
 import difficult
+import formats
 import guesses
 import in_r
 import memory
@@ -43,6 +44,7 @@ def check_dataset(tally, server, package, expected, downloads, with_r):
         path.unlink()
     if with_r:
         in_r.check(tally, server, package, expected, downloads)
+    formats.check(tally, server, package, expected, downloads)
     bulk.check(tally, server, package, expected)
 
 

@@ -1,0 +1,148 @@
+"""Formats that come as plugins to install, each read by libraries that are not ours. Geometry is compared as geometry, since a format may
+turn rings or write it in binary."""
+
+import datetime
+import json
+import re
+import urllib.error
+
+import duckdb
+import geopandas
+import openpyxl
+import polars
+import pyarrow as pa
+import shapely
+from pyarrow import parquet
+
+import compare
+import losses
+import source
+import text
+
+GEOMETRY = "geometry_wkt"
+# Python objects for millions of cells take long and show nothing new.
+ROWS = 20_000
+
+
+def ndjson_polars(path, package):
+    return polars.read_ndjson(path, schema=text.types(package, text.POLARS_TYPES)).to_arrow()
+
+
+def ndjson_duckdb(path, package):
+    kinds = text.types(package, text.SQL_TYPES)
+    return text.relation(duckdb.read_json(str(path), columns=kinds, format="newline_delimited", maximum_object_size=64 * 1024 * 1024))
+
+
+def ndjson_python(path, package):
+    # Only a line feed ends a line: texts may hold other separators.
+    rows = [json.loads(line) for line in path.read_bytes().split(b"\n") if line]
+    return pa.Table.from_pylist(rows, schema=pa.schema(list(package.fields.items())))
+
+
+def check_ndjson(path, package, expected):
+    for read in (ndjson_polars, ndjson_duckdb, ndjson_python):
+        compare.equal(losses.left_of(expected, (losses.only_finite,)), read(path, package))
+
+
+def same_geometries(expected, found, turned):
+    """The geometries of a table; rings may be `turned`."""
+    expected = shapely.from_wkt(expected.column(GEOMETRY).to_pylist())
+    compare.same("which geometries are null", [shape is None for shape in expected], [shape is None for shape in found])
+    if turned:
+        expected, found = shapely.normalize(expected), shapely.normalize(found)
+    for row, (before, after) in enumerate(zip(expected, found, strict=True)):
+        if before is not None and not before.equals_exact(after, 0.0):
+            raise compare.Difference(f"geometry of row {row + 1} is another one")
+
+
+def check_geojson(path, package, expected):
+    whole = json.loads(path.read_bytes())
+    compare.same("attribution", package.attribution, whole["attribution"])
+    shapes = [feature["geometry"] and shapely.geometry.shape(feature["geometry"]) for feature in whole["features"]]
+    same_geometries(expected, shapes, turned=True)
+    for shape in filter(None, shapes):
+        for part in getattr(shape, "geoms", [shape]):
+            if isinstance(part, shapely.Polygon) and part.area > 0 and not part.exterior.is_ccw:
+                raise compare.Difference("an outer ring runs clockwise")
+    others = expected.drop_columns([GEOMETRY])
+    rows = pa.Table.from_pylist([feature["properties"] for feature in whole["features"]], schema=others.schema)
+    compare.equal(losses.left_of(others, (losses.only_finite,)), rows)
+    compare.same("rows that GDAL reads", expected.num_rows, len(geopandas.read_file(path)))
+
+
+def check_geoparquet(path, package, expected):
+    rows = parquet.read_table(path)
+    compare.same("yearbook.licence", package.licence.encode(), rows.schema.metadata[b"yearbook.licence"])
+    compare.equal(expected.drop_columns([GEOMETRY]), rows.drop_columns(["geometry"]))
+    same_geometries(expected, shapely.from_wkb(rows.column("geometry").to_pylist()), turned=False)
+    frame = geopandas.read_parquet(path)
+    compare.same("the reference system", "OGC:CRS84", frame.crs.to_string())
+    about = json.loads(parquet.read_metadata(path).metadata[b"geo"])["columns"]["geometry"]
+    compare.same("the bounding box", list(frame.total_bounds), about["bbox"])
+    compare.same("the kinds of geometry", sorted({shape.geom_type for shape in frame.geometry if shape}), sorted(about["geometry_types"]))
+
+
+def check_xlsx(path, package, expected):
+    book = openpyxl.load_workbook(path, read_only=True)
+    compare.same("the sheets", ["data", "about"], book.sheetnames)
+    compare.same("attribution", package.attribution, dict(book["about"].iter_rows(values_only=True))["attribution"])
+    names, *rows = book["data"].iter_rows(values_only=True)
+    compare.same("the header", expected.column_names, list(names))
+    kinds = expected.schema.types
+    # A row ends with its last value.
+    rows = [row + (None,) * (len(kinds) - len(row)) for row in rows]
+    columns = [[cell_value(row[at], kind) for row in rows] for at, kind in enumerate(kinds)]
+    found = pa.table([pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)], names=list(names))
+    compare.equal(expected, found)
+
+
+def cell_value(value, kind):
+    """A cell as a value of the column; what a spreadsheet cannot hold came as text."""
+    if value is None:
+        return None
+    if isinstance(value, datetime.datetime):
+        return value.date().isoformat()
+    if kind == pa.string():
+        # openpyxl leaves such characters as they stand in the file.
+        return re.sub(r"_x([0-9A-Fa-f]{4})_", lambda found: chr(int(found[1], 16)), value)
+    return {pa.int64(): int, pa.float64(): float, pa.bool_(): bool}[kind](value)
+
+
+def check_sdmx(path, package, expected):
+    with open(path, encoding="utf-8", newline="") as file:
+        header = file.readline().rstrip("\n").split(",")
+    compare.same("the first columns", ["STRUCTURE", "STRUCTURE_ID", "ACTION"], header[:3])
+    names = dict(zip(header[3:], expected.column_names, strict=True))
+    first = dict.fromkeys(header[:3], pa.string())
+    rows = source.read_csv(path, first | {name: package.fields[names[name]] for name in names})
+    compare.same("STRUCTURE_ID", {f"{package.namespace}:{package.name}(1.0)"}, set(rows.column("STRUCTURE_ID").to_pylist()))
+    compare.equal(expected, rows.drop_columns(header[:3]).rename_columns(expected.column_names))
+
+
+CHECKS = {"ndjson": check_ndjson, "geojson": check_geojson, "geoparquet": check_geoparquet, "xlsx": check_xlsx, "sdmx-csv": check_sdmx}
+
+
+def check(tally, server, package, expected, downloads):
+    """Every such format of one dataset, of its first rows."""
+    spatial = GEOMETRY in package.fields
+    expected = expected.slice(0, ROWS)
+    for format_name, compare_file in CHECKS.items():
+        if format_name in ("geojson", "geoparquet") and not spatial:
+            continue
+        # A cell is too small for a boundary.
+        without = format_name == "xlsx" and spatial
+        wanted = expected.drop_columns([GEOMETRY]) if without else expected
+        path = downloads / f"{package.name}.{format_name}"
+
+        def read():
+            try:
+                server.download(package, format_name, path, limit=ROWS, **({"geometry": "false"} if without else {}))
+            except urllib.error.HTTPError as refused:
+                # Not every table has a time and a value; which parameter names them, the refusal says.
+                if format_name == "sdmx-csv" and refused.code == 422 and b"`sdmx-csv." in refused.read():
+                    return
+                raise
+            compare_file(path, package, wanted)
+
+        tally.check(f"{package.name} {format_name}", read)
+        path.unlink(missing_ok=True)
