@@ -33,7 +33,7 @@ fn cache() -> PathBuf {
 /// When the engine does not start.
 #[must_use]
 pub fn sandbox(limits: Limits) -> Arc<Sandbox> {
-    Sandbox::new(&Config { limits, cache: Some(cache()) }, Workers::new(2)).unwrap_or_else(|error| panic!("{error}"))
+    Sandbox::new(&Config { limits, cache: Some(cache()), ..Config::default() }, Workers::new(2)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// An encoder loaded in a sandbox of its own.

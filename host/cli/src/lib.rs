@@ -28,6 +28,9 @@ const USAGE: u8 = 2;
 /// them.
 #[must_use]
 pub fn run(arguments: Vec<OsString>, variables: Vec<(String, String)>) -> ExitCode {
+    if let Some(code) = yearbook_sandbox::compile_as_child(&arguments) {
+        return code;
+    }
     let wants_json = arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,

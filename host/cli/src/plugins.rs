@@ -1,27 +1,26 @@
 //! From components to a registry that answers: what the binary brings, put into a sandbox; and for a server the
 //! platform's keeper, which follows the catalogue, so that a mixed fleet agrees on what runs.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_catalog::{Live, Store};
 use yearbook_platform::{Embedded, Guard, Keeper};
-use yearbook_sandbox::{Config, Registry, Sandbox};
+use yearbook_sandbox::{Compiler, Config, Limits, Registry, Sandbox};
 use yearbook_snapshot::Files;
 use yearbook_workers::Workers;
 
 use crate::builtin;
 use crate::context::Context;
 
-/// Loads every built-in plugin, whatever the catalogue says. `cache`: folder of compiled components; none:
-/// compile them now.
+/// Loads every built-in plugin, whatever the catalogue says. `cached`: with the data directory's compiled components;
+/// otherwise they are compiled now.
 ///
 /// # Errors
 /// When a component is missing or the sandbox refuses it.
-pub(crate) async fn load(context: &Context, workers: Arc<Workers>, cache: Option<PathBuf>) -> anyhow::Result<Registry> {
+pub(crate) async fn load(context: &Context, workers: Arc<Workers>, cached: bool) -> anyhow::Result<Registry> {
     let components = builtin::components(context.plugins_dir.as_deref())?;
-    let sandbox = sandbox(context, Arc::clone(&workers), cache)?;
+    let sandbox = serving(context, Arc::clone(&workers), cached)?;
     let registry = Registry::new();
     for component in components {
         let builtin::Component { name, bytes, by } = component;
@@ -53,7 +52,7 @@ pub(crate) struct Kept {
 /// When a component is missing or refused, or when catalogue or object store fail.
 pub(crate) async fn keep(context: &Context, store: &Arc<dyn Store>, files: &Files, workers: Arc<Workers>) -> anyhow::Result<Kept> {
     let components = builtin::components(context.plugins_dir.as_deref())?;
-    let sandbox = sandbox(context, workers, Some(context.settings.cache_dir()))?;
+    let sandbox = serving(context, workers, true)?;
     let registry = Arc::new(Registry::new());
     let embed = |component: builtin::Component| Embedded { name: component.name.to_owned(), bytes: component.bytes, by: component.by };
     let embedded = components.into_iter().map(embed).collect();
@@ -74,7 +73,22 @@ impl Kept {
     }
 }
 
-fn sandbox(context: &Context, workers: Arc<Workers>, cache: Option<PathBuf>) -> anyhow::Result<Arc<Sandbox>> {
-    let config = Config { limits: context.settings.values.sandbox.limits, cache };
-    Sandbox::new(&config, workers).context("the sandbox for plugins cannot start")
+/// A sandbox with the data directory's compiled components, or without any.
+fn serving(context: &Context, workers: Arc<Workers>, cached: bool) -> anyhow::Result<Arc<Sandbox>> {
+    let limits = context.settings.values.sandbox.limits;
+    sandbox(if cached { kept(context, limits) } else { Config { limits, ..Config::default() } }, workers)
+}
+
+/// A sandbox that keeps what it compiles where servers on the same data directory find it.
+pub(crate) fn kept(context: &Context, limits: Limits) -> Config {
+    let settings = &context.settings;
+    Config { limits, cache: Some(settings.cache_dir()), cache_key: Some(settings.cache_key_file()), ..Config::default() }
+}
+
+/// A sandbox that compiles in a child process of this program.
+pub(crate) fn sandbox(config: Config, workers: Arc<Workers>) -> anyhow::Result<Arc<Sandbox>> {
+    // The program that runs, even where another has been put in its place meanwhile.
+    let this =
+        if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe().context("this program has no path")? };
+    Sandbox::new(&Config { compiler: Compiler::Child(this), ..config }, workers).context("the sandbox for plugins cannot start")
 }

@@ -132,6 +132,12 @@ impl Settings {
     pub fn cache_dir(&self) -> PathBuf {
         self.values.sandbox.cache_dir.clone().unwrap_or_else(|| self.data_dir.join("cache"))
     }
+
+    /// File of the secret that seals precompiled plugins.
+    #[must_use]
+    pub fn cache_key_file(&self) -> PathBuf {
+        self.values.sandbox.cache_key_file.clone().unwrap_or_else(|| self.data_dir.join("cache.key"))
+    }
 }
 
 /// Value of a variable; an empty one counts as not set.

@@ -7,7 +7,7 @@ mod generator;
 mod report;
 mod requests;
 
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use yearbook_sandbox::{Limits, Plugin, Rejected, Sandbox};
@@ -17,10 +17,6 @@ use crate::Component;
 pub use report::{Budget, Finding, Report};
 
 use report::Tally;
-
-/// Time that compiling a component may take. Our largest plugin (3 MB) takes under 3 s of two cores; a
-/// component made to take hours is stopped by ending the process that checks it.
-const COMPILING: Duration = Duration::from_secs(60);
 
 /// A component that has been tried.
 pub struct Checked {
@@ -46,27 +42,12 @@ pub fn check(sandbox: &Arc<Sandbox>, component: &Component) -> Checked {
     Checked { report: tally.done(), plugin }
 }
 
-/// Compiles under a time limit, and asks for the description.
+/// Compiles, under the sandbox's limits, and asks for the description.
 fn load(sandbox: &Arc<Sandbox>, component: &Component, tally: &mut Tally) -> Option<Plugin> {
-    let (sender, receiver) = mpsc::channel();
     let begun = Instant::now();
-    let (sandbox, bytes) = (Arc::clone(sandbox), component.bytes.clone());
-    // A thread of its own: a compiler cannot be interrupted, only left behind.
-    let started = std::thread::Builder::new().name("compile".to_owned()).spawn(move || sender.send(sandbox.load(&bytes)));
-    let loaded = started.ok().and_then(|_| receiver.recv_timeout(COMPILING).ok());
-    tally.compiled(begun.elapsed(), COMPILING);
-    match loaded {
-        Some(Ok(plugin)) => Some(plugin),
-        Some(Err(rejected)) => {
-            tally.find(place_of(&rejected), rejected.to_string(), advice_on(&rejected));
-            None
-        }
-        None => {
-            let wrong = format!("it is not compiled within {} s", COMPILING.as_secs());
-            tally.find("compiling", wrong, "make the component smaller; functions of many thousand lines compile slowly");
-            None
-        }
-    }
+    let loaded = sandbox.load(&component.bytes);
+    tally.compiled(begun.elapsed(), Duration::from_millis(sandbox.limits().compile_ms));
+    loaded.inspect_err(|rejected| tally.find(place_of(rejected), rejected.to_string(), advice_on(rejected))).ok()
 }
 
 /// The description must be the same every time: the host asks once a load.
@@ -86,8 +67,8 @@ fn describe_again(sandbox: &Arc<Sandbox>, component: &Component, plugin: &Plugin
 
 fn place_of(rejected: &Rejected) -> &'static str {
     match rejected {
-        Rejected::TooLarge { .. } => "size",
-        Rejected::Malformed(_) => "compiling",
+        Rejected::TooLarge { .. } | Rejected::Shape { .. } => "size",
+        Rejected::Malformed(_) | Rejected::Compiling(_) => "compiling",
         Rejected::Imports(_) => "imports",
         Rejected::Interface(_) => "exports",
         Rejected::Trapped(_) | Rejected::Description(_) => "describe",
@@ -98,6 +79,10 @@ fn place_of(rejected: &Rejected) -> &'static str {
 fn advice_on(rejected: &Rejected) -> String {
     match rejected {
         Rejected::TooLarge { .. } => "strip it (`strip = true` in the profile) and leave out dependencies, or raise the limit",
+        Rejected::Shape { .. } => "leave out dependencies, and generated code above all: compilers need more than linear time for it",
+        Rejected::Compiling(_) => {
+            "make the component smaller, above all its largest functions; an operator can raise sandbox.compile_ms and compile_memory_bytes"
+        }
         Rejected::Malformed(_) => "build it again; a component must be valid WebAssembly without 64-bit memories, threads or garbage collection",
         Rejected::Imports(_) => {
             "build for wasm32-unknown-unknown and leave out what asks for files, clocks, randomness or the network; a plugin sees only its input"

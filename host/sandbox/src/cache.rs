@@ -1,83 +1,98 @@
-//! Precompiled components on disk, so that a restart does not compile again. Keyed by the
-//! component's digest and by everything of the engine that decides machine code. A cache, never a
-//! trust root: what does not check out is compiled anew. Holds the sandbox's only `unsafe`.
+//! Precompiled components on disk, so that a restart does not compile again. An entry is machine code, so it counts
+//! only with this host's seal: a code over the component's digest, everything of the engine that decides machine code,
+//! and the entry itself, under a secret that the folder does not hold. What does not check out is compiled anew.
+//! Holds the sandbox's only `unsafe`.
+
+mod seal;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use self::seal::{SEAL_BYTES, Seal};
 use crate::failure::Failure;
 
-const CHECKSUM_BYTES: usize = 32;
-
-/// A folder that only this host's user can write.
+/// A folder that only this host's user can write, and the secret that seals its entries.
 pub(crate) struct Cache {
     folder: PathBuf,
+    seal: Seal,
 }
 
 impl Cache {
-    /// Uses `folder`, making it (mode 0700) when it is not there.
+    /// Uses `folder` with the secret in the file `key`, making both (modes 0700 and 0600) when they are not there.
     ///
     /// # Errors
-    /// [`Failure::Cache`] when it cannot be made, or when others can write it: machine code is loaded
-    /// from it.
-    pub(crate) fn open(folder: &Path) -> Result<Self, Failure> {
+    /// [`Failure::Cache`] when they cannot be made, when others can write the folder, or when others can read the secret.
+    pub(crate) fn open(folder: &Path, key: &Path) -> Result<Self, Failure> {
         let failure = |reason: String| Failure::Cache { folder: folder.display().to_string(), reason };
         create_private(folder).map_err(|error| failure(format!("cannot be made: {error}")))?;
         let metadata = std::fs::metadata(folder).map_err(|error| failure(error.to_string()))?;
         if writable_by_others(&metadata) {
             return Err(failure("others can write it, and machine code is loaded from it; run chmod 700 on it".into()));
         }
-        Ok(Self { folder: folder.to_owned() })
+        let seal = Seal::open(key).map_err(|reason| failure(format!("its key {}: {reason}", key.display())))?;
+        Ok(Self { folder: folder.to_owned(), seal })
     }
 
-    /// The compiled component, and whether it came from disk rather than being compiled now.
-    pub(crate) fn component(&self, engine: &Engine, digest: &str, bytes: &[u8]) -> wasmtime::Result<(Component, bool)> {
-        let path = self.path(engine, digest);
-        if let Some(component) = load(engine, &path) {
+    /// The compiled component from disk, or what `compile` makes of it (the form that [`Component::serialize`] gives);
+    /// and whether it came from disk.
+    pub(crate) fn component<E: From<wasmtime::Error>>(
+        &self,
+        engine: &Engine,
+        digest: &str,
+        compile: impl FnOnce() -> Result<Vec<u8>, E>,
+    ) -> Result<(Component, bool), E> {
+        let environment = environment(engine);
+        let path = self.folder.join(format!("{digest}-{environment:016x}.cwasm"));
+        let name = format!("{digest} {environment:016x}");
+        if let Some(component) = self.load(engine, &path, &name) {
             return Ok((component, true));
         }
-        let component = Component::new(engine, bytes)?;
-        if let Err(error) = component.serialize().map_err(std::io::Error::other).and_then(|artifact| store(&path, &artifact)) {
+        let artifact = compile()?;
+        if let Err(error) = store(&path, &self.seal.of(&name, &artifact), &artifact) {
             tracing::warn!(path = %path.display(), %error, "the compiled plugin could not be cached; the next start compiles it again");
         }
-        Ok((component, false))
+        Ok((trusted(engine, &artifact)?, false))
     }
 
-    fn path(&self, engine: &Engine, digest: &str) -> PathBuf {
-        // Covers the engine's version, target, flags and settings.
-        let mut hasher = DefaultHasher::new();
-        engine.precompile_compatibility_hash().hash(&mut hasher);
-        self.folder.join(format!("{digest}-{:016x}.cwasm", hasher.finish()))
+    /// None when there is no entry, or one that this host did not make for this component and this engine.
+    fn load(&self, engine: &Engine, path: &Path, name: &str) -> Option<Component> {
+        let file = std::fs::read(path).ok()?;
+        let sealed = file.split_at_checked(SEAL_BYTES).filter(|(seal, artifact)| self.seal.holds(name, artifact, seal));
+        let Some((_, artifact)) = sealed else {
+            tracing::warn!(path = %path.display(), "a cached plugin is damaged, or was not made by this host; compiling it again");
+            return None;
+        };
+        let component = trusted(engine, artifact);
+        component
+            .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "a cached plugin does not fit; compiling it again"))
+            .ok()
     }
 }
 
-/// None when there is no artifact or a damaged one.
-fn load(engine: &Engine, path: &Path) -> Option<Component> {
-    let file = std::fs::read(path).ok()?;
-    let (checksum, artifact) = file.split_at_checked(CHECKSUM_BYTES)?;
-    if Sha256::digest(artifact).as_slice() != checksum {
-        tracing::warn!(path = %path.display(), "a cached plugin is damaged; compiling it again");
-        return None;
-    }
-    #[expect(
-        unsafe_code,
-        reason = "the artifact was written by this program into a folder that only its user can write, and arrived whole"
-    )]
+/// The component of machine code that this host, or the child process that compiles for it, has just made, or that bears
+/// this host's seal.
+pub(crate) fn trusted(engine: &Engine, artifact: &[u8]) -> wasmtime::Result<Component> {
+    #[expect(unsafe_code, reason = "the artifact comes from this program's own compiler, unchanged: see the callers")]
     // SAFETY: `deserialize` asks that the bytes come from `serialize` of a trusted engine: see the reason above.
-    let component = unsafe { Component::deserialize(engine, artifact) };
-    component.inspect_err(|error| tracing::warn!(path = %path.display(), %error, "a cached plugin does not fit; compiling it again")).ok()
+    unsafe {
+        Component::deserialize(engine, artifact)
+    }
+}
+
+/// Covers the engine's version, target, flags and settings.
+pub(crate) fn environment(engine: &Engine) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Writes beside and renames, so that a reader sees all of it or nothing.
-fn store(path: &Path, artifact: &[u8]) -> std::io::Result<()> {
+fn store(path: &Path, seal: &[u8], artifact: &[u8]) -> std::io::Result<()> {
     let partial = path.with_extension(format!("{}.partial", std::process::id()));
-    let mut file = Sha256::digest(artifact).to_vec();
-    file.extend_from_slice(artifact);
-    std::fs::write(&partial, &file)?;
+    std::fs::write(&partial, [seal, artifact].concat())?;
     std::fs::rename(&partial, path)
 }
 
@@ -102,3 +117,6 @@ fn create_private(folder: &Path) -> std::io::Result<()> {
 fn writable_by_others(_: &std::fs::Metadata) -> bool {
     false
 }
+
+#[cfg(test)]
+mod tests;

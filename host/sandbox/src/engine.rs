@@ -48,6 +48,11 @@ pub(crate) fn start(limits: &Limits, counting: bool) -> Result<Engine, Failure> 
     Ok(engine)
 }
 
+/// An engine that only compiles, for those that [`start`] makes: it reserves no address space and has no clock.
+pub(crate) fn for_compiling() -> wasmtime::Result<Engine> {
+    Engine::new(&code())
+}
+
 fn config(limits: &Limits) -> Config {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(limits.instances)
@@ -63,6 +68,13 @@ fn config(limits: &Limits) -> Config {
         .linear_memory_keep_resident(KEEP_RESIDENT)
         .pagemap_scan(Enabled::Auto)
         .table_keep_resident(limits.table_elements.min(4096));
+    let mut config = code();
+    config.max_wasm_stack(limits.stack_bytes).allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    config
+}
+
+/// What decides machine code.
+fn code() -> Config {
     let mut config = Config::new();
     config
         .strategy(Strategy::Cranelift)
@@ -71,8 +83,6 @@ fn config(limits: &Limits) -> Config {
         .cranelift_nan_canonicalization(true)
         .wasm_relaxed_simd(false)
         .epoch_interruption(true)
-        .max_wasm_stack(limits.stack_bytes)
-        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool))
         .memory_reservation(RESERVATION)
         .memory_init_cow(true)
         // Features that no guest needs are attack surface; the component model's async streams and

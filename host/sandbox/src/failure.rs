@@ -1,6 +1,7 @@
 //! What can go wrong in the sandbox: with a component, with a guest's call, with a response.
 
 use crate::description::NAME_BYTES;
+use crate::words::clean;
 
 /// An error from outside the sandbox, such as the scan's.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -35,6 +36,19 @@ pub enum Rejected {
     /// Not a component, or one that the engine does not compile.
     #[error("not a WebAssembly component that can be compiled: {0}")]
     Malformed(String),
+    /// There is too much of something for a compiler.
+    #[error("the component has {found} {what}; {limit} are allowed")]
+    Shape {
+        /// Of what.
+        what: &'static str,
+        /// How many there are, or more.
+        found: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Compiling took too much, or could not be done.
+    #[error("compiling it was given up: {0}")]
+    Compiling(String),
     /// It asks for more than `log`.
     #[error("the component imports {}; a plugin may import nothing but yearbook:plugin/log", .0.join(", "))]
     Imports(Vec<String>),
@@ -53,6 +67,13 @@ pub enum Rejected {
     /// Too many responses hold instances at this moment.
     #[error("no instance is free to ask the component what it is; try again")]
     Busy,
+}
+
+/// The engine's refusal of a component.
+impl From<wasmtime::Error> for Rejected {
+    fn from(error: wasmtime::Error) -> Self {
+        Self::Malformed(clean(&format!("{error:#}")))
+    }
 }
 
 /// The guest's fault: a call was stopped, by which limit.

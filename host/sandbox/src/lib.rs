@@ -4,6 +4,7 @@
 
 mod bindings;
 mod cache;
+mod compile;
 mod convert;
 mod description;
 mod encoder;
@@ -16,11 +17,13 @@ mod lane;
 mod limits;
 mod registry;
 mod sandbox;
+mod shape;
 mod tally;
 mod trial;
 mod usage;
 mod words;
 
+pub use compile::{Compiler, compile_as_child};
 pub use description::{Description, OptionValue, Parameter, ParameterKind, Value};
 pub use encoder::{Admission, Batches, Encoded, Encoder};
 pub use failure::{BoxError, CutOff, EncodeError, Failure, GenerateError, Rejected, Trap};
@@ -28,6 +31,7 @@ pub use generator::{Described, File, Generator, GeneratorDescription, Project, R
 pub use limits::Limits;
 pub use registry::{Plugins, Registry};
 pub use sandbox::{Config, Plugin, Sandbox};
+pub use shape::Shape;
 pub use tally::{BUCKETS_US, Counts, Loads, Outcome, ReleaseName, Tally, TrapKind};
 pub use trial::{Call, Failed, Trial};
 pub use usage::Usage;

@@ -50,6 +50,12 @@ pub struct Limits {
     pub stalled_client_ms: u64,
     /// Size of a component, bytes. Default 32 MiB: a Python guest has 18 MB.
     pub component_bytes: usize,
+    /// How long compiling a component may take, milliseconds. Default 60,000: our largest plugin (3 MB) takes under 3 s of
+    /// two cores, a Python guest twenty.
+    pub compile_ms: u64,
+    /// Address space of the process that compiles, bytes. Default 3 GiB: our largest plugin needs 1.5, of which 1.2 are the
+    /// program itself and its allocator's reserve; a function of 1 MB made to be hard takes 3.6 and more.
+    pub compile_memory_bytes: u64,
 }
 
 impl Default for Limits {
@@ -69,11 +75,17 @@ impl Default for Limits {
             buffered_chunks: 2,
             stalled_client_ms: 60_000,
             component_bytes: 32 << 20,
+            compile_ms: 60_000,
+            compile_memory_bytes: 3 << 30,
         }
     }
 }
 
 impl Limits {
+    pub(crate) fn compile_time(&self) -> Duration {
+        Duration::from_millis(self.compile_ms)
+    }
+
     pub(crate) fn cpu_per_call(&self) -> Duration {
         Duration::from_millis(self.cpu_ms_per_call)
     }

@@ -14,7 +14,8 @@ use yearbook_workers::Workers;
 
 use crate::bindings::generator::{GeneratorPlugin, GeneratorPluginPre};
 use crate::bindings::{EncoderPlugin, EncoderPluginPre};
-use crate::cache::Cache;
+use crate::cache::{self, Cache};
+use crate::compile::Compiler;
 use crate::description::Description;
 use crate::encoder::Encoder;
 use crate::engine;
@@ -23,6 +24,7 @@ use crate::generator::{Generator, GeneratorDescription};
 use crate::host::HostState;
 use crate::lane::Lane;
 use crate::limits::Limits;
+use crate::shape::Shape;
 use crate::tally::{Counts, Ledger, ReleaseName, Tally, Work};
 use crate::words::clean;
 
@@ -101,12 +103,16 @@ impl Plugin {
 }
 
 /// What a sandbox is made of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Config {
     /// What guests may use.
     pub limits: Limits,
     /// Where compiled components are kept; none: compiled at every start.
     pub cache: Option<PathBuf>,
+    /// File of the secret that seals what is kept there, made where there is none; none: beside the folder, `<folder>.key`.
+    pub cache_key: Option<PathBuf>,
+    /// Who compiles.
+    pub compiler: Compiler,
 }
 
 /// One engine with its limits. Plugins of a sandbox share its instances and its workers.
@@ -120,6 +126,7 @@ pub struct Sandbox {
     /// Whether guests consume fuel.
     pub(crate) counting: bool,
     cache: Option<Cache>,
+    compiler: Compiler,
     ledger: Ledger,
 }
 
@@ -138,8 +145,9 @@ impl Sandbox {
     /// # Errors
     /// When the engine cannot reserve its address space or the cache folder cannot be used.
     pub fn new(config: &Config, workers: Arc<Workers>) -> Result<Arc<Self>, Failure> {
-        let cache = config.cache.as_deref().map(Cache::open).transpose()?;
-        Self::with(config.limits, workers, cache, false)
+        let open = |folder: &PathBuf| Cache::open(folder, &config.cache_key.clone().unwrap_or_else(|| folder.with_extension("key")));
+        let cache = config.cache.as_ref().map(open).transpose()?;
+        Self::with(config.limits, workers, cache, config.compiler.clone(), false)
     }
 
     /// A sandbox that counts the instructions of guests ([`crate::Usage::instructions`]). Slower than one that serves, and
@@ -148,10 +156,10 @@ impl Sandbox {
     /// # Errors
     /// As [`Sandbox::new`].
     pub fn counting(limits: Limits, workers: Arc<Workers>) -> Result<Arc<Self>, Failure> {
-        Self::with(limits, workers, None, true)
+        Self::with(limits, workers, None, Compiler::Here, true)
     }
 
-    fn with(limits: Limits, workers: Arc<Workers>, cache: Option<Cache>, counting: bool) -> Result<Arc<Self>, Failure> {
+    fn with(limits: Limits, workers: Arc<Workers>, cache: Option<Cache>, compiler: Compiler, counting: bool) -> Result<Arc<Self>, Failure> {
         Ok(Arc::new(Self {
             limits,
             workers,
@@ -160,6 +168,7 @@ impl Sandbox {
             engine: engine::start(&limits, counting)?,
             counting,
             cache,
+            compiler,
             ledger: Ledger::default(),
         }))
     }
@@ -222,11 +231,7 @@ impl Sandbox {
         }
         let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let begun = Instant::now();
-        let (component, from_cache) = match &self.cache {
-            Some(cache) => cache.component(&self.engine, &digest, bytes),
-            None => Component::new(&self.engine, bytes).map(|component| (component, false)),
-        }
-        .map_err(|error| Rejected::Malformed(clean(&format!("{error:#}"))))?;
+        let (component, from_cache) = self.component(&digest, bytes)?;
         self.check_imports(&component)?;
         let (sandbox, bytes) = (Arc::clone(self), bytes.len() as u64);
         let tally = |kind, name: &str, version: &str| {
@@ -268,6 +273,18 @@ impl Sandbox {
         match self.load(bytes)? {
             Plugin::Generator(generator) => Ok(generator),
             Plugin::Encoder(_) => Err(Rejected::Interface("it is an encoder, not a generator".to_owned())),
+        }
+    }
+
+    /// Machine code, and whether it came from the cache rather than being compiled now.
+    fn component(&self, digest: &str, bytes: &[u8]) -> Result<(Component, bool), Rejected> {
+        let compile = || {
+            Shape::of(bytes)?;
+            self.compiler.compile(&self.engine, &self.limits, bytes)
+        };
+        match &self.cache {
+            Some(cache) => cache.component(&self.engine, digest, compile),
+            None => Ok((cache::trusted(&self.engine, &compile()?)?, false)),
         }
     }
 

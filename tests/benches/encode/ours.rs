@@ -27,7 +27,7 @@ impl Ours {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let guests = [1, 2].map(|threads| {
             let limits = Limits { parallel_parts: threads, ..Limits::default() };
-            let sandbox = Sandbox::new(&Config { limits, cache: None }, Workers::new(threads)).unwrap();
+            let sandbox = Sandbox::new(&Config { limits, ..Config::default() }, Workers::new(threads)).unwrap();
             super::FORMATS.into_iter().map(|name| (name, sandbox.load_encoder(&component(name)).unwrap())).collect()
         });
         Self { runtime, guests }

@@ -167,8 +167,7 @@ async fn releases(store: &dyn Store, files: &Files) -> anyhow::Result<(Status, S
 }
 
 async fn plugins(context: &Context, fresh: bool) -> anyhow::Result<(Status, String)> {
-    let cache = if fresh { None } else { Some(context.settings.cache_dir()) };
-    let registry = plugins::load(context, context.workers(), cache).await?;
+    let registry = plugins::load(context, context.workers(), !fresh).await?;
     let plugins = registry.current();
     let formats = plugins.encoders().map(|encoder| encoder.description().format.as_str());
     let tools = plugins.generators().map(|generator| generator.description().tool.as_str());

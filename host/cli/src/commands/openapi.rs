@@ -5,8 +5,8 @@ use crate::plugins;
 
 pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     // Compiled plugins of a server are used where there are any; a data directory is not made for a look at the interface.
-    let cache = Some(context.settings.cache_dir()).filter(|folder| folder.is_dir());
-    let registry = plugins::load(context, context.workers(), cache).await?;
+    let cached = context.settings.cache_dir().is_dir() && context.settings.cache_key_file().is_file();
+    let registry = plugins::load(context, context.workers(), cached).await?;
     let document = yearbook_server::openapi(&context.settings.values.http(), &registry.current());
     let text = serde_json::to_string_pretty(&document)?;
     context.output.result(&document, || text)

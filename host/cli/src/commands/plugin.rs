@@ -8,11 +8,10 @@ mod new;
 mod operate;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_platform::{Component, Report};
-use yearbook_sandbox::{Config, Sandbox};
+use yearbook_sandbox::Limits;
 
 use crate::arguments::{Plugin, Who};
 use crate::context::Context;
@@ -42,10 +41,9 @@ fn component(context: &Context, file: &Path) -> anyhow::Result<Component> {
     Component::read(bytes, limit).with_context(|| format!("{} is no plugin", file.display()))
 }
 
-/// A sandbox to check in, whose compiled components lie in `cache`.
-fn sandbox(context: &Context, cache: &Path) -> anyhow::Result<Arc<Sandbox>> {
-    let limits = Report::limits(context.settings.values.sandbox.limits);
-    Sandbox::new(&Config { limits, cache: Some(cache.to_owned()) }, context.workers()).context("the sandbox for plugins cannot start")
+/// The limits to check with.
+fn limits(context: &Context) -> Limits {
+    Report::limits(context.settings.values.sandbox.limits)
 }
 
 impl Who {

@@ -73,6 +73,9 @@ pub struct SandboxSection {
     pub threads: usize,
     /// Folder of precompiled plugins, which only this service may write; none: in the data directory.
     pub cache_dir: Option<PathBuf>,
+    /// File of the secret that seals them, which only this service may read; none: in the data directory. Hosts that share the
+    /// folder share it.
+    pub cache_key_file: Option<PathBuf>,
     /// Limits of one guest.
     #[serde(flatten)]
     pub limits: yearbook_sandbox::Limits,

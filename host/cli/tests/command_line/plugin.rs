@@ -1,6 +1,7 @@
 //! `yearbook plugin` as operators and authors see it. Needs the built-in plugins (`cargo xtask plugins`).
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -104,4 +105,45 @@ fn a_project_is_written_once_and_under_a_good_name() {
     let said = yearbook.run(&["plugin", "new", "encoder", "my-tool"]).failed(1);
     assert!(said.contains("exists already"), "{said}");
     yearbook.run(&["plugin", "new", "encoder", "My Tool"]).failed(2);
+}
+
+/// A component whose one function is within every bound on sizes and takes a compiler minutes and gigabytes: a value for
+/// every local meets at every block.
+fn bomb() -> Vec<u8> {
+    let block = |at: usize| {
+        let local = |factor: usize| at * factor % 15_000;
+        format!("(block (br_if 0 (local.get {})) (local.set {} (local.get {})))", local(1), local(13), local(7))
+    };
+    let body: String = (0..60_000).map(block).collect();
+    wat::parse_str(format!("(component (core module (func (local {}) {body})))", "i32 ".repeat(15_000))).unwrap()
+}
+
+#[test]
+fn a_compile_bomb_ends_at_its_limit_of_time_or_memory() {
+    let yearbook = Yearbook::new();
+    let file = yearbook.path("bomb.wasm");
+    std::fs::write(&file, bomb()).unwrap();
+    let check = |variable: (&str, &str)| {
+        let begun = Instant::now();
+        let said = yearbook.run_with(&[variable], &["plugin", "check", file.to_str().unwrap()]);
+        assert_eq!(said.code, Some(1));
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+        said.stdout
+    };
+    let said = check(("YEARBOOK_SANDBOX__COMPILE_MS", "1000"));
+    assert!(said.contains("1. compiling") && said.contains("more than 1000 ms (sandbox.compile_ms)"), "{said}");
+    let said = check(("YEARBOOK_SANDBOX__COMPILE_MEMORY_BYTES", "1300000000"));
+    assert!(said.contains("sandbox.compile_memory_bytes"), "{said}");
+}
+
+#[test]
+fn a_process_that_compiles_takes_components_from_strangers_and_ends() {
+    let yearbook = Yearbook::new();
+    let file = yearbook.write("damaged.wasm", "");
+    let good = std::fs::read(built("csv")).unwrap();
+    std::fs::write(&file, &good[..good.len() / 2]).unwrap();
+    let said = yearbook.run(&["plugin", "check", file.to_str().unwrap()]);
+    assert!(said.code == Some(1) && said.stdout.contains("1. compiling"), "{}", said.stdout);
+    // No limit, no compiling.
+    yearbook.run(&["__compile", "all"]).failed(1);
 }

@@ -151,7 +151,7 @@ impl Tally {
         let line = |what, used, limit, unit, setting| Budget { what, used, limit, unit, setting };
         let mut budget = vec![
             line("component", mb(self.report.bytes), mb(component_bytes), "MB", Some("sandbox.component_bytes")),
-            line("compiling", ms(self.compiled.0), ms(self.compiled.1), "ms", None),
+            line("compiling", ms(self.compiled.0), ms(self.compiled.1), "ms", Some("sandbox.compile_ms")),
         ];
         if self.report.tries > 0 {
             budget.extend([

@@ -5,16 +5,19 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use yearbook_platform::{Budget, Report, check};
+use yearbook_sandbox::Config;
 
-use super::{component, sandbox};
+use super::{component, limits};
 use crate::context::Context;
 use crate::output::Table;
+use crate::plugins;
 
 pub(super) async fn run(context: &Context, file: &Path) -> anyhow::Result<()> {
     let component = component(context, file)?;
     // A folder of its own: compile times are to be true, and nothing that was not installed should stay.
     let cache = tempfile::tempdir().context("cannot make a temporary folder")?;
-    let sandbox = sandbox(context, cache.path())?;
+    let config = Config { limits: limits(context), cache: Some(cache.path().join("cache")), ..Config::default() };
+    let sandbox = plugins::sandbox(config, context.workers())?;
     let report = tokio::task::spawn_blocking(move || check(&sandbox, &component).report).await?;
     context.output.result(&report, || told(&report))?;
     match report.findings.len() + report.more_findings {

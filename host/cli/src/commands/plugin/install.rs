@@ -7,17 +7,18 @@ use yearbook_catalog::ReleaseState;
 use yearbook_platform::{Installed, Problem, Wish};
 
 use super::check::told;
-use super::{component, sandbox, short};
+use super::{component, limits, short};
 use crate::arguments::Who;
 use crate::context::Context;
 use crate::output::Detailed;
+use crate::plugins;
 
 pub(super) async fn run(context: &Context, file: &Path, now: bool, who: Who) -> anyhow::Result<()> {
     let component = component(context, file)?;
     let store = context.catalogue().await?;
     let files = context.files()?;
     // A server on the same data directory finds the compiled component there.
-    let sandbox = sandbox(context, &context.settings.cache_dir())?;
+    let sandbox = plugins::sandbox(plugins::kept(context, limits(context)), context.workers())?;
     let wish = Wish { now, by: who.name(), reason: who.reason };
     let installed = yearbook_platform::install(&*store, &files, &sandbox, component, wish).await;
     store.close().await;

@@ -1,0 +1,110 @@
+//! Compiling under limits. A compiler cannot be interrupted, so hosts have it done by a child process of the same
+//! program, which can: it may use so much memory and time, write no file, and goes when its parent goes. Its answer is
+//! machine code for the parent's engine, or a sentence. Knows nothing of the cache or of what a component means.
+
+mod child;
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+
+use wasmtime::Engine;
+
+use crate::failure::Rejected;
+use crate::limits::Limits;
+use crate::words::clean;
+
+pub use child::compile_as_child;
+
+/// The argument that makes this program a compiler; the next one is the memory that it may use, in bytes.
+const ARGUMENT: &str = "__compile";
+
+/// Machine code of one component at most, bytes: the largest component has 32 MiB by default, and code is some four
+/// times as large.
+const ARTIFACT_BYTES: u64 = 1 << 30;
+
+/// Threads that compile one component at most.
+const THREADS: usize = 4;
+
+/// First byte of an answer.
+const DONE: u8 = b'+';
+const REFUSED: u8 = b'-';
+
+/// Who compiles for a sandbox.
+#[derive(Clone, Debug, Default)]
+pub enum Compiler {
+    /// This process, without a limit of time or memory: for components that are trusted, as those of tests are.
+    #[default]
+    Here,
+    /// A child process under limits: this program, which hands its arguments to [`compile_as_child`].
+    Child(PathBuf),
+}
+
+impl Compiler {
+    /// Machine code for `engine`, as [`wasmtime::component::Component::deserialize`] takes it.
+    pub(crate) fn compile(&self, engine: &Engine, limits: &Limits, bytes: &[u8]) -> Result<Vec<u8>, Rejected> {
+        match self {
+            Self::Here => Ok(engine.precompile_component(bytes)?),
+            Self::Child(program) => {
+                let started = Command::new(program)
+                    .args([ARGUMENT, &limits.compile_memory_bytes.to_string()])
+                    // Variables hold passwords of the host's.
+                    .env_clear()
+                    // Each thread takes address space; Cranelift's pool reads this.
+                    .env("RAYON_NUM_THREADS", std::thread::available_parallelism().map_or(1, usize::from).min(THREADS).to_string())
+                    .current_dir("/")
+                    .stdin(Stdio::piped())
+                    .stdout(Stdio::piped())
+                    .stderr(Stdio::null())
+                    .spawn();
+                let child = started.map_err(|error| Rejected::Compiling(format!("the process for it does not start: {error}")))?;
+                wait(child, limits, bytes)
+            }
+        }
+    }
+}
+
+/// What the child answers, or why it was given up. The child is gone afterwards.
+fn wait(mut child: Child, limits: &Limits, bytes: &[u8]) -> Result<Vec<u8>, Rejected> {
+    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(Rejected::Compiling("the process for it has no input or output".to_owned()));
+    };
+    let (sender, receiver) = mpsc::channel();
+    let answer = std::thread::scope(|scope| {
+        // Ends with the child at the latest.
+        scope.spawn(move || {
+            let _ = input.write_all(bytes);
+            drop(input);
+            let mut answer = Vec::new();
+            let read = output.take(ARTIFACT_BYTES + 1).read_to_end(&mut answer);
+            let _ = sender.send(read.map(|_| answer));
+        });
+        let answer = receiver.recv_timeout(limits.compile_time());
+        if answer.is_err() {
+            let _ = child.kill();
+        }
+        answer
+    });
+    let status = child.wait();
+    let answer = match answer {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(error)) => return Err(Rejected::Compiling(format!("its result cannot be read: {error}"))),
+        Err(_) => {
+            return Err(Rejected::Compiling(format!("it took more than {} ms (sandbox.compile_ms)", limits.compile_ms)));
+        }
+    };
+    match answer.split_first() {
+        Some((&DONE, artifact)) if status.is_ok_and(|status| status.success()) && artifact.len() as u64 <= ARTIFACT_BYTES => {
+            Ok(artifact.to_vec())
+        }
+        Some((&REFUSED, sentence)) => Err(Rejected::Malformed(clean(&String::from_utf8_lossy(sentence)))),
+        _ => Err(Rejected::Compiling(format!(
+            "it wanted more than {} bytes of memory (sandbox.compile_memory_bytes), or the compiler failed",
+            limits.compile_memory_bytes
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! The other side: this process as somebody's compiler. Reads a component from standard input, writes machine code to
+//! standard output, and looks at nothing else.
+
+use std::ffi::OsString;
+use std::io::{Read, Write, stdin, stdout};
+use std::process::ExitCode;
+
+use rustix::process::{Resource, Rlimit, Signal};
+
+use super::{ARGUMENT, DONE, REFUSED};
+use crate::engine;
+
+/// Priority while compiling: requests that are being answered go first.
+const NICE: i32 = 10;
+
+/// Compiles what stands on standard input, if `arguments` (the program's name first) say that this process is a
+/// compiler; otherwise does nothing. A program that uses [`super::Compiler::Child`] calls it before anything else.
+#[must_use]
+pub fn compile_as_child(arguments: &[OsString]) -> Option<ExitCode> {
+    let [_, argument, memory_bytes] = arguments else { return None };
+    if argument != ARGUMENT {
+        return None;
+    }
+    let memory_bytes = memory_bytes.to_str().and_then(|text| text.parse().ok());
+    let done = memory_bytes.is_some_and(|bytes| confine(bytes).is_ok()) && compile().is_ok();
+    Some(if done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Gives up what compiling does not need. Fails where the kernel refuses: nothing is compiled without limits.
+fn confine(memory_bytes: u64) -> rustix::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    let most = |bytes| Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    rustix::process::setrlimit(Resource::As, most(memory_bytes))?;
+    rustix::process::setrlimit(Resource::Fsize, most(0))?;
+    rustix::process::setrlimit(Resource::Core, most(0))?;
+    rustix::process::nice(NICE)?;
+    Ok(())
+}
+
+fn compile() -> std::io::Result<()> {
+    let mut component = Vec::new();
+    stdin().lock().read_to_end(&mut component)?;
+    let made = engine::for_compiling().and_then(|engine| engine.precompile_component(&component));
+    let (lead, answer) = match made {
+        Ok(artifact) => (DONE, artifact),
+        Err(error) => (REFUSED, format!("{error:#}").into_bytes()),
+    };
+    let mut out = stdout().lock();
+    out.write_all(&[lead])?;
+    out.write_all(&answer)?;
+    out.flush()
+}
