@@ -7,3 +7,4 @@ mod lifecycle;
 mod released;
 mod strikes;
 mod swaps;
+mod trust;

@@ -128,6 +128,18 @@ pub enum Plugin {
         #[arg(value_name = "FILE.wasm")]
         file: PathBuf,
     },
+    /// Show what a plugin is made of and whether it is trusted here; nothing of it is compiled or run
+    Inspect {
+        /// The plugin
+        #[arg(value_name = "FILE.wasm")]
+        file: PathBuf,
+        /// Its signature [default: FILE.wasm.minisig if there is one]
+        #[arg(long, value_name = "FILE")]
+        signature: Option<PathBuf>,
+        /// Write the component here, for signing: of a core module it is the component that counts
+        #[arg(long, value_name = "COMPONENT.wasm")]
+        write_component: Option<PathBuf>,
+    },
     /// Write a project of your own: it builds, tests and passes its check as it is
     New {
         /// An output format, or files for a data tool
@@ -148,6 +160,9 @@ pub enum Plugin {
         /// Promote it at once: running hosts serve it within 2 seconds
         #[arg(long)]
         now: bool,
+        /// Its signature, made with minisign [default: FILE.wasm.minisig if there is one]
+        #[arg(long, value_name = "FILE")]
+        signature: Option<PathBuf>,
         /// Who did it and why
         #[command(flatten)]
         who: Who,

@@ -54,11 +54,12 @@ pub(crate) async fn keep(context: &Context, store: &Arc<dyn Store>, files: &File
     let components = builtin::components(context.plugins_dir.as_deref())?;
     let sandbox = serving(context, workers, true)?;
     let registry = Arc::new(Registry::new());
+    let trust = context.settings.values.plugins.trust.clone();
     let embed = |component: builtin::Component| Embedded { name: component.name.to_owned(), bytes: component.bytes, by: component.by };
     let embedded = components.into_iter().map(embed).collect();
-    let settings = context.settings.values.plugins;
+    let settings = context.settings.values.plugins.guard;
     let guard = Guard::new(Arc::clone(store), Arc::clone(&sandbox), settings).context("the thread that compares releases cannot start")?;
-    let keeper = Keeper::start(Arc::clone(&sandbox), files.clone(), &**store, Arc::clone(&registry), Arc::clone(&guard), embedded).await?;
+    let keeper = Keeper::start(Arc::clone(&sandbox), files.clone(), &**store, Arc::clone(&registry), Arc::clone(&guard), trust, embedded).await?;
     Ok(Kept { keeper, sandbox, guard, registry })
 }
 

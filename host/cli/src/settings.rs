@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use yearbook_catalog::Retention;
 
-pub use document::{Database, Document, Log, LogFormat, SandboxSection, Storage};
+pub use document::{Database, Document, Log, LogFormat, PluginsSection, SandboxSection, Storage};
 pub use problem::{Origin, Problem, Wrong};
 
 use known::Known;

@@ -17,6 +17,8 @@ pub struct Component {
     pub wrapped: bool,
     /// Names of what it imports, in its own order; none when they cannot be read.
     pub imports: Option<Vec<String>>,
+    /// Names of what it exports, likewise.
+    pub exports: Option<Vec<String>>,
 }
 
 /// Why a file is no plugin at all.
@@ -62,7 +64,8 @@ impl Component {
             return Err(NotAComponent::Module("it exports no interface".to_owned()));
         }
         let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { imports: names.map(|(imports, _)| imports), bytes, digest, wrapped })
+        let (imports, exports) = names.unzip();
+        Ok(Self { bytes, digest, wrapped, imports, exports })
     }
 }
 

@@ -19,6 +19,7 @@ use yearbook_snapshot::Files;
 
 use crate::guard::Guard;
 use crate::lifecycle::Problem;
+use crate::{Signature, Trust, Untrusted};
 
 /// How long to wait before asking an object store again that did not answer.
 const RETRY: Duration = Duration::from_secs(2);
@@ -40,6 +41,7 @@ pub struct Keeper {
     files: Files,
     registry: Arc<Registry>,
     guard: Arc<Guard>,
+    trust: Trust,
     /// Components that came with the binary, by digest: never fetched.
     embedded: HashMap<String, Bytes>,
     state: Mutex<State>,
@@ -51,6 +53,8 @@ struct State {
     loaded: HashMap<String, Plugin>,
     /// Digests that the sandbox refused here: they stay refused.
     refused: HashSet<String>,
+    /// Digests that are not trusted, with the signature that was judged: another one is judged again.
+    untrusted: HashMap<String, Option<Signature>>,
     /// The present set: digests, and formats that nothing may serve.
     serving: (Vec<String>, Vec<String>),
     /// Releases that wait and promise something else, with those that serve: found out once.
@@ -64,6 +68,10 @@ enum Unfit {
     Storage(#[from] yearbook_snapshot::Failure),
     #[error(transparent)]
     Rejected(#[from] Rejected),
+    #[error(transparent)]
+    Untrusted(#[from] Untrusted),
+    #[error("it was judged before, and nothing has changed")]
+    StillUntrusted,
     #[error("it calls itself {found}, not what it was installed as")]
     Misnamed { found: String },
     #[error("a thread panicked while it was loaded")]
@@ -82,9 +90,10 @@ impl Keeper {
         store: &dyn Store,
         registry: Arc<Registry>,
         guard: Arc<Guard>,
+        trust: Trust,
         embedded: Vec<Embedded>,
     ) -> Result<Arc<Self>, Problem> {
-        let mut keeper = Self { sandbox, files, registry, guard, embedded: HashMap::new(), state: Mutex::default() };
+        let mut keeper = Self { sandbox, files, registry, guard, trust, embedded: HashMap::new(), state: Mutex::default() };
         for Embedded { name, bytes, by } in embedded {
             let bytes: Bytes = match bytes {
                 Cow::Borrowed(bytes) => Bytes::from_static(bytes),
@@ -159,17 +168,19 @@ impl Keeper {
                 return Some(plugin.clone());
             }
             let begun = Instant::now();
-            match self.load(release).await {
+            match self.load(state, release).await {
                 Ok(plugin) => {
                     let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
                     tracing::info!(plugin = release.id.name, digest, version = release.version, took_ms, "loaded a plugin's release");
                     state.loaded.insert(digest.clone(), plugin.clone());
                     return Some(plugin);
                 }
+                Err(Unfit::StillUntrusted) => {}
                 Err(unfit) => {
                     tracing::error!(plugin = release.id.name, digest, %unfit, "a plugin's release cannot serve here");
                     match unfit {
                         Unfit::Storage(_) | Unfit::Rejected(Rejected::Busy) => *complete = false,
+                        Unfit::Untrusted(_) | Unfit::StillUntrusted => {}
                         Unfit::Rejected(_) | Unfit::Misnamed { .. } | Unfit::Panicked => drop(state.refused.insert(digest.clone())),
                     }
                 }
@@ -178,14 +189,32 @@ impl Keeper {
         None
     }
 
-    async fn load(&self, release: &PluginRelease) -> Result<Plugin, Unfit> {
+    async fn load(&self, state: &mut State, release: &PluginRelease) -> Result<Plugin, Unfit> {
         let bytes = match self.embedded.get(&release.id.digest) {
             Some(bytes) => bytes.clone(),
-            None => self.files.get_component(&release.id.digest, release.bytes).await?,
+            None => self.fetch(state, release).await?,
         };
         let plugin = load(&self.sandbox, bytes).await?;
         let found = id(&plugin);
         if found == release.id { Ok(plugin) } else { Err(Unfit::Misnamed { found: format!("{} {}", found.kind, found.name) }) }
+    }
+}
+
+impl Keeper {
+    /// The component from the object store, if it is trusted. Nothing else of what is there is believed: whoever writes
+    /// the store or the catalogue chooses among components that this host's settings let in.
+    async fn fetch(&self, state: &mut State, release: &PluginRelease) -> Result<Bytes, Unfit> {
+        let digest = &release.id.digest;
+        let signature = if self.trust.reads_signatures() { self.files.get_signature(digest).await? } else { None };
+        let signature = signature.map(|file| Signature::of(&file));
+        if state.untrusted.get(digest) == Some(&signature) {
+            return Err(Unfit::StillUntrusted);
+        }
+        let bytes = self.files.get_component(digest, release.bytes).await?;
+        let (trust, component, came) = (self.trust.clone(), bytes.clone(), signature.clone());
+        let judged = tokio::task::spawn_blocking(move || trust.judge(&component, came.as_ref())).await.map_err(|_| Unfit::Panicked)?;
+        judged.inspect_err(|_| drop(state.untrusted.insert(digest.clone(), signature)))?;
+        Ok(bytes)
     }
 }
 

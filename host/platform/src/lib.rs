@@ -12,6 +12,7 @@ mod keeper;
 mod lifecycle;
 mod settings;
 mod strikes;
+mod trust;
 
 pub use check::{Budget, Checked, Finding, Report, check};
 pub use component::{Component, NotAComponent};
@@ -19,3 +20,4 @@ pub use guard::{Asker, Guard};
 pub use keeper::{Embedded, Keeper};
 pub use lifecycle::{Installed, Outcome, Problem, Wish, install, pin, remove, rollback};
 pub use settings::GuardSettings;
+pub use trust::{Digest, Key, Require, Signature, Trust, Untrusted};

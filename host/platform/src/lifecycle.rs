@@ -17,6 +17,9 @@ pub enum Problem {
     /// The component does not pass its check.
     #[error("{} was not installed: its check found {} thing(s) wrong", .0.name.as_deref().unwrap_or("the plugin"), .0.findings.len() + .0.more_findings)]
     Unfit(Box<Report>),
+    /// The operator's settings do not let it in; nothing of it was compiled or run.
+    #[error(transparent)]
+    Untrusted(#[from] crate::Untrusted),
     /// A component that came with the binary does not load.
     #[error("the plugin {name} from {by} is refused: {reason}; build it again with `cargo xtask plugins`")]
     Embedded {

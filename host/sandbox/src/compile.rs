@@ -5,10 +5,12 @@
 mod child;
 
 use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 
+use rustix::process::Signal;
 use wasmtime::Engine;
 
 use crate::failure::Rejected;
@@ -17,12 +19,17 @@ use crate::words::clean;
 
 pub use child::compile_as_child;
 
-/// The argument that makes this program a compiler; the next one is the memory that it may use, in bytes.
+/// The argument that makes this program a compiler; the next ones are what it may use: address space in bytes, and
+/// processor time in seconds.
 const ARGUMENT: &str = "__compile";
 
 /// Machine code of one component at most, bytes: the largest component has 32 MiB by default, and code is some four
 /// times as large.
 const ARTIFACT_BYTES: u64 = 1 << 30;
+
+/// By how much the clock may run ahead of the processor time that is allowed: on a busy machine a component is not at
+/// fault, but a host cannot wait for ever.
+const PATIENCE: u32 = 10;
 
 /// Threads that compile one component at most.
 const THREADS: usize = 4;
@@ -48,7 +55,7 @@ impl Compiler {
             Self::Here => Ok(engine.precompile_component(bytes)?),
             Self::Child(program) => {
                 let started = Command::new(program)
-                    .args([ARGUMENT, &limits.compile_memory_bytes.to_string()])
+                    .args([ARGUMENT, &limits.compile_memory_bytes.to_string(), &limits.compile_ms.div_ceil(1_000).max(1).to_string()])
                     // Variables hold passwords of the host's.
                     .env_clear()
                     // Each thread takes address space; Cranelift's pool reads this.
@@ -80,7 +87,7 @@ fn wait(mut child: Child, limits: &Limits, bytes: &[u8]) -> Result<Vec<u8>, Reje
             let read = output.take(ARTIFACT_BYTES + 1).read_to_end(&mut answer);
             let _ = sender.send(read.map(|_| answer));
         });
-        let answer = receiver.recv_timeout(limits.compile_time());
+        let answer = receiver.recv_timeout(limits.compile_time() * PATIENCE);
         if answer.is_err() {
             let _ = child.kill();
         }
@@ -91,9 +98,13 @@ fn wait(mut child: Child, limits: &Limits, bytes: &[u8]) -> Result<Vec<u8>, Reje
         Ok(Ok(answer)) => answer,
         Ok(Err(error)) => return Err(Rejected::Compiling(format!("its result cannot be read: {error}"))),
         Err(_) => {
-            return Err(Rejected::Compiling(format!("it took more than {} ms (sandbox.compile_ms)", limits.compile_ms)));
+            let patience = limits.compile_ms * u64::from(PATIENCE);
+            return Err(Rejected::Compiling(format!("it was not done after {patience} ms (ten times sandbox.compile_ms)")));
         }
     };
+    if status.as_ref().is_ok_and(|status| status.signal() == Some(Signal::XCPU.as_raw())) {
+        return Err(Rejected::Compiling(format!("it took more than {} ms of processor time (sandbox.compile_ms)", limits.compile_ms)));
+    }
     match answer.split_first() {
         Some((&DONE, artifact)) if status.is_ok_and(|status| status.success()) && artifact.len() as u64 <= ARTIFACT_BYTES => {
             Ok(artifact.to_vec())

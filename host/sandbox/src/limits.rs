@@ -50,11 +50,11 @@ pub struct Limits {
     pub stalled_client_ms: u64,
     /// Size of a component, bytes. Default 32 MiB: a Python guest has 18 MB.
     pub component_bytes: usize,
-    /// How long compiling a component may take, milliseconds. Default 60,000: our largest plugin (3 MB) takes under 3 s of
-    /// two cores, a Python guest twenty.
+    /// Processor time of compiling a component, milliseconds; by the clock it may take ten times as long. Default 60,000: our
+    /// largest plugin (3 MB) takes 5 s, a guest in Python or JavaScript 12 to 16.
     pub compile_ms: u64,
-    /// Address space of the process that compiles, bytes. Default 3 GiB: our largest plugin needs 1.5, of which 1.2 are the
-    /// program itself and its allocator's reserve; a function of 1 MB made to be hard takes 3.6 and more.
+    /// Address space of the process that compiles, bytes. Default 3 GiB: our largest plugin and guests in other languages need
+    /// some 1.5, of which 1.2 are the program itself and its allocator's reserve; one hard function of 1 MB takes 3.6.
     pub compile_memory_bytes: u64,
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use yearbook_catalog::{PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store};
 use yearbook_domain::Millis;
-use yearbook_platform::{Embedded, Guard, GuardSettings, Keeper};
+use yearbook_platform::{Embedded, Guard, GuardSettings, Keeper, Trust};
 use yearbook_sandbox::{Limits, Registry};
 use yearbook_tests::app::TestApp;
 use yearbook_tests::components::{component, sandbox};
@@ -42,6 +42,7 @@ pub(super) async fn keep(app: &TestApp, embedded: Vec<Embedded>) -> Arc<Keeper> 
         &*app.store,
         Arc::clone(&app.registry),
         Arc::clone(&app.guard),
+        Trust::default(),
         embedded,
     )
     .await
@@ -55,6 +56,11 @@ pub(super) async fn keep(app: &TestApp, embedded: Vec<Embedded>) -> Arc<Keeper> 
 
 /// A second host on the app's catalogue and object store, with a sandbox of its own.
 pub(super) async fn second(app: &TestApp) -> (Arc<Keeper>, Arc<Registry>, Arc<yearbook_catalog::Live>) {
+    second_that(app, Trust::default()).await
+}
+
+/// As [`second`], on a host with settings of its own.
+pub(super) async fn second_that(app: &TestApp, trust: Trust) -> (Arc<Keeper>, Arc<Registry>, Arc<yearbook_catalog::Live>) {
     let store = yearbook_catalog::open(
         &yearbook_catalog::sqlite_url(&app.folder.path().join("yearbook.db")),
         &yearbook_catalog::DatabaseSettings::default(),
@@ -65,7 +71,7 @@ pub(super) async fn second(app: &TestApp) -> (Arc<Keeper>, Arc<Registry>, Arc<ye
     let registry = Arc::new(Registry::new());
     let sandbox = sandbox(Limits { instances: 16, ..Limits::default() });
     let guard = Guard::new(Arc::clone(&store), Arc::clone(&sandbox), GuardSettings::default()).unwrap();
-    let keeper = Keeper::start(sandbox, app.files.clone(), &*store, Arc::clone(&registry), Arc::clone(&guard), embedded()).await.unwrap();
+    let keeper = Keeper::start(sandbox, app.files.clone(), &*store, Arc::clone(&registry), Arc::clone(&guard), trust, embedded()).await.unwrap();
     keeper.follow(live.releases());
     guard.follow(&live, OFTEN);
     (keeper, registry, live)

@@ -2,15 +2,16 @@
 //! file a command; what the commands mean is the platform's.
 
 mod check;
+mod inspect;
 mod install;
 mod list;
 mod new;
 mod operate;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use yearbook_platform::{Component, Report};
+use yearbook_platform::{Component, Report, Signature};
 use yearbook_sandbox::Limits;
 
 use crate::arguments::{Plugin, Who};
@@ -25,7 +26,10 @@ pub(super) async fn run(context: &Context, command: Plugin) -> anyhow::Result<()
     match command {
         Plugin::Check { file } => check::run(context, &file).await,
         Plugin::New { kind, name } => new::run(context, kind, &name),
-        Plugin::Install { file, now, who } => install::run(context, &file, now, who).await,
+        Plugin::Inspect { file, signature, write_component } => {
+            inspect::run(context, &file, signature.as_deref(), write_component.as_deref())
+        }
+        Plugin::Install { file, now, signature, who } => install::run(context, &file, now, signature.as_deref(), who).await,
         Plugin::List { history: false } => list::run(context).await,
         Plugin::List { history: true } => list::history(context).await,
         Plugin::Rollback { name, who } => operate::rollback(context, &name, who).await,
@@ -39,6 +43,14 @@ fn component(context: &Context, file: &Path) -> anyhow::Result<Component> {
     let bytes = std::fs::read(file).with_context(|| format!("cannot read {}; build the plugin first", file.display()))?;
     let limit = context.settings.values.sandbox.limits.component_bytes;
     Component::read(bytes, limit).with_context(|| format!("{} is no plugin", file.display()))
+}
+
+/// What came as a plugin's signature: the file that was named, or the one beside the plugin, if there is one.
+fn signature(file: &Path, named: Option<&Path>) -> anyhow::Result<Option<Signature>> {
+    let beside = PathBuf::from(format!("{}.minisig", file.display()));
+    let Some(path) = named.or_else(|| beside.is_file().then_some(&beside)) else { return Ok(None) };
+    let text = std::fs::read(path).with_context(|| format!("cannot read the signature {}", path.display()))?;
+    Ok(Some(Signature::of(&text)))
 }
 
 /// The limits to check with.

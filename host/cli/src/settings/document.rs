@@ -24,8 +24,8 @@ pub struct Document {
     pub database: Database,
     /// `[sandbox]`.
     pub sandbox: SandboxSection,
-    /// `[plugins]`: how new releases come into service, and failing ones out of it.
-    pub plugins: GuardSettings,
+    /// `[plugins]`.
+    pub plugins: PluginsSection,
     /// `[log]`.
     pub log: Log,
 }
@@ -79,6 +79,17 @@ pub struct SandboxSection {
     /// Limits of one guest.
     #[serde(flatten)]
     pub limits: yearbook_sandbox::Limits,
+}
+
+/// `[plugins]`: which plugins may be installed and loaded, and how releases come into service and out of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PluginsSection {
+    /// How new releases come into service, and failing ones out of it.
+    #[serde(flatten)]
+    pub guard: GuardSettings,
+    /// What a component must have that did not come with the binary, and who is trusted.
+    #[serde(flatten)]
+    pub trust: yearbook_platform::Trust,
 }
 
 /// `[log]`: what is written to standard error.

@@ -29,6 +29,8 @@ enum Kind {
     Integer,
     Decimal,
     Text,
+    /// Of texts; in a variable with commas between them.
+    List,
 }
 
 impl Known {
@@ -41,6 +43,7 @@ impl Known {
                 Value::Bool(_) => Kind::Flag,
                 Value::Number(number) if number.is_f64() => Kind::Decimal,
                 Value::Number(_) => Kind::Integer,
+                Value::Array(_) => Kind::List,
                 Value::Null if judge(&defaults, path, &Value::from(1)).is_ok() => Kind::Integer,
                 _ => Kind::Text,
             };
@@ -130,6 +133,7 @@ impl Key {
                 Kind::Integer => value.is_i64() || value.is_u64(),
                 Kind::Decimal => value.is_number(),
                 Kind::Text => value.is_string(),
+                Kind::List => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
             }
             .then(|| value.clone()),
             Written::Text(text) if self.unlimited && text == UNLIMITED => Some(Value::Null),
@@ -138,6 +142,7 @@ impl Key {
                 Kind::Integer => text.parse::<i64>().ok().map(Value::from),
                 Kind::Decimal => text.parse::<f64>().ok().map(Value::from),
                 Kind::Text => Some(Value::from(text.as_str())),
+                Kind::List => Some(text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect()),
             },
         }
     }
@@ -148,6 +153,7 @@ impl Key {
             Kind::Integer => "a whole number",
             Kind::Decimal => "a number",
             Kind::Text => "text",
+            Kind::List => "a list of texts",
         };
         if self.unlimited { format!("{kind} or \"{UNLIMITED}\"") } else { kind.to_owned() }
     }

@@ -27,6 +27,8 @@ pub struct Report {
     pub wrapped: bool,
     /// Names of what it imports; none when they cannot be read.
     pub imports: Option<Vec<String>>,
+    /// Names of what it exports, likewise; the interface's version stands in them.
+    pub exports: Option<Vec<String>>,
     /// Responses made.
     pub tries: usize,
     /// Tables that were left out, because this host hands no such column to plugins.
@@ -93,6 +95,7 @@ impl Tally {
             bytes: component.bytes.len(),
             wrapped: component.wrapped,
             imports: component.imports.clone(),
+            exports: component.exports.clone(),
             tries: 0,
             skipped: Vec::new(),
             findings: Vec::new(),

@@ -10,7 +10,7 @@ use yearbook_snapshot::Files;
 
 use super::Problem;
 use crate::keeper::{id, release};
-use crate::{Component, Report, check};
+use crate::{Component, Report, Signature, Trust, check};
 
 /// How a component is installed.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Wish {
     pub by: String,
     /// Why.
     pub reason: Option<String>,
+    /// What came as the component's signature.
+    pub signature: Option<Signature>,
 }
 
 /// A release that has been recorded.
@@ -44,15 +46,17 @@ pub struct Installed {
 /// name serves yet, and where it is a generator; otherwise it waits as `installed` beside the release that serves, to be compared with it.
 ///
 /// # Errors
-/// [`Problem::Unfit`] when it does not pass, or what store and catalogue fail with.
+/// [`Problem::Untrusted`] before anything of it is compiled; [`Problem::Unfit`] when it does not pass its check, or what store and catalogue fail with.
 pub async fn install(
     store: &dyn Store,
     files: &Files,
     sandbox: &Arc<Sandbox>,
+    trust: &Trust,
     component: Component,
     wish: Wish,
 ) -> Result<Installed, Problem> {
-    let Wish { now, by, reason } = wish;
+    let Wish { now, by, reason, signature } = wish;
+    trust.judge(&component.bytes, signature.as_ref())?;
     let (sandbox, tried) = (Arc::clone(sandbox), component.clone());
     let checked = tokio::task::spawn_blocking(move || check(&sandbox, &tried)).await.map_err(|_| Problem::Panicked)?;
     let plugin = match checked.plugin {
@@ -65,6 +69,10 @@ pub async fn install(
     let before = serves.and_then(|line| line.candidates.into_iter().next()).map(|release| release.id);
     // Nothing serves, so there is nobody to protect from it; or nothing tells whether two projects for a tool are alike.
     let state = if now || before.is_none() || id.kind != "encoder" { ReleaseState::Promoted } else { ReleaseState::Installed };
+    if let Some(signature) = &signature {
+        // Beside the bytes that it vouches for: hosts believe neither the store nor the catalogue.
+        files.put_signature(&component.digest, signature.as_str().to_owned().into()).await?;
+    }
     files.put_component(component.bytes.into()).await?;
     let done = |state, unchanged| Installed {
         id: id.clone(),

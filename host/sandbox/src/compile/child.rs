@@ -10,32 +10,29 @@ use rustix::process::{Resource, Rlimit, Signal};
 use super::{ARGUMENT, DONE, REFUSED};
 use crate::engine;
 
-/// Priority while compiling: requests that are being answered go first.
-const NICE: i32 = 10;
-
 /// Compiles what stands on standard input, if `arguments` (the program's name first) say that this process is a
 /// compiler; otherwise does nothing. A program that uses [`super::Compiler::Child`] calls it before anything else.
 #[must_use]
 pub fn compile_as_child(arguments: &[OsString]) -> Option<ExitCode> {
-    let [_, argument, memory_bytes] = arguments else { return None };
+    let [_, argument, memory_bytes, seconds] = arguments else { return None };
     if argument != ARGUMENT {
         return None;
     }
-    let memory_bytes = memory_bytes.to_str().and_then(|text| text.parse().ok());
-    let done = memory_bytes.is_some_and(|bytes| confine(bytes).is_ok()) && compile().is_ok();
+    let number = |text: &OsString| text.to_str()?.parse::<u64>().ok();
+    let limits = number(memory_bytes).zip(number(seconds));
+    let done = limits.is_some_and(|(memory_bytes, seconds)| confine(memory_bytes, seconds).is_ok()) && compile().is_ok();
     Some(if done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Gives up what compiling does not need. Fails where the kernel refuses: nothing is compiled without limits.
-fn confine(memory_bytes: u64) -> rustix::io::Result<()> {
+fn confine(memory_bytes: u64, seconds: u64) -> rustix::io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     let most = |bytes| Rlimit { current: Some(bytes), maximum: Some(bytes) };
     rustix::process::setrlimit(Resource::As, most(memory_bytes))?;
     rustix::process::setrlimit(Resource::Fsize, most(0))?;
     rustix::process::setrlimit(Resource::Core, most(0))?;
-    rustix::process::nice(NICE)?;
-    Ok(())
+    rustix::process::setrlimit(Resource::Cpu, most(seconds))
 }
 
 fn compile() -> std::io::Result<()> {

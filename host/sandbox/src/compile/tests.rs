@@ -21,10 +21,10 @@ fn with(script: &str, limits: &Limits) -> Result<Vec<u8>, String> {
 #[test]
 fn a_compiler_that_hangs_is_ended_at_its_deadline() {
     let begun = Instant::now();
-    let limits = Limits { compile_ms: 200, ..Limits::default() };
+    let limits = Limits { compile_ms: 20, ..Limits::default() };
     for script in ["exec /bin/sleep 60", "/bin/cat > /dev/null; exec /bin/sleep 60"] {
         let rejected = with(script, &limits).unwrap_err();
-        assert!(rejected.contains("more than 200 ms (sandbox.compile_ms)"), "{rejected}");
+        assert!(rejected.contains("not done after 200 ms"), "{rejected}");
     }
     assert!(begun.elapsed() < Duration::from_secs(30));
 }

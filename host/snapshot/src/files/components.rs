@@ -10,6 +10,9 @@ use super::Files;
 use super::digest::blocking;
 use crate::Failure;
 
+/// Bytes of a signature's file at most.
+const SIGNATURE_BYTES: u64 = 4 << 10;
+
 impl Files {
     /// Key of a component in the store.
     #[must_use]
@@ -70,6 +73,39 @@ impl Files {
     }
 }
 
+impl Files {
+    /// Key of a component's signature in the store.
+    #[must_use]
+    pub fn signature_key(digest: &str) -> String {
+        format!("{}.minisig", Self::component_key(digest))
+    }
+
+    /// Stores what came as the signature of a component, in place of what was there.
+    ///
+    /// # Errors
+    /// The store's refusal.
+    pub async fn put_signature(&self, digest: &str, signature: Bytes) -> Result<(), Failure> {
+        let key = Self::signature_key(digest);
+        let put = self.store.put(&Key::from(key.as_str()), PutPayload::from_bytes(signature)).await;
+        put.map(drop).map_err(|source| Failure::store(&key, source))
+    }
+
+    /// What lies there as the signature of a component; anybody's, until it is verified. None where there is nothing, or
+    /// more than a signature has.
+    ///
+    /// # Errors
+    /// The store's refusal.
+    pub async fn get_signature(&self, digest: &str) -> Result<Option<Bytes>, Failure> {
+        let key = Self::signature_key(digest);
+        match self.store.get(&Key::from(key.as_str())).await {
+            Ok(found) if found.meta.size > SIGNATURE_BYTES => Ok(None),
+            Ok(found) => found.bytes().await.map(Some).map_err(|source| Failure::store(&key, source)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(source) => Err(Failure::store(&key, source)),
+        }
+    }
+}
+
 /// Digest of bytes in memory, on a thread that may block.
 async fn of(bytes: Bytes) -> Result<String, Failure> {
     blocking(move || Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect()).await
@@ -98,6 +134,11 @@ mod tests {
         assert!(matches!(&damaged, Failure::ComponentDamaged { .. }) && damaged.to_string().contains("install it again"), "{damaged}");
         std::fs::write(&path, vec![0; 1 << 20]).unwrap();
         assert!(matches!(files.get_component(&digest, size).await, Err(Failure::ComponentDamaged { .. })));
+        assert_eq!(files.get_signature(&digest).await.unwrap(), None);
+        files.put_signature(&digest, Bytes::from_static(b"signed")).await.unwrap();
+        assert_eq!(files.get_signature(&digest).await.unwrap().as_deref(), Some(b"signed".as_slice()));
+        files.put_signature(&digest, vec![0; 1 << 20].into()).await.unwrap();
+        assert_eq!(files.get_signature(&digest).await.unwrap(), None, "no signature has a megabyte");
         std::fs::remove_file(&path).unwrap();
         assert!(matches!(files.get_component(&digest, size).await, Err(Failure::ComponentMissing { .. })));
         assert!(!files.has_component(&digest, size).await.unwrap());

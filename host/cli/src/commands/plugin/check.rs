@@ -33,16 +33,9 @@ pub(super) fn told(report: &Report) -> String {
     if let (Some(name), Some(version), Some(kind)) = (&report.name, &report.version, report.kind) {
         let _ = writeln!(text, "{name} {version} ({kind})");
     }
-    let _ = writeln!(text, "digest   {}", report.digest);
-    if report.wrapped {
-        let _ = writeln!(text, "         of the component made of the core module");
-    }
-    let imports = match &report.imports {
-        Some(imports) if imports.is_empty() => "nothing".to_owned(),
-        Some(imports) => imports.join(", "),
-        None => "cannot be read".to_owned(),
-    };
-    let _ = writeln!(text, "imports  {imports}");
+    text.push_str(&made(&report.digest, report.wrapped));
+    let _ = writeln!(text, "imports  {}", names(report.imports.as_deref()));
+    let _ = writeln!(text, "exports  {}", names(report.exports.as_deref()));
     let _ = writeln!(text, "tried    {} responses", report.tries);
     if !report.skipped.is_empty() {
         let _ = writeln!(text, "left out {} tables of column types that this host hands to no plugin", report.skipped.len());
@@ -71,6 +64,21 @@ pub(super) fn told(report: &Report) -> String {
         }
     }
     text
+}
+
+/// Which component it is.
+pub(super) fn made(digest: &str, wrapped: bool) -> String {
+    let of = if wrapped { "         of the component made of the core module\n" } else { "" };
+    format!("digest   {digest}\n{of}")
+}
+
+/// Names of interfaces, which end in their version.
+pub(super) fn names(names: Option<&[String]>) -> String {
+    match names {
+        Some([]) => "nothing".to_owned(),
+        Some(names) => names.join(", "),
+        None => "cannot be read".to_owned(),
+    }
 }
 
 fn round(number: f64) -> String {

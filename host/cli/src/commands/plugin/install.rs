@@ -7,20 +7,22 @@ use yearbook_catalog::ReleaseState;
 use yearbook_platform::{Installed, Problem, Wish};
 
 use super::check::told;
-use super::{component, limits, short};
+use super::{component, limits, short, signature};
 use crate::arguments::Who;
 use crate::context::Context;
 use crate::output::Detailed;
 use crate::plugins;
 
-pub(super) async fn run(context: &Context, file: &Path, now: bool, who: Who) -> anyhow::Result<()> {
+pub(super) async fn run(context: &Context, file: &Path, now: bool, named: Option<&Path>, who: Who) -> anyhow::Result<()> {
     let component = component(context, file)?;
+    let signature = signature(file, named)?;
     let store = context.catalogue().await?;
     let files = context.files()?;
     // A server on the same data directory finds the compiled component there.
     let sandbox = plugins::sandbox(plugins::kept(context, limits(context)), context.workers())?;
-    let wish = Wish { now, by: who.name(), reason: who.reason };
-    let installed = yearbook_platform::install(&*store, &files, &sandbox, component, wish).await;
+    let wish = Wish { now, by: who.name(), reason: who.reason, signature };
+    let trust = &context.settings.values.plugins.trust;
+    let installed = yearbook_platform::install(&*store, &files, &sandbox, trust, component, wish).await;
     store.close().await;
     let installed = installed.map_err(explain)?;
     let value = json!({

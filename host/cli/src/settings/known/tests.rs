@@ -44,6 +44,21 @@ fn a_key_changes_itself_alone() {
 }
 
 #[test]
+fn a_list_is_one_of_texts_or_a_text_with_commas() {
+    let (one, two) = ("1".repeat(64), "2".repeat(64));
+    let written = [typed("plugins.allowed_digests", json!([one, two])), variable("plugins.allowed_digests", &format!("{one}, {two},"))];
+    for assignment in written {
+        assert_eq!(serde_json::to_value(apply(&[assignment]).unwrap().plugins.trust.allowed_digests).unwrap(), json!([one, two]));
+    }
+    check_wrong(
+        typed("plugins.allowed_digests", json!("x")),
+        "y.toml, line 3: `plugins.allowed_digests` must be a list of texts, not \"x\"",
+    );
+    let refused = apply(&[typed("plugins.trusted_keys", json!(["x"]))]).unwrap_err();
+    assert!(refused[0].contains("second line of minisign.pub"), "{refused:?}");
+}
+
+#[test]
 fn a_later_source_wins_contract_6() {
     let document = apply(&[typed("storage.retain_hours", json!(1)), variable("storage.retain_hours", "2")]).unwrap();
     assert_eq!(document.storage.retain_hours, 2);

@@ -1,0 +1,71 @@
+//! `yearbook plugin inspect`: what a plugin is made of, and whether this host's settings let it in. Reads the file;
+//! compiles and runs nothing of it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use serde_json::json;
+use yearbook_platform::{Component, Signature};
+use yearbook_sandbox::Shape;
+
+use super::check::{made, names};
+use super::{component, signature};
+use crate::context::Context;
+
+pub(super) fn run(context: &Context, file: &Path, named: Option<&Path>, write: Option<&Path>) -> anyhow::Result<()> {
+    let component = component(context, file)?;
+    if let Some(path) = write {
+        std::fs::write(path, &component.bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let came = signature(file, named)?;
+    let trust = &context.settings.values.plugins.trust;
+    let untrusted = trust.judge(&component.bytes, came.as_ref()).err().map(|untrusted| untrusted.to_string());
+    let key = came.as_ref().and_then(|signature| signature.read().ok()).map(|signature| signature.key_id().to_owned());
+    let shape = Shape::of(&component.bytes).map_err(|rejected| rejected.to_string());
+    let value = json!({
+        "digest": component.digest,
+        "bytes": component.bytes.len(),
+        "wrapped": component.wrapped,
+        "imports": component.imports,
+        "exports": component.exports,
+        "shape": shape.as_ref().ok(),
+        "wrong": shape.as_ref().err(),
+        "signed_by": key,
+        "required": trust.require,
+        "trusted": untrusted.is_none(),
+        "untrusted": untrusted,
+    });
+    context.output.result(&value, || told(&component, &shape, came.as_ref(), key.as_deref(), untrusted.as_deref()))
+}
+
+fn told(
+    component: &Component,
+    shape: &Result<Shape, String>,
+    came: Option<&Signature>,
+    key: Option<&str>,
+    untrusted: Option<&str>,
+) -> String {
+    let mut text = made(&component.digest, component.wrapped);
+    let _ = writeln!(text, "size     {} bytes", component.bytes.len());
+    let _ = writeln!(text, "imports  {}", names(component.imports.as_deref()));
+    let _ = writeln!(text, "exports  {}", names(component.exports.as_deref()));
+    match shape {
+        Ok(shape) => {
+            let Shape { modules, functions, function_bytes, data_bytes, .. } = shape;
+            let _ = writeln!(
+                text,
+                "made of  {modules} core modules with {functions} functions, the largest of {function_bytes} bytes, and {data_bytes} bytes of data"
+            );
+        }
+        Err(wrong) => drop(writeln!(text, "WRONG    {wrong}")),
+    }
+    let signed = match (came, key) {
+        (None, _) => "by nobody",
+        (Some(_), None) => "unreadably",
+        (Some(_), Some(key)) => key,
+    };
+    let _ = writeln!(text, "signed   {signed}");
+    let _ = write!(text, "trusted  {}", untrusted.map_or("yes: the settings let it in".to_owned(), |why| format!("no: {why}")));
+    text
+}

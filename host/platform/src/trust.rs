@@ -1,0 +1,164 @@
+//! Which components an operator trusts: by digest, by signature, or both. Judged over the bytes themselves, when a
+//! component is installed and on every host that loads it, before anything of it is compiled: neither catalogue nor object
+//! store is believed. What came with the binary is trusted as the binary is, and never judged here.
+
+mod key;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+pub use key::{Key, Signature};
+
+/// What a component must have to be installed and loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Require {
+    /// Nothing: who may install may run what they like.
+    #[default]
+    None,
+    /// A digest that is allowed.
+    Digest,
+    /// A signature by a key that is trusted.
+    Signature,
+    /// One of the two.
+    Either,
+    /// Both.
+    Both,
+}
+
+/// What an operator trusts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trust {
+    /// What a component must have.
+    pub require: Require,
+    /// SHA-256 of components that are allowed.
+    pub allowed_digests: BTreeSet<Digest>,
+    /// Public keys (minisign) of people whose components are allowed.
+    pub trusted_keys: Vec<Key>,
+}
+
+/// A SHA-256 in lower-case hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Digest(String);
+
+impl TryFrom<String> for Digest {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let good = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+        if good { Ok(Self(text)) } else { Err(format!("a digest is 64 digits of lower-case hexadecimal, not {text:?}")) }
+    }
+}
+
+/// Why a component is not trusted. Nothing of it was compiled or run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Untrusted {
+    /// Its digest is not in the list.
+    #[error("the component {digest} is not among plugins.allowed_digests; if you trust it, add it to the settings of every host")]
+    Digest {
+        /// Of the component.
+        digest: String,
+    },
+    /// It came without a signature.
+    #[error(
+        "the component {digest} has no signature, and plugins.require asks for one; sign it with a trusted key (minisign -Sm FILE.wasm) and install it with --signature FILE.wasm.minisig"
+    )]
+    Unsigned {
+        /// Of the component.
+        digest: String,
+    },
+    /// What came as a signature is none.
+    #[error("what came as the signature of {digest} is none of minisign's: {reason}; sign the component again")]
+    Unreadable {
+        /// Of the component.
+        digest: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Nobody knows the key.
+    #[error(
+        "the component {digest} is signed by the key {key}, which is not among plugins.trusted_keys; if you trust its owner, add the key to the settings of every host"
+    )]
+    Key {
+        /// Of the component.
+        digest: String,
+        /// Identifier of the key that the signature names.
+        key: String,
+    },
+    /// The signature is of something else, or made up.
+    #[error(
+        "the signature by the key {key} is not of the component {digest}: one of the two was changed, or the file that was signed is the core module \
+         and not the component (yearbook plugin inspect FILE --write-component FILE writes it); sign it again"
+    )]
+    Signature {
+        /// Of the component.
+        digest: String,
+        /// Identifier of the key.
+        key: String,
+    },
+    /// Neither digest nor signature will do.
+    #[error("{digest} and {signature}")]
+    Neither {
+        /// Why the digest does not.
+        digest: Box<Untrusted>,
+        /// Why the signature does not.
+        signature: Box<Untrusted>,
+    },
+}
+
+impl Trust {
+    /// Whether signatures matter.
+    #[must_use]
+    pub fn reads_signatures(&self) -> bool {
+        matches!(self.require, Require::Signature | Require::Either | Require::Both)
+    }
+
+    /// Judges a component by its bytes and what came as its signature.
+    ///
+    /// # Errors
+    /// [`Untrusted`], with what to do.
+    pub fn judge(&self, component: &[u8], signature: Option<&Signature>) -> Result<(), Untrusted> {
+        if self.require == Require::None {
+            return Ok(());
+        }
+        let digest: String = Sha256::digest(component).iter().map(|byte| format!("{byte:02x}")).collect();
+        let listed = || if self.lists(&digest) { Ok(()) } else { Err(Untrusted::Digest { digest: digest.clone() }) };
+        let signed = || self.signed(&digest, component, signature);
+        match self.require {
+            Require::None => Ok(()),
+            Require::Digest => listed(),
+            Require::Signature => signed(),
+            Require::Both => listed().and_then(|()| signed()),
+            Require::Either => listed().or_else(|digest| {
+                signed().map_err(|signature| Untrusted::Neither { digest: Box::new(digest), signature: Box::new(signature) })
+            }),
+        }
+    }
+
+    fn lists(&self, digest: &str) -> bool {
+        self.allowed_digests.iter().any(|allowed| allowed.0 == digest)
+    }
+
+    fn signed(&self, digest: &str, component: &[u8], signature: Option<&Signature>) -> Result<(), Untrusted> {
+        let digest = || digest.to_owned();
+        let read = signature.ok_or_else(|| Untrusted::Unsigned { digest: digest() })?;
+        let read = read.read().map_err(|reason| Untrusted::Unreadable { digest: digest(), reason })?;
+        // Identifiers are chosen freely, so two keys may have the same one.
+        let mut named = self.trusted_keys.iter().filter(|key| key.id() == read.key_id()).peekable();
+        if named.peek().is_none() {
+            return Err(Untrusted::Key { digest: digest(), key: read.key_id().to_owned() });
+        }
+        if named.any(|key| key.verifies(component, &read)) {
+            Ok(())
+        } else {
+            Err(Untrusted::Signature { digest: digest(), key: read.key_id().to_owned() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
