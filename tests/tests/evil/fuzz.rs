@@ -119,5 +119,5 @@ fn run(plugin: &Plugin) {
 }
 
 fn config() -> yearbook_sandbox::Config {
-    yearbook_sandbox::Config { limits: Limits::default(), cache: None }
+    yearbook_sandbox::Config { limits: Limits::default(), ..yearbook_sandbox::Config::default() }
 }
