@@ -76,7 +76,7 @@ fn instances(runtime: &Runtime, format: &str, runs: usize) {
 fn crossing(runtime: &Runtime, runs: usize) {
     // One worker, so that times are processor time.
     let limits = Limits { parallel_parts: 1, cpu_ms_per_call: 60_000, ..Limits::default() };
-    let sandbox = Sandbox::new(&Config { limits, cache: None }, Workers::new(1)).unwrap();
+    let sandbox = Sandbox::new(&Config { limits, ..Config::default() }, Workers::new(1)).unwrap();
     let load = |name: &str| sandbox.load_encoder(&component(name)).unwrap();
     let (idle, guests) = (load("evil"), FORMATS.map(|format| (format, load(format))));
     let batches: Vec<RecordBatch> = (0..BATCHES).map(|_| batch(ROWS)).collect();
@@ -125,7 +125,7 @@ fn loading(format: &str, runs: usize) {
 }
 
 fn sandbox(cache: Option<std::path::PathBuf>) -> Arc<Sandbox> {
-    Sandbox::new(&Config { limits: Limits::default(), cache }, Workers::new(0)).unwrap()
+    Sandbox::new(&Config { limits: Limits::default(), cache, ..Config::default() }, Workers::new(0)).unwrap()
 }
 
 /// Seconds of one encoding; each chunk is let go as it comes.
