@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
 use sha2::{Digest, Sha256};
 use yearbook_domain::Plan;
-use yearbook_platform::{Component, Report, Wish, check, install};
+use yearbook_platform::{Component, Report, Trust, Wish, check, install};
 use yearbook_sandbox::{Limits, Plugin};
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::{root, sandbox};
@@ -88,8 +88,8 @@ async fn a_running_host_serves_plugins_of_a_released_interface() {
     let _keeper = keep(&app, embedded()).await;
     for (name, ..) in RELEASED {
         let component = Component::read(fixture(name), 32 << 20).unwrap();
-        let wish = Wish { now: true, by: "ann".to_owned(), reason: None };
-        install(&*app.store, &app.files, &app.sandbox, component, wish).await.unwrap();
+        let wish = Wish { now: true, by: "ann".to_owned(), reason: None, signature: None };
+        install(&*app.store, &app.files, &app.sandbox, &Trust::default(), component, wish).await.unwrap();
     }
     eventually(|| {
         let plugins = app.registry.current();
