@@ -59,7 +59,8 @@ pub(crate) async fn keep(context: &Context, store: &Arc<dyn Store>, files: &File
     let embedded = components.into_iter().map(embed).collect();
     let settings = context.settings.values.plugins.guard;
     let guard = Guard::new(Arc::clone(store), Arc::clone(&sandbox), settings).context("the thread that compares releases cannot start")?;
-    let keeper = Keeper::start(Arc::clone(&sandbox), files.clone(), &**store, Arc::clone(&registry), Arc::clone(&guard), trust, embedded).await?;
+    let keeper =
+        Keeper::start(Arc::clone(&sandbox), files.clone(), &**store, Arc::clone(&registry), Arc::clone(&guard), trust, embedded).await?;
     Ok(Kept { keeper, sandbox, guard, registry })
 }
 

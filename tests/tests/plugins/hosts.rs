@@ -71,7 +71,8 @@ pub(super) async fn second_that(app: &TestApp, trust: Trust) -> (Arc<Keeper>, Ar
     let registry = Arc::new(Registry::new());
     let sandbox = sandbox(Limits { instances: 16, ..Limits::default() });
     let guard = Guard::new(Arc::clone(&store), Arc::clone(&sandbox), GuardSettings::default()).unwrap();
-    let keeper = Keeper::start(sandbox, app.files.clone(), &*store, Arc::clone(&registry), Arc::clone(&guard), trust, embedded()).await.unwrap();
+    let keeper =
+        Keeper::start(sandbox, app.files.clone(), &*store, Arc::clone(&registry), Arc::clone(&guard), trust, embedded()).await.unwrap();
     keeper.follow(live.releases());
     guard.follow(&live, OFTEN);
     (keeper, registry, live)

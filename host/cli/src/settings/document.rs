@@ -82,7 +82,7 @@ pub struct SandboxSection {
 }
 
 /// `[plugins]`: which plugins may be installed and loaded, and how releases come into service and out of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PluginsSection {
     /// How new releases come into service, and failing ones out of it.
     #[serde(flatten)]
