@@ -18,6 +18,7 @@ import formats
 import guesses
 import in_r
 import memory
+import metrics
 import readback
 import service
 import slow
@@ -96,6 +97,7 @@ def check_large(tally, server, process, package, downloads, with_r):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--base", required=True, help="address of the server")
+    arguments.add_argument("--admin", required=True, help="address of its admin listener")
     arguments.add_argument("--process", required=True, type=int, help="the server's process id")
     arguments.add_argument("--large", required=True, type=pathlib.Path, help="descriptor of the large table")
     arguments.add_argument("--downloads", required=True, type=pathlib.Path, help="folder for files")
@@ -119,6 +121,7 @@ def main():
             tally.group(package.name, lambda: check_dataset(tally, server, package, source.table(package), given.downloads, with_r))
         if package.versions > 1:
             tally.group(f"{package.name} changes", lambda: changes.check(tally, server, package, source.table(package), given.downloads))
+    metrics.check(tally, given.admin, readback.READERS)
     return tally.end()
 
 

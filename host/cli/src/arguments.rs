@@ -189,6 +189,17 @@ pub enum Plugin {
         #[command(flatten)]
         who: Who,
     },
+    /// Show what each release does now: responses a second, times, processor, memory, traps
+    ///
+    /// Reads the admin listener of a running server (`serve --admin-listen`). Refreshes every second on a terminal, else prints once.
+    Top {
+        /// The admin listener, like http://127.0.0.1:9090 [default: server.admin_listen]
+        #[arg(long, value_name = "URL")]
+        url: Option<String>,
+        /// Print once
+        #[arg(long)]
+        once: bool,
+    },
     /// Make one release of a name serve, whatever is promoted later
     Pin {
         /// Format or tool

@@ -1,5 +1,5 @@
 //! The reader checks: a server with every demo dataset, tables of difficult values and a million synthetic rows, and `tests/readers`, which
-//! downloads them in every format and compares them with what was published.
+//! downloads them in every format and compares them with what was published. Prometheus's client reads what the server tells about itself.
 
 use anyhow::Result;
 
@@ -7,10 +7,7 @@ use super::report::Tally;
 use super::served::Ground;
 use super::tools;
 use crate::repository::Repository;
-use crate::{command, demo, packages, python};
-
-/// Many requests from one address in a row are the point here, so no burst limit.
-const SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
+use crate::{command, demo, packages, python, server};
 
 pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let python = python::interpreter(repository)?;
@@ -30,9 +27,13 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     }
     let key = ground.key("enterprise")?;
 
-    ground.count(&SETTINGS, |server| {
+    let admin = server::free_address()?.to_string();
+    // Many requests from one address in a row are the point here, so no burst limit.
+    let settings = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0"), ("YEARBOOK_SERVER__ADMIN_LISTEN", admin.as_str())];
+    ground.count(&settings, |server| {
         let mut run = ground.script(&python, "readers/main.py");
-        run.args(["--base", &server.base(), "--process", &server.id().to_string(), "--large"]).arg(&generated);
+        run.args(["--base", &server.base(), "--admin", &format!("http://{admin}"), "--process", &server.id().to_string(), "--large"])
+            .arg(&generated);
         if !with_r {
             run.arg("--without-r");
         }

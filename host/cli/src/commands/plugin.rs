@@ -7,6 +7,7 @@ mod install;
 mod list;
 mod new;
 mod operate;
+mod top;
 
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,7 @@ pub(super) async fn run(context: &Context, command: Plugin) -> anyhow::Result<()
         Plugin::Install { file, now, signature, who } => install::run(context, &file, now, signature.as_deref(), who).await,
         Plugin::List { history: false } => list::run(context).await,
         Plugin::List { history: true } => list::history(context).await,
+        Plugin::Top { url, once } => top::run(context, url, once).await,
         Plugin::Rollback { name, who } => operate::rollback(context, &name, who).await,
         Plugin::Remove { name, who } => operate::remove(context, &name, who).await,
         Plugin::Pin { name, digest, off: _, by } => operate::pin(context, &name, digest.as_deref(), Who { by, reason: None }).await,

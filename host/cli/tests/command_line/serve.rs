@@ -42,12 +42,14 @@ fn a_server_notices_what_commands_do_and_stops_when_asked_contract_6() {
     let yearbook = Yearbook::new();
     yearbook.package("tiny", "2024-01-01,1\n2024-02-01,2.5\n");
     // A fresh data directory needs no step before `serve`.
-    let mut command = yearbook.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+    let mut command = yearbook.command(&["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--json"]);
     let mut server = Server(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let mut line = String::new();
     BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let ready: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("the server did not start; are plugins built?"));
     let address = ready["listening"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+
+    let admin = ready["admin"].as_str().unwrap();
 
     let key = yearbook.run(&["keys", "create", "--plan", "enterprise", "--json"]).ok().json();
     yearbook.run(&["publish", "tiny"]).ok();
@@ -60,6 +62,14 @@ fn a_server_notices_what_commands_do_and_stops_when_asked_contract_6() {
     let kinds = |kind| listed.as_array().unwrap().iter().filter(|plugin| plugin["kind"] == kind).count();
     assert_eq!((kinds("encoder"), kinds("generator")), (4, 3), "{listed}");
     assert!(yearbook.run(&["doctor"]).ok().stdout.contains("json, csv, arrow, parquet, azure-data-factory, fivetran, meltano load"));
+
+    let top = yearbook.run(&["plugin", "top", "--url", admin, "--json"]).ok().json();
+    let json = top.as_array().unwrap().iter().find(|row| row["name"] == "json").unwrap();
+    assert_eq!((&json["responses"], &json["failures"], &json["kind"]), (&1.0.into(), &0.0.into(), &"encoder".into()), "{top}");
+    let table = yearbook.run(&["plugin", "top", "--url", admin]).ok().stdout;
+    assert!(table.starts_with("NAME") && table.contains("azure-data-factory") && !table.contains('\u{1b}'), "{table}");
+    let refused = yearbook.run(&["plugin", "top", "--url", &format!("http://{address}")]).failed(1);
+    assert!(refused.contains("404 Not Found: that is not an admin listener"), "{refused}");
 
     let asked = Command::new("kill").args(["-TERM", &server.0.id().to_string()]).status().unwrap();
     assert!(asked.success());
@@ -82,4 +92,14 @@ fn status(address: &str, path: &str, key: &serde_json::Value) -> u16 {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn top_says_how_to_reach_a_server() {
+    let yearbook = Yearbook::new();
+    assert!(yearbook.run(&["plugin", "top"]).failed(1).contains("--url, or set server.admin_listen"));
+    let set = yearbook.run_with(&[("YEARBOOK_SERVER__ADMIN_LISTEN", "127.0.0.1:1")], &["plugin", "top"]).failed(1);
+    assert!(set.contains("http://127.0.0.1:1") && set.contains("start `yearbook serve` with --admin-listen"), "{set}");
+    let said = yearbook.run(&["plugin", "top", "--url", "127.0.0.1:9090"]).failed(1);
+    assert!(said.contains("write it as http://127.0.0.1:9090"), "{said}");
 }

@@ -1,0 +1,85 @@
+//! `yearbook plugin top`: what each release does now, from the metrics of a running server. Two readings a second apart make
+//! a table; on a terminal it is made again every second.
+
+mod metrics;
+mod releases;
+mod scrape;
+
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+
+use self::releases::Releases;
+use super::short;
+use crate::context::Context;
+use crate::output::Table;
+
+/// Time between two readings.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// Puts the cursor home and clears what is below, so that the new table takes the old one's place.
+const HOME: &str = "\x1b[H\x1b[J";
+
+pub(super) async fn run(context: &Context, url: Option<String>, once: bool) -> anyhow::Result<()> {
+    let url = match (url, context.settings.values.server.admin_listen) {
+        (Some(url), _) => url,
+        (None, Some(address)) => format!("http://{address}"),
+        (None, None) => bail!("which server? Name its admin listener with --url, or set server.admin_listen as it is set for `serve`"),
+    };
+    let once = once || context.output.json || !io::stdout().is_terminal();
+    let mut earlier = read(&url).await?;
+    loop {
+        tokio::time::sleep(PERIOD).await;
+        let now = read(&url).await?;
+        let rows = now.1.since(&earlier.1, now.0 - earlier.0);
+        context.output.result(&rows, || if once { table(&rows) } else { format!("{HOME}{url}\n\n{}", table(&rows)) })?;
+        if once {
+            return Ok(());
+        }
+        earlier = now;
+    }
+}
+
+async fn read(url: &str) -> anyhow::Result<(Instant, Releases)> {
+    let text = scrape::get(url).await.with_context(|| format!("cannot read the metrics of {url}"))?;
+    Ok((Instant::now(), Releases::of(&metrics::parse(&text))))
+}
+
+fn table(rows: &[releases::Row]) -> String {
+    let headings = [
+        "name",
+        "version",
+        "release",
+        "#per s",
+        "#p50 ms",
+        "#p99 ms",
+        "#cpu %",
+        "#memory MiB",
+        "#live",
+        "#waiting",
+        "#traps",
+        "#failures",
+        "#refused",
+    ];
+    let mut table = Table::new(&headings);
+    let ms = |seconds: Option<f64>| seconds.map_or("-".to_owned(), |seconds| format!("{:.2}", seconds * 1e3));
+    for row in rows {
+        table.row([
+            row.name.clone(),
+            row.version.clone(),
+            short(&row.release).to_owned(),
+            format!("{:.1}", row.responses_per_second),
+            ms(row.p50_seconds),
+            ms(row.p99_seconds),
+            format!("{:.1}", row.cpu_share * 1e2),
+            format!("{:.1}", row.memory_bytes / f64::from(1 << 20)),
+            row.instances.to_string(),
+            row.waiting.to_string(),
+            row.traps.to_string(),
+            row.failures.to_string(),
+            row.refused.to_string(),
+        ]);
+    }
+    if table.is_empty() { "No plugin is loaded.".to_owned() } else { table.render() }
+}
