@@ -43,7 +43,9 @@ fn a_server_notices_what_commands_do_and_stops_when_asked_contract_6() {
     yearbook.package("tiny", "2024-01-01,1\n2024-02-01,2.5\n");
     // A fresh data directory needs no step before `serve`.
     let mut command = yearbook.command(&["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--json"]);
-    let mut server = Server(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    command.env("YEARBOOK_LOG__LEVEL", "info,yearbook_sandbox=debug");
+    let log = std::fs::File::create(yearbook.path("log")).unwrap();
+    let mut server = Server(command.stdout(Stdio::piped()).stderr(log).spawn().unwrap());
     let mut line = String::new();
     BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let ready: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("the server did not start; are plugins built?"));
@@ -74,6 +76,20 @@ fn a_server_notices_what_commands_do_and_stops_when_asked_contract_6() {
     let asked = Command::new("kill").args(["-TERM", &server.0.id().to_string()]).status().unwrap();
     assert!(asked.success());
     assert_eq!(server.0.wait().unwrap().code(), Some(0));
+
+    let log = std::fs::read_to_string(yearbook.path("log")).unwrap();
+    let ended: Vec<&str> = log.lines().filter(|line| line.ends_with("the plugin's response ended")).collect();
+    let [line] = &ended[..] else { panic!("one response, one line: {ended:#?}") };
+    for part in [
+        "request{id=",
+        "}:plugin{kind=\"encoder\" name=\"json\"",
+        "digest=",
+        "outcome=\"completed\" cpu_us=",
+        "rows=2 bytes_in=",
+        "bytes_out=",
+    ] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
 }
 
 #[track_caller]
