@@ -5,12 +5,13 @@
 
 mod ask;
 mod packages;
+mod postgres;
 
 use std::sync::Arc;
 
 use axum::Router;
 use tempfile::TempDir;
-use yearbook_catalog::{KeyRecord, KeyRing, Live, Meter, Publication, Retention, Store, key};
+use yearbook_catalog::{DatabaseSettings, KeyRecord, KeyRing, Live, Meter, Publication, Retention, Store, key};
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Millis, Plan};
 use yearbook_platform::{Guard, GuardSettings};
@@ -23,6 +24,7 @@ use crate::components;
 
 pub use ask::{Ask, Reply};
 pub use packages::{Table, big, harvest, parks};
+pub use postgres::{Line, postgres};
 
 /// Plugins that are loaded.
 const PLUGINS: [&str; 7] = ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
@@ -48,7 +50,28 @@ pub struct TestApp {
     pub guard: Arc<Guard>,
     /// Where they run.
     pub sandbox: Arc<Sandbox>,
+    ground: Ground,
     state: AppState,
+}
+
+/// What the hosts of one service share.
+#[derive(Clone)]
+pub struct Ground {
+    /// Where stored files lie.
+    pub folder: Arc<TempDir>,
+    /// Address of the catalogue.
+    pub database: String,
+    /// Bounds for it.
+    pub bounds: DatabaseSettings,
+}
+
+impl Default for Ground {
+    /// The embedded default in a new folder.
+    fn default() -> Self {
+        let folder = TempDir::new().unwrap();
+        let database = yearbook_catalog::sqlite_url(&folder.path().join("yearbook.db"));
+        Self { folder: Arc::new(folder), database, bounds: DatabaseSettings::default() }
+    }
 }
 
 impl TestApp {
@@ -66,7 +89,15 @@ impl TestApp {
 
     /// A service with these settings and limits.
     pub async fn with_limits(settings: Settings, limits: Limits) -> Self {
-        Box::pin(Self::with_all(Arc::new(TempDir::new().unwrap()), settings, limits, GuardSettings::default())).await
+        Box::pin(Self::with_all(Ground::default(), settings, limits, GuardSettings::default())).await
+    }
+
+    /// A service as [`TestApp::start`] makes it, on what other hosts may share.
+    pub async fn on(ground: &Ground) -> Self {
+        let mut settings = Settings::default();
+        settings.limits.burst_per_second = 0;
+        let limits = Limits { instances: 16, ..Limits::default() };
+        Box::pin(Self::with_all(ground.clone(), settings, limits, GuardSettings::default())).await
     }
 
     /// A service as [`TestApp::start`] makes it, whose releases are watched as `guarding` says.
@@ -75,22 +106,18 @@ impl TestApp {
         settings.limits.burst_per_second = 0;
         // What comes from memory is not made by any release.
         settings.server.response_cache_bytes = 0;
-        Box::pin(Self::with_all(Arc::new(TempDir::new().unwrap()), settings, Limits { instances: 16, ..Limits::default() }, guarding)).await
+        Box::pin(Self::with_all(Ground::default(), settings, Limits { instances: 16, ..Limits::default() }, guarding)).await
     }
 
     /// Another host on the same catalogue and object store.
     pub async fn beside(&self, guarding: GuardSettings) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
-        Box::pin(Self::with_all(Arc::clone(&self.folder), self.state.settings.clone(), limits, guarding)).await
+        Box::pin(Self::with_all(self.ground.clone(), self.state.settings.clone(), limits, guarding)).await
     }
 
-    async fn with_all(folder: Arc<TempDir>, settings: Settings, limits: Limits, guarding: GuardSettings) -> Self {
-        let store = yearbook_catalog::open(
-            &yearbook_catalog::sqlite_url(&folder.path().join("yearbook.db")),
-            &yearbook_catalog::DatabaseSettings::default(),
-        )
-        .await
-        .unwrap();
+    async fn with_all(ground: Ground, settings: Settings, limits: Limits, guarding: GuardSettings) -> Self {
+        let Ground { folder, database, bounds } = ground.clone();
+        let store = yearbook_catalog::open(&database, &bounds).await.unwrap();
         let files = Files::open(&format!("file:{}", folder.path().join("objects").display())).unwrap();
         let workers = Workers::new(2);
         let live = Live::start(Arc::clone(&store), Live::PERIOD).await.unwrap();
@@ -99,7 +126,7 @@ impl TestApp {
         PLUGINS.iter().for_each(|name| registry.add(&sandbox.load(&components::component(name)).unwrap()).unwrap());
         let guard = Guard::new(Arc::clone(&store), Arc::clone(&sandbox), guarding).unwrap();
         let state = AppState::new(Parts {
-            keys: KeyRing::new(Arc::clone(&store), Arc::clone(&live)),
+            keys: KeyRing::new(Arc::clone(&store), Arc::clone(&live), &bounds),
             meter: Meter::new(Arc::clone(&store)),
             live: Arc::clone(&live),
             store: Arc::clone(&store),
@@ -114,7 +141,20 @@ impl TestApp {
         .await
         .unwrap();
         let admin = yearbook_server::admin(state.clone());
-        Self { router: yearbook_server::app(state.clone()), admin, store, live, folder, files, workers, registry, guard, sandbox, state }
+        Self {
+            router: yearbook_server::app(state.clone()),
+            admin,
+            store,
+            live,
+            folder,
+            files,
+            workers,
+            registry,
+            guard,
+            sandbox,
+            ground,
+            state,
+        }
     }
 
     /// Sandbox instances that no response holds.

@@ -2,7 +2,7 @@
 
 mod canary;
 mod check;
-mod hosts;
+pub(crate) mod hosts;
 mod lifecycle;
 mod released;
 mod strikes;

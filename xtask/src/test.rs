@@ -12,12 +12,14 @@ mod interface;
 mod languages;
 mod licences;
 mod openapi;
+mod postgres;
 mod readers;
 mod report;
 mod served;
 mod suites;
 mod tools;
 
+use postgres::Postgres;
 use report::Report;
 
 const PLUGINS: &str = "plugins: each builds to a component that imports nothing but log";
@@ -71,7 +73,12 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
         report.step("dependencies: licences, duplicates and sources are as deny.toml allows", || licences::check(repository));
     }
     let built = report.step(PLUGINS, || repository.build_plugins());
-    report.counted("tests of the workspace", || suites::tests(repository));
+    let mut server = None;
+    if let Some(programs) = tools::postgres(quick) {
+        report.step("PostgreSQL: a server for the tests starts", || Postgres::start(&programs).map(|started| server = Some(started)));
+    }
+    report.counted("tests of the workspace", || suites::tests(repository, server.as_ref()));
+    drop(server);
     if !quick {
         report.counted("examples in the documentation", || suites::examples(repository));
         if built {

@@ -13,7 +13,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use yearbook_domain::{Dataset, DatasetName, Snapshot};
 
 use crate::generation::Generations;
-use crate::{Failure, PluginRelease, Store};
+use crate::{Failure, PluginRelease, Revisions, Store};
 
 /// A database that takes longer than this counts as failed.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -65,7 +65,7 @@ pub struct FollowCounts {
 }
 
 struct View {
-    revision: i64,
+    revisions: Revisions,
     sorted: Arc<[Arc<Dataset>]>,
     by_name: HashMap<String, Arc<Dataset>>,
     releases: Arc<[PluginRelease]>,
@@ -84,7 +84,7 @@ impl Live {
     pub async fn start(store: Arc<dyn Store>, every: Duration) -> Result<Arc<Self>, Failure> {
         let view = View::load(&*store).await?;
         let live = Arc::new(Self {
-            pinned: Generations::new(view.revision, || Pinned::new(PINNED_SNAPSHOTS)),
+            pinned: Generations::new(view.revisions.all, || Pinned::new(PINNED_SNAPSHOTS)),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
             view: ArcSwap::from_pointee(view),
             store,
@@ -119,7 +119,12 @@ impl Live {
     /// The revision that the view in memory was read at.
     #[must_use]
     pub fn revision(&self) -> i64 {
-        self.view.load().revision
+        self.view.load().revisions.all
+    }
+
+    /// [`Revisions::keys`] as they were last seen.
+    pub(crate) fn keys_revision(&self) -> i64 {
+        self.view.load().revisions.keys
     }
 
     /// Whether the database answered the last time it was asked.
@@ -184,10 +189,10 @@ impl Live {
     }
 
     async fn read_if_moved(&self) -> Result<(), Failure> {
-        let revision = in_time(&*self.store, self.store.revision()).await?;
-        if revision != self.revision() {
+        let revisions = in_time(&*self.store, self.store.revisions()).await?;
+        if revisions != self.view.load().revisions {
             let view = View::load(&*self.store).await?;
-            tracing::debug!(revision = view.revision, datasets = view.sorted.len(), "read the catalogue again");
+            tracing::debug!(revision = view.revisions.all, datasets = view.sorted.len(), "read the catalogue again");
             let releases = Arc::clone(&view.releases);
             self.view.store(Arc::new(view));
             self.releases.send_if_modified(|known| {
@@ -204,11 +209,11 @@ impl View {
     /// The revision is read first: if the catalogue moves in between, the view is newer than it says
     /// and the next tick reads it once more.
     async fn load(store: &dyn Store) -> Result<Self, Failure> {
-        let revision = in_time(store, store.revision()).await?;
+        let revisions = in_time(store, store.revisions()).await?;
         let sorted: Arc<[Arc<Dataset>]> = in_time(store, store.datasets()).await?.into_iter().map(Arc::new).collect();
         let by_name = sorted.iter().map(|dataset| (dataset.name.as_str().to_owned(), Arc::clone(dataset))).collect();
         let releases = in_time(store, store.releases()).await?.into();
-        Ok(Self { revision, sorted, by_name, releases })
+        Ok(Self { revisions, sorted, by_name, releases })
     }
 }
 

@@ -1,5 +1,5 @@
-//! `[database]`, as far as the catalogue understands it: bounds for a database on the network. SQLite has bounds of its own
-//! (`sqlite/connect.rs`).
+//! `[database]`, as far as the catalogue understands it: bounds for a database on the network, and for doing without. SQLite waits by
+//! bounds of its own (`sqlite/connect.rs`).
 
 use std::time::Duration;
 
@@ -16,11 +16,14 @@ pub struct DatabaseSettings {
     /// Longest that one statement may take, milliseconds, waits for locks included. Default 5,000: statements take milliseconds, a publish
     /// that waits for another dataset's commit some more.
     pub answer_ms: u64,
+    /// While the database is away, keys that a host knows go on for so long, seconds, and keys that are revoked meanwhile with them; then
+    /// every key is 503. Default 300. 0: as soon as the database is known to be away. Holds for SQLite, too.
+    pub stale_keys_s: u64,
 }
 
 impl Default for DatabaseSettings {
     fn default() -> Self {
-        Self { connections: 16, acquire_ms: 1_000, answer_ms: 5_000 }
+        Self { connections: 16, acquire_ms: 1_000, answer_ms: 5_000, stale_keys_s: 300 }
     }
 }
 

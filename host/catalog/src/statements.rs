@@ -23,7 +23,15 @@ pub(crate) const MOVE_REVISION: &str = "UPDATE revision SET value = value + 1 WH
 pub(crate) const SCHEMA: &str = "SELECT current_schema()::text";
 
 /// PostgreSQL alone: until the transaction ends, nobody else brings tables up to date.
-pub(crate) const LOCK_TABLES: &str = "SELECT pg_advisory_xact_lock(79410001, hashtext(current_schema()))";
+pub(crate) const LOCK_TABLES: &str = "SELECT pg_advisory_xact_lock(79410001, hashtext(current_setting('search_path')))";
+
+/// PostgreSQL alone: makes the schema that the address names, where it does not exist.
+pub(crate) const MAKE_SCHEMA: &str = "
+    DO $$ BEGIN
+        IF current_schema() IS NULL THEN
+            EXECUTE format('CREATE SCHEMA %I', btrim(split_part(current_setting('search_path'), ',', 1), ' \"'));
+        END IF;
+    END $$";
 
 /// PostgreSQL alone: until the transaction ends, nobody else decides what becomes of plugin releases.
 pub(crate) const LOCK_RELEASES: &str = "SELECT pg_advisory_xact_lock(79410002, hashtext(current_schema()))";

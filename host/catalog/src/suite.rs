@@ -90,6 +90,8 @@ macro_rules! every_rule {
             ring: an_unknown_key_works_within_2_s_of_being_made_contract_6,
             ring: a_revoked_key_is_refused_within_2_s_contract_6,
             ring: a_failing_database_does_not_make_a_key_unknown,
+            ring: what_is_known_of_keys_outlives_everything_but_a_change_of_keys,
+            ring: without_the_database_known_keys_go_on_for_the_stated_time,
             meter: a_reservation_carries_what_the_headers_say,
             meter: a_dropped_reservation_is_given_back_contract_5,
             meter: a_released_reservation_is_given_back_at_once,

@@ -12,14 +12,14 @@ use yearbook_tests::app::TestApp;
 use yearbook_tests::components::{component, sandbox};
 
 /// So that tests need not wait for the guard.
-pub(super) const OFTEN: Duration = Duration::from_millis(50);
+pub(crate) const OFTEN: Duration = Duration::from_millis(50);
 
 /// Contract 6.
-pub(super) const TWO_SECONDS: Duration = Duration::from_secs(2);
+pub(crate) const TWO_SECONDS: Duration = Duration::from_secs(2);
 
 /// The component with other text of the same length in its constants. What follows an `@` is a name of the
 /// interface and stays.
-pub(super) fn patched(name: &str, from: &str, to: &str) -> Vec<u8> {
+pub(crate) fn patched(name: &str, from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut bytes = component(name);
     let places: Vec<usize> =
@@ -30,12 +30,12 @@ pub(super) fn patched(name: &str, from: &str, to: &str) -> Vec<u8> {
 }
 
 /// The built-in json, as a binary brings it.
-pub(super) fn embedded() -> Vec<Embedded> {
+pub(crate) fn embedded() -> Vec<Embedded> {
     vec![Embedded { name: "json".to_owned(), bytes: Cow::Owned(component("json")), by: "embedded".to_owned() }]
 }
 
 /// Keeps the app's registry as its catalogue says.
-pub(super) async fn keep(app: &TestApp, embedded: Vec<Embedded>) -> Arc<Keeper> {
+pub(crate) async fn keep(app: &TestApp, embedded: Vec<Embedded>) -> Arc<Keeper> {
     let keeper = Keeper::start(
         Arc::clone(&app.sandbox),
         app.files.clone(),
@@ -55,12 +55,12 @@ pub(super) async fn keep(app: &TestApp, embedded: Vec<Embedded>) -> Arc<Keeper> 
 }
 
 /// A second host on the app's catalogue and object store, with a sandbox of its own.
-pub(super) async fn second(app: &TestApp) -> (Arc<Keeper>, Arc<Registry>, Arc<yearbook_catalog::Live>) {
+pub(crate) async fn second(app: &TestApp) -> (Arc<Keeper>, Arc<Registry>, Arc<yearbook_catalog::Live>) {
     second_that(app, Trust::default()).await
 }
 
 /// As [`second`], on a host with settings of its own.
-pub(super) async fn second_that(app: &TestApp, trust: Trust) -> (Arc<Keeper>, Arc<Registry>, Arc<yearbook_catalog::Live>) {
+pub(crate) async fn second_that(app: &TestApp, trust: Trust) -> (Arc<Keeper>, Arc<Registry>, Arc<yearbook_catalog::Live>) {
     let store = yearbook_catalog::open(
         &yearbook_catalog::sqlite_url(&app.folder.path().join("yearbook.db")),
         &yearbook_catalog::DatabaseSettings::default(),
@@ -79,7 +79,7 @@ pub(super) async fn second_that(app: &TestApp, trust: Trust) -> (Arc<Keeper>, Ar
 }
 
 /// Records a release as `plugin install` does, without its check: what swaps are tried with need not be good.
-pub(super) async fn record(app: &TestApp, bytes: Vec<u8>, state: ReleaseState) -> ReleaseId {
+pub(crate) async fn record(app: &TestApp, bytes: Vec<u8>, state: ReleaseState) -> ReleaseId {
     let plugin = app.sandbox.load(&bytes).unwrap();
     let id = ReleaseId { kind: plugin.kind().to_owned(), name: plugin.name().to_owned(), digest: plugin.digest().to_owned() };
     assert_eq!(app.files.put_component(bytes.into()).await.unwrap(), id.digest);
@@ -102,20 +102,20 @@ pub(super) async fn record(app: &TestApp, bytes: Vec<u8>, state: ReleaseState) -
 }
 
 /// Moves a release; the app's catalogue in memory knows of it when this returns.
-pub(super) async fn change(app: &TestApp, id: &ReleaseId, to: ReleaseState) {
+pub(crate) async fn change(app: &TestApp, id: &ReleaseId, to: ReleaseState) {
     let change = ReleaseChange { id: id.clone(), to, by: "tests".to_owned(), at: Millis::now(), reason: None };
     assert_eq!(app.store.change_release(&change).await.unwrap(), yearbook_catalog::Changed::Done);
     app.live.refresh().await.unwrap();
 }
 
 /// The digest of the encoder that serves a format.
-pub(super) fn serving(registry: &Registry, format: &str) -> Option<String> {
+pub(crate) fn serving(registry: &Registry, format: &str) -> Option<String> {
     registry.current().encoder(format).map(|encoder| encoder.digest().to_owned())
 }
 
 /// Waits until `holds` does; within two seconds, whatever the machine does besides, times ten.
 #[track_caller]
-pub(super) fn eventually(mut holds: impl FnMut() -> bool) -> impl Future<Output = Duration> {
+pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> impl Future<Output = Duration> {
     let caller = std::panic::Location::caller();
     async move {
         let begun = Instant::now();
@@ -127,7 +127,7 @@ pub(super) fn eventually(mut holds: impl FnMut() -> bool) -> impl Future<Output 
     }
 }
 
-pub(super) async fn states(store: &dyn Store, name: &str) -> Vec<(String, ReleaseState)> {
+pub(crate) async fn states(store: &dyn Store, name: &str) -> Vec<(String, ReleaseState)> {
     let releases = store.releases().await.unwrap().into_iter().filter(|release| release.id.name == name);
     releases.map(|release| (release.id.digest, release.state)).collect()
 }

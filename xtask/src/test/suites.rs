@@ -6,13 +6,17 @@ use std::thread;
 
 use anyhow::{Context as _, Result, bail};
 
+use super::postgres::{self, Postgres};
 use super::report::Tally;
 use crate::command;
 use crate::repository::Repository;
 
-/// Unit and integration tests; nextest runs them where it is installed.
-pub(super) fn tests(repository: &Repository) -> Result<Tally> {
+/// Unit and integration tests, those of the catalogue in PostgreSQL on `postgres`; nextest runs them where it is installed.
+pub(super) fn tests(repository: &Repository, postgres: Option<&Postgres>) -> Result<Tally> {
     let mut run = repository.cargo();
+    if let Some(postgres) = postgres {
+        run.env(postgres::VARIABLE, postgres.url());
+    }
     if command::exists("cargo-nextest", &["--version"]) {
         run.args(["nextest", "run", "--workspace", "--no-fail-fast", "--color", "never"]);
     } else {

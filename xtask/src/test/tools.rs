@@ -1,5 +1,10 @@
 //! Programs that only Debian's archive has, for checks that use them; a check without its program is said not to have run.
 
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::postgres;
 use crate::{command, debian};
 
 /// Whether R is here, with what the examples in the guide and the checks of readers need.
@@ -18,9 +23,22 @@ pub(super) fn node(what: &str) -> bool {
     has(what, &["nodejs", "npm"], "npm", &["--version"])
 }
 
+/// Where PostgreSQL's programs are; a quick run makes do with what is here.
+pub(super) fn postgres(quick: bool) -> Option<PathBuf> {
+    if !quick {
+        said(debian::ensure("the catalogue in PostgreSQL", &["postgresql"], || postgres::programs().is_some()));
+    } else if postgres::programs().is_none() {
+        println!("NOT CHECKED: the catalogue in PostgreSQL, which a run without --quick installs");
+    }
+    postgres::programs()
+}
+
 /// Whether `program` succeeds with `arguments`, if need be after installing `packages`.
 fn has(what: &str, packages: &[&str], program: &str, arguments: &[&str]) -> bool {
-    let found = debian::ensure(what, packages, || command::exists(program, arguments));
+    said(debian::ensure(what, packages, || command::exists(program, arguments)))
+}
+
+fn said(found: Result<()>) -> bool {
     if let Err(error) = &found {
         println!("NOT CHECKED: {error:#}");
     }

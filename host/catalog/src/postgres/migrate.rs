@@ -17,6 +17,7 @@ pub(super) async fn migrate(connection: &mut PgConnection, location: &str) -> Re
     let mut transaction = connection.begin().await.map_err(failed)?;
     sqlx::raw_sql(PATIENCE).execute(&mut *transaction).await.map_err(failed)?;
     sqlx::query(statements::LOCK_TABLES).execute(&mut *transaction).await.map_err(failed)?;
+    sqlx::raw_sql(statements::MAKE_SCHEMA).execute(&mut *transaction).await.map_err(failed)?;
     migrator().run_direct(None, &mut *transaction, false).await.map_err(told)?;
     let least = sqlx::query_scalar(statements::LEAST_MIGRATION).fetch_one(&mut *transaction).await.map_err(failed)?;
     not_too_new(location, least, &migrator())?;

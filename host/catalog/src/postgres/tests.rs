@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
-use tokio::sync::{OnceCell, watch};
+use sqlx::{ConnectOptions, Connection, PgConnection};
+use tokio::sync::watch;
 use yearbook_domain::{Millis, Plan};
 
 use crate::suite::fixtures::{TODAY, issue_key, publish};
@@ -20,13 +20,9 @@ const TWO_SECONDS: Duration = Duration::from_secs(2);
 /// Where tests find a server.
 const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
 
-/// A schema for one test.
+/// A schema for one test; the first host makes it.
 #[derive(Clone)]
-pub(crate) struct Schema {
-    server: String,
-    name: String,
-    made: Arc<OnceCell<()>>,
-}
+pub(crate) struct Schema(String);
 
 impl Schema {
     /// None, and a sentence that says so, where there is no server.
@@ -37,35 +33,24 @@ impl Schema {
         };
         let mut random = [0; 8];
         getrandom::fill(&mut random).unwrap();
-        Some(Self { server, name: format!("test_{:016x}", u64::from_ne_bytes(random)), made: Arc::default() })
+        let and = if server.contains('?') { '&' } else { '?' };
+        Some(Self(format!("{server}{and}options[search_path]=test_{:016x}", u64::from_ne_bytes(random))))
     }
 
     /// Another host's store in the schema.
     pub(crate) async fn store(&self) -> Arc<dyn Store> {
-        open(&self.url().await, &DatabaseSettings { connections: 4, ..DatabaseSettings::default() }).await.unwrap()
-    }
-
-    /// The address of the schema, which exists.
-    async fn url(&self) -> String {
-        let make = async || {
-            let mut connection = self.server.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
-            sqlx::raw_sql(AssertSqlSafe(format!("CREATE SCHEMA {}", self.name))).execute(&mut connection).await.unwrap();
-        };
-        self.made.get_or_init(make).await;
-        let and = if self.server.contains('?') { '&' } else { '?' };
-        format!("{}{and}options[search_path]={}", self.server, self.name)
+        open(&self.0, &DatabaseSettings { connections: 4, ..DatabaseSettings::default() }).await.unwrap()
     }
 
     /// A connection of somebody else's.
     async fn stranger(&self) -> PgConnection {
-        self.url().await.parse::<PgConnectOptions>().unwrap().connect().await.unwrap()
+        self.0.parse::<PgConnectOptions>().unwrap().connect().await.unwrap()
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn several_hosts_may_make_the_catalogue_at_the_same_time() {
     let Some(schema) = Schema::new() else { return };
-    schema.url().await;
     let mut opening = tokio::task::JoinSet::new();
     for _ in 0..8 {
         let schema = schema.clone();
@@ -101,7 +86,7 @@ async fn an_older_host_works_on_an_expanded_catalogue_and_not_on_a_contracted_on
         assert_eq!(host.datasets().await.unwrap()[0].current.id, "two");
     }
     sqlx::raw_sql("UPDATE revision SET least_migration = 9999").execute(&mut schema.stranger().await).await.unwrap();
-    let failure = open(&schema.url().await, &DatabaseSettings::default()).await.err().unwrap();
+    let failure = open(&schema.0, &DatabaseSettings::default()).await.err().unwrap();
     assert!(matches!(failure, Failure::TooNew { least: 9999, .. }), "{failure}");
     assert!(failure.to_string().contains("run a newer version"), "{failure}");
 }
@@ -131,7 +116,7 @@ async fn what_others_commit_is_told_and_usage_is_not() {
 async fn a_statement_that_waits_too_long_is_given_up_and_costs_its_connection_alone() {
     let Some(schema) = Schema::new() else { return };
     let settings = DatabaseSettings { connections: 1, answer_ms: 300, ..DatabaseSettings::default() };
-    let store = open(&schema.url().await, &settings).await.unwrap();
+    let store = open(&schema.0, &settings).await.unwrap();
     issue_key(&*store, "key_1", Plan::Free).await;
     let mut stranger = schema.stranger().await;
     let mut lock = stranger.begin().await.unwrap();

@@ -8,17 +8,22 @@ use std::time::Duration;
 use yearbook_domain::{Millis, Plan};
 
 use super::Place;
-use super::fixtures::{TODAY, caller, eventually, issue_key};
+use super::fixtures::{TODAY, caller, eventually, issue_key, publish};
 use super::probe::Probe;
-use crate::{KeyRecord, KeyRing, Live, Store, key};
+use crate::{DatabaseSettings, KeyRecord, KeyRing, Live, Store, key};
 
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
 /// A server's key ring, with a probe between it and the store.
 async fn ring(store: &Arc<dyn Store>) -> (KeyRing, Arc<Probe>) {
+    let (ring, probe, _) = ring_with(store, &DatabaseSettings::default()).await;
+    (ring, probe)
+}
+
+async fn ring_with(store: &Arc<dyn Store>, settings: &DatabaseSettings) -> (KeyRing, Arc<Probe>, Arc<Live>) {
     let probe = Probe::on(Arc::clone(store));
     let live = Live::start(probe.clone(), Live::PERIOD).await.unwrap();
-    (KeyRing::new(probe.clone(), live), probe)
+    (KeyRing::new(probe.clone(), Arc::clone(&live), settings), probe, live)
 }
 
 pub(crate) async fn a_mistyped_key_costs_no_query_contract_5(place: Place) {
@@ -89,4 +94,35 @@ pub(crate) async fn a_failing_database_does_not_make_a_key_unknown(place: Place)
     assert!(!format!("{failure} {failure:?}").contains(&unseen[3..]), "a key is never shown");
     probe.fail(false);
     assert!(ring.check(&unseen).await.unwrap().is_some(), "a failure is not remembered");
+}
+
+pub(crate) async fn what_is_known_of_keys_outlives_everything_but_a_change_of_keys(place: Place) {
+    let store = place.host().await;
+    let known = issue_key(&*store, "key_1", Plan::Pro).await;
+    issue_key(&*store, "key_2", Plan::Pro).await;
+    let (ring, probe, live) = ring_with(&store, &DatabaseSettings::default()).await;
+    assert!(ring.check(&known).await.unwrap().is_some());
+    publish(&*store, "cpi", "one", TODAY).await;
+    issue_key(&*store, "key_3", Plan::Pro).await;
+    live.refresh().await.unwrap();
+    probe.fail(true);
+    assert!(ring.check(&known).await.unwrap().is_some(), "from memory");
+    probe.fail(false);
+    store.revoke_key("key_2", Millis(TODAY)).await.unwrap();
+    live.refresh().await.unwrap();
+    probe.fail(true);
+    assert!(ring.check(&known).await.is_err(), "some key was revoked: it may be this one");
+}
+
+pub(crate) async fn without_the_database_known_keys_go_on_for_the_stated_time(place: Place) {
+    let store = place.host().await;
+    let known = issue_key(&*store, "key_1", Plan::Pro).await;
+    let (ring, probe, live) = ring_with(&store, &DatabaseSettings { stale_keys_s: 1, ..DatabaseSettings::default() }).await;
+    assert!(ring.check(&known).await.unwrap().is_some());
+    probe.fail(true);
+    eventually(TWO_SECONDS, async || !live.healthy()).await;
+    let went_on = eventually(2 * TWO_SECONDS, async || ring.check(&known).await.is_err()).await;
+    assert!(live.counts().age > Duration::from_secs(1), "{went_on:?}");
+    probe.fail(false);
+    eventually(TWO_SECONDS, async || ring.check(&known).await.is_ok()).await;
 }

@@ -114,7 +114,11 @@ async fn database(context: &Context, opened: &mut Option<Arc<dyn Store>>) -> any
     let store = opened.insert(context.catalogue().await?);
     store.ping().await?;
     let described = store.describe();
-    Ok((Status::Ok, format!("{} {} answers and is up to date", described.kind, described.location)))
+    let problems = store.check().await?;
+    if let Some(first) = problems.first() {
+        bail!("{} of {} {}: {first}", problems.len(), described.kind, described.location);
+    }
+    Ok((Status::Ok, format!("{} {} answers, is up to date and sound", described.kind, described.location)))
 }
 
 async fn object_store(context: &Context, opened: &mut Option<Files>) -> anyhow::Result<(Status, String)> {

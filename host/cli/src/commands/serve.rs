@@ -36,7 +36,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     kept.follow(&live).await;
     let meter = Meter::new(Arc::clone(&store));
     let state = AppState::new(Parts {
-        keys: KeyRing::new(Arc::clone(&store), Arc::clone(&live)),
+        keys: KeyRing::new(Arc::clone(&store), Arc::clone(&live), &context.settings.values.database.bounds),
         live,
         store: Arc::clone(&store),
         meter: Arc::clone(&meter),

@@ -1,0 +1,146 @@
+//! A PostgreSQL server for the tests: made in a temporary folder, reached by a socket in it, gone when the tests are. Loses everything in
+//! a power cut, which makes it fast. Owns the server's process.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::command;
+
+/// Where tests look for its address.
+pub(super) const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
+
+/// How long it may take to start, and to end once asked to.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Root may not run PostgreSQL; Debian's package makes this user for it.
+const USER: &str = "postgres";
+
+/// No harm if the machine fails: the data is made up.
+const SETTINGS: [&str; 5] =
+    ["listen_addresses=", "fsync=off", "full_page_writes=off", "max_connections=300", "unix_socket_permissions=0700"];
+
+/// A running server; dropping it stops it and removes its folder.
+#[derive(Debug)]
+pub(super) struct Postgres {
+    child: Child,
+    folder: PathBuf,
+}
+
+/// Where Debian has the newest server's programs.
+pub(super) fn programs() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").ok()?.filter_map(Result::ok);
+    let of = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
+    let found = versions.map(|entry| entry.path()).filter(|path| path.join("bin/initdb").exists());
+    found.max_by_key(|path| of(path)).map(|path| path.join("bin"))
+}
+
+impl Postgres {
+    /// Makes and starts a server.
+    pub(super) fn start(programs: &Path) -> Result<Self> {
+        let user = User::for_servers()?;
+        // Short, since the path of a socket has to be; outside of the target folder, which another user may not be let into.
+        let folder = std::env::temp_dir().join(format!("yearbook-postgres-{}", std::process::id()));
+        fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).context("cannot close the folder to others")?;
+        if let User::Other { uid, gid } = user {
+            chown(&folder, Some(uid), Some(gid)).context("cannot give the folder away")?;
+        }
+        let data = folder.join("data");
+        let mut init = user.command(&programs.join("initdb"));
+        init.args(["--username=yearbook", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata"]).arg(&data);
+        if let Err(error) = command::output(&mut init) {
+            let _ = fs::remove_dir_all(&folder);
+            return Err(error);
+        }
+        let log = fs::File::create(folder.join("log")).context("cannot write the server's log")?;
+        let mut serve = user.command(&programs.join("postgres"));
+        serve.arg("-D").arg(&data).arg("-k").arg(&folder).args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+        serve.stdin(Stdio::null()).stdout(log.try_clone().context("cannot share the log")?).stderr(log);
+        let child = serve.spawn().with_context(|| format!("cannot run {}", command::shown(&serve)))?;
+        let mut server = Self { child, folder };
+        server.wait(programs)?;
+        Ok(server)
+    }
+
+    /// Its address.
+    pub(super) fn url(&self) -> String {
+        format!("postgres://yearbook@localhost/postgres?host={}", self.folder.display())
+    }
+
+    fn wait(&mut self, programs: &Path) -> Result<()> {
+        let started = Instant::now();
+        let folder = self.folder.display().to_string();
+        while started.elapsed() < PATIENCE {
+            if self.child.try_wait().context("cannot watch PostgreSQL")?.is_some() {
+                bail!("PostgreSQL ended at once\n{}", fs::read_to_string(self.folder.join("log")).unwrap_or_default());
+            }
+            if command::exists(&programs.join("pg_isready").display().to_string(), &["--quiet", "--host", &folder]) {
+                return Ok(());
+            }
+            sleep(Duration::from_millis(50));
+        }
+        bail!("PostgreSQL was not ready within {PATIENCE:?}")
+    }
+
+    fn stop(&mut self) -> Result<()> {
+        // Ends every session at once.
+        kill_process(Pid::from_child(&self.child), Signal::INT).context("cannot signal PostgreSQL")?;
+        let asked = Instant::now();
+        while asked.elapsed() < PATIENCE {
+            if self.child.try_wait().context("cannot watch PostgreSQL")?.is_some() {
+                return Ok(());
+            }
+            sleep(Duration::from_millis(20));
+        }
+        self.child.kill().context("cannot kill PostgreSQL")?;
+        self.child.wait().context("cannot wait for PostgreSQL").map(drop)
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        let ended = self.child.try_wait().is_ok_and(|status| status.is_some());
+        let stopped = if ended { Ok(()) } else { self.stop() };
+        if let Err(error) = stopped.and_then(|()| fs::remove_dir_all(&self.folder).context("cannot remove the folder of PostgreSQL")) {
+            eprintln!("{error:#}");
+        }
+    }
+}
+
+/// Who runs the server.
+#[derive(Clone, Copy, Debug)]
+enum User {
+    Ourselves,
+    Other { uid: u32, gid: u32 },
+}
+
+impl User {
+    fn for_servers() -> Result<Self> {
+        if !rustix::process::geteuid().is_root() {
+            return Ok(Self::Ourselves);
+        }
+        let id = |which| -> Result<u32> {
+            let found = command::output(Command::new("id").args([which, USER]))?;
+            found.trim().parse().with_context(|| format!("{USER} has an odd id"))
+        };
+        Ok(Self::Other { uid: id("--user")?, gid: id("--group")? })
+    }
+
+    /// `program` as this user, asked to end when we do, however that comes.
+    fn command(self, program: &Path) -> Command {
+        let mut launch = Command::new("setpriv");
+        launch.args(["--pdeathsig", "INT"]).current_dir("/");
+        if let Self::Other { uid, gid } = self {
+            launch.arg(format!("--reuid={uid}")).arg(format!("--regid={gid}")).arg("--clear-groups");
+        }
+        launch.arg(program);
+        launch
+    }
+}
