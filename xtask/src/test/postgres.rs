@@ -144,3 +144,26 @@ impl User {
         launch
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_server_answers_on_its_socket_and_leaves_nothing_behind() {
+        let Some(programs) = programs() else {
+            eprintln!("NOT RUN: there is no PostgreSQL");
+            return;
+        };
+        let server = Postgres::start(&programs).unwrap();
+        let (folder, url) = (server.folder.clone(), server.url());
+        assert!(url.ends_with(&format!("host={}", folder.display())) && folder.join(".s.PGSQL.5432").exists());
+        let mut ask = Command::new(programs.join("psql"));
+        ask.args(["--no-psqlrc", "--tuples-only", "--no-align", "--command", "SHOW fsync", &url]);
+        assert_eq!(command::output(&mut ask).unwrap().trim(), "off");
+        drop(server);
+        assert!(!folder.exists());
+    }
+}
