@@ -176,7 +176,7 @@ impl Encoder {
     ) -> Result<First, EncodeError> {
         let Admission { permit, runtime } = admission;
         // A plugin that is late may not hold the instances of others while its calls wait for one another.
-        if self.lane.waiting() >= self.sandbox.limits.instances as usize / 2 {
+        if self.lane.waiting() >= self.sandbox.limits.instances.div_ceil(2) as usize {
             return Err(EncodeError::Busy { retry_after: 1 });
         }
         let options = Arc::<[OptionValue]>::from(self.description.complete(chosen));
