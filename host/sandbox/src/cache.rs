@@ -51,10 +51,12 @@ impl Cache {
             return Ok((component, true));
         }
         let artifact = compile()?;
+        // First: what this host cannot run is not worth keeping.
+        let component = trusted(engine, &artifact)?;
         if let Err(error) = store(&path, &self.seal.of(&name, &artifact), &artifact) {
             tracing::warn!(path = %path.display(), %error, "the compiled plugin could not be cached; the next start compiles it again");
         }
-        Ok((trusted(engine, &artifact)?, false))
+        Ok((component, false))
     }
 
     /// None when there is no entry, or one that this host did not make for this component and this engine.
