@@ -48,7 +48,7 @@ async fn files_that_could_do_harm_never_leave_the_sandbox() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_generator_is_stopped_by_the_limits_of_every_guest() {
-    let limits = Limits { cpu_ms_per_call: 200, ..Limits::default() };
+    let limits = Limits { cpu_ms_per_call: 1_000, ..Limits::default() };
     assert!(matches!(attack(limits, "spin").await, Err(GenerateError::Trapped { trap: Trap::Cpu(200), .. })));
     assert!(matches!(attack(limits, "panic").await, Err(GenerateError::Trapped { trap: Trap::Wasm(_), .. })));
     let small = Limits { output_bytes_per_call: 1 << 20, ..Limits::default() };
@@ -58,7 +58,7 @@ async fn a_generator_is_stopped_by_the_limits_of_every_guest() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_generator_is_counted_as_an_encoder_is_issue_5_8() {
-    let generator = evil(Limits { cpu_ms_per_call: 200, ..Limits::default() });
+    let generator = evil(Limits { cpu_ms_per_call: 1_000, ..Limits::default() });
     let made = generator.generate(request("none")).await.unwrap();
     assert!(generator.generate(request("spin")).await.is_err());
     assert!(generator.generate(request("escape")).await.is_err());

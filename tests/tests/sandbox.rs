@@ -51,7 +51,7 @@ async fn evil(evil: &Arc<Encoder>, attack: &str, call: &str, batches: usize) -> 
 }
 
 fn limits() -> Limits {
-    Limits { cpu_ms_per_call: 200, memory_bytes: 128 << 20, ..Limits::default() }
+    Limits { cpu_ms_per_call: 1_000, memory_bytes: 128 << 20, ..Limits::default() }
 }
 
 #[tokio::test(flavor = "multi_thread")]

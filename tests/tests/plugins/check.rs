@@ -52,7 +52,7 @@ fn an_evil_encoder_is_found_out_by_the_options_that_it_allows() {
 
 #[test]
 fn an_evil_generator_is_found_out_by_the_options_that_it_allows() {
-    let report = report(component("evil-generator"), Limits { cpu_ms_per_call: 100, ..Limits::default() });
+    let report = report(component("evil-generator"), Limits { cpu_ms_per_call: 1_000, ..Limits::default() });
     let found = findings(&report);
     for (attack, sentence) in [
         ("escape", "must be relative"),
