@@ -49,7 +49,7 @@ async fn files_that_could_do_harm_never_leave_the_sandbox() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_generator_is_stopped_by_the_limits_of_every_guest() {
     let limits = Limits { cpu_ms_per_call: 1_000, ..Limits::default() };
-    assert!(matches!(attack(limits, "spin").await, Err(GenerateError::Trapped { trap: Trap::Cpu(200), .. })));
+    assert!(matches!(attack(limits, "spin").await, Err(GenerateError::Trapped { trap: Trap::Cpu(1_000), .. })));
     assert!(matches!(attack(limits, "panic").await, Err(GenerateError::Trapped { trap: Trap::Wasm(_), .. })));
     let small = Limits { output_bytes_per_call: 1 << 20, ..Limits::default() };
     assert!(matches!(attack(small, "flood").await, Err(GenerateError::Trapped { trap: Trap::Output(1_048_576), .. })));

@@ -92,7 +92,7 @@ async fn every_attack_is_stopped_by_the_limit_that_is_named_for_it() {
             }
         }
     };
-    check("spin", |trap| *trap == Trap::Cpu(200)).await;
+    check("spin", |trap| *trap == Trap::Cpu(1_000)).await;
     check("recurse", |trap| matches!(trap, Trap::Stack(_) | Trap::Wasm(_))).await;
     check("grow", |trap| *trap == Trap::Memory(128 << 20)).await;
     check("panic", |trap| matches!(trap, Trap::Wasm(_))).await;
