@@ -11,7 +11,7 @@ use super::report::Tally;
 use super::served::Ground;
 use super::tools;
 use crate::repository::Repository;
-use crate::{command, node, python};
+use crate::{command, python};
 
 /// What is published: long, wide, and spatial.
 const DATASETS: [&str; 3] = ["us_unemployment_by_industry", "us_macro_quarterly/1_to_2008_q4", "london_boroughs"];
@@ -59,15 +59,16 @@ fn markdown(repository: &Repository, python: &Path) -> Result<PathBuf> {
 /// `examples/javascript-fetch`, with componentize-js from npm.
 fn javascript(repository: &Repository) -> Result<PathBuf> {
     let example = repository.root().join("examples/javascript-fetch");
-    let sources = ["generator.js", "build.mjs"];
-    let made_of = ["generator.js", "build.mjs", "package-lock.json"].map(|name| example.join(name));
-    component(repository, "javascript", &made_of, |output| {
+    let sources = ["generator.js", "build.mjs", "package.json"];
+    component(repository, "javascript", &sources.map(|name| example.join(name)), |output| {
         // Node looks for packages beside the module that asks for them.
-        let beside = node::modules(repository, "languages-javascript", "examples/javascript-fetch")?.with_file_name("");
+        let work = repository.cache().join("languages-javascript");
+        fs::create_dir_all(&work).with_context(|| format!("cannot make {}", work.display()))?;
         for name in sources {
-            fs::copy(example.join(name), beside.join(name)).with_context(|| format!("cannot copy {name}"))?;
+            fs::copy(example.join(name), work.join(name)).with_context(|| format!("cannot copy {name}"))?;
         }
-        command::run(Command::new("node").arg("build.mjs").arg(repository.root().join(WIT)).arg(output).current_dir(&beside))
+        command::run(Command::new("npm").args(["install", "--no-audit", "--no-fund", "--silent"]).current_dir(&work))?;
+        command::run(Command::new("node").arg("build.mjs").arg(repository.root().join(WIT)).arg(output).current_dir(&work))
     })
 }
 

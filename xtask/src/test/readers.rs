@@ -21,10 +21,6 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     made.push(generated.clone());
     ground.publish(&made)?;
     descriptors.extend(made);
-    for format in demo::FORMATS {
-        let component = repository.root().join("plugins/dist").join(format).with_extension("wasm");
-        command::run(ground.yearbook().args(["plugin", "install", "--now"]).arg(component))?;
-    }
     let key = ground.key("enterprise")?;
 
     let admin = server::free_address()?.to_string();
