@@ -11,8 +11,10 @@ import geopandas
 import openpyxl
 import polars
 import pyarrow as pa
+import sdmx
 import shapely
 from pyarrow import parquet
+from sdmx.model import v30
 
 import compare
 import losses
@@ -48,11 +50,22 @@ def same_geometries(expected, found, turned):
     """The geometries of a table; rings may be `turned`."""
     expected = shapely.from_wkt(expected.column(GEOMETRY).to_pylist())
     compare.same("which geometries are null", [shape is None for shape in expected], [shape is None for shape in found])
-    if turned:
-        expected, found = shapely.normalize(expected), shapely.normalize(found)
+    same = rings_turned if turned else shapely.equals_exact
     for row, (before, after) in enumerate(zip(expected, found, strict=True)):
-        if before is not None and not before.equals_exact(after, 0.0):
+        if before is not None and not same(before, after):
             raise compare.Difference(f"geometry of row {row + 1} is another one")
+
+
+def rings_turned(before, after):
+    """Equal, but for rings that run the other way from the same point. (`normalize` cannot tell: where a ring meets its least point
+    twice, it begins at either.)"""
+    if shapely.get_dimensions(before) != 2:
+        return shapely.equals_exact(before, after)
+    parts = [shapely.get_parts(shape) for shape in (before, after)]
+    if before.geom_type != after.geom_type or [len(part.interiors) for part in parts[0]] != [len(part.interiors) for part in parts[1]]:
+        return False
+    rings = zip(*(shapely.get_rings(part) for part in parts), strict=True)
+    return all(shapely.equals_exact(ring, turned) or shapely.equals_exact(ring.reverse(), turned) for ring, turned in rings)
 
 
 def check_geojson(path, package, expected):
@@ -62,12 +75,18 @@ def check_geojson(path, package, expected):
     same_geometries(expected, shapes, turned=True)
     for shape in filter(None, shapes):
         for part in getattr(shape, "geoms", [shape]):
-            if isinstance(part, shapely.Polygon) and part.area > 0 and not part.exterior.is_ccw:
+            if isinstance(part, shapely.Polygon) and part.area > 0 and not anticlockwise(part.exterior):
                 raise compare.Difference("an outer ring runs clockwise")
     others = expected.drop_columns([GEOMETRY])
     rows = pa.Table.from_pylist([feature["properties"] for feature in whole["features"]], schema=others.schema)
     compare.equal(losses.left_of(others, (losses.only_finite,)), rows)
     compare.same("rows that GDAL reads", expected.num_rows, len(geopandas.read_file(path)))
+
+
+def anticlockwise(ring):
+    """By its area. (`is_ccw` looks at the topmost point, which a ring with a spike may meet twice.)"""
+    x, y = (shapely.get_coordinates(ring) - ring.coords[0]).T
+    return (x[:-1] * y[1:] - x[1:] * y[:-1]).sum() > 0
 
 
 def check_geoparquet(path, package, expected):
@@ -117,6 +136,40 @@ def check_sdmx(path, package, expected):
     rows = source.read_csv(path, first | {name: package.fields[names[name]] for name in names})
     compare.same("STRUCTURE_ID", {f"{package.namespace}:{package.name}(1.0)"}, set(rows.column("STRUCTURE_ID").to_pylist()))
     compare.equal(expected, rows.drop_columns(header[:3]).rename_columns(expected.column_names))
+    # sdmx1 takes the file apart at everything that Unicode calls a line's end, before it looks for quotes.
+    if not any(len(cell.splitlines()) > 1 for column in texts(expected) for cell in column if cell):
+        check_observations(path, header[3:], expected)
+
+
+def texts(table):
+    return [table.column(at).to_pylist() for at, kind in enumerate(table.schema.types) if kind == pa.string()]
+
+
+def check_observations(path, header, expected):
+    """The rows as observations of sdmx1, which is told the structure: dimensions, perhaps one measure, attributes."""
+    measure = header.index("OBS_VALUE") if "OBS_VALUE" in header else len(header)
+    structure = v30.DataStructureDefinition(id="TABLE")
+    structure.dimensions.extend(v30.Dimension(id=name) for name in header[:measure])
+    structure.measures.extend(v30.Measure(id=name) for name in header[measure : measure + 1])
+    structure.attributes.extend(v30.DataAttribute(id=name) for name in header[measure + 1 :])
+    (found,) = sdmx.read_sdmx(path, format="csv", structure=structure).data
+    compare.same("the number of observations", expected.num_rows, len(found.obs))
+    for at, (name, kind) in enumerate(zip(header, expected.schema.types, strict=True)):
+        parse = {pa.int64(): int, pa.float64(): float, pa.bool_(): {"true": True, "false": False}.get}.get(kind)
+        for row, (cell, observation) in enumerate(zip(expected.column(at).to_pylist(), found.obs, strict=True)):
+            value = observation_value(observation, name, at - measure)
+            # An empty text and null are one to sdmx1.
+            value = value if parse is None else parse(value) if value else None
+            # As it is written, so that NaN is itself and a zero keeps its sign.
+            if repr(value) != repr("" if cell is None and parse is None else cell):
+                raise compare.Difference(f"sdmx1: {name} of row {row + 1} is {value!r}, not {cell!r}")
+
+
+def observation_value(observation, name, side):
+    """What a column holds that stands before, at or after the measure."""
+    if side == 0:
+        return observation.value
+    return observation.dimension.values[name].value if side < 0 else observation.attached_attribute[name].value
 
 
 CHECKS = {"ndjson": check_ndjson, "geojson": check_geojson, "geoparquet": check_geoparquet, "xlsx": check_xlsx, "sdmx-csv": check_sdmx}

@@ -32,7 +32,7 @@ ALLOWED_GROWTH = 128 * MIB
 ALLOWED_A_FILE, ALLOWED_A_TABLE = 2 * MIB, 16 * MIB
 
 
-def check_dataset(tally, server, package, expected, downloads, with_r, with_formats=False):
+def check_dataset(tally, server, package, expected, downloads, with_r):
     """Every format of one dataset, through every reader of that format."""
     for format_name, readers in readback.READERS.items():
         path = downloads / f"{package.name}.{format_name}"
@@ -45,8 +45,7 @@ def check_dataset(tally, server, package, expected, downloads, with_r, with_form
         path.unlink()
     if with_r:
         in_r.check(tally, server, package, expected, downloads)
-    if with_formats:
-        formats.check(tally, server, package, expected, downloads)
+    formats.check(tally, server, package, expected, downloads)
     bulk.check(tally, server, package, expected)
 
 
@@ -103,7 +102,6 @@ def main():
     arguments.add_argument("--large", required=True, type=pathlib.Path, help="descriptor of the large table")
     arguments.add_argument("--downloads", required=True, type=pathlib.Path, help="folder for files")
     arguments.add_argument("--without-r", action="store_true", help="R is not here")
-    arguments.add_argument("--formats", action="store_true", help="the installed formats too, of the datasets; not part of the tests yet")
     arguments.add_argument("descriptors", nargs="+", type=pathlib.Path)
     given = arguments.parse_args()
     given.downloads.mkdir(parents=True, exist_ok=True)
@@ -120,7 +118,7 @@ def main():
         if package.name in (difficult.KEYED, difficult.KEYLESS):
             tally.group(package.name, lambda: check_difficult(tally, server, package, given.downloads, with_r))
         elif package.name != large.name:
-            tally.group(package.name, lambda: check_dataset(tally, server, package, source.table(package), given.downloads, with_r, given.formats))
+            tally.group(package.name, lambda: check_dataset(tally, server, package, source.table(package), given.downloads, with_r))
         if package.versions > 1:
             tally.group(f"{package.name} changes", lambda: changes.check(tally, server, package, source.table(package), given.downloads))
     metrics.check(tally, given.admin, readback.READERS)

@@ -6,6 +6,7 @@
 mod ask;
 mod packages;
 mod postgres;
+mod s3;
 
 use std::sync::Arc;
 
@@ -14,10 +15,10 @@ use tempfile::TempDir;
 use yearbook_catalog::{DatabaseSettings, KeyRecord, KeyRing, Live, Meter, Publication, Retention, Store, key};
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Millis, Plan};
-use yearbook_platform::{Guard, GuardSettings};
+use yearbook_platform::{Declarations, Guard, GuardSettings};
 use yearbook_sandbox::{Limits, Plugin, Plugins, Registry, Sandbox};
 use yearbook_server::{AppState, CacheCounts, Parts, Settings};
-use yearbook_snapshot::{Files, Package, Reader, Silent};
+use yearbook_snapshot::{Files, Package, Reader, Silent, StoreSettings};
 use yearbook_workers::Workers;
 
 use crate::components;
@@ -25,6 +26,7 @@ use crate::components;
 pub use ask::{Ask, Reply};
 pub use packages::{Table, big, harvest, parks};
 pub use postgres::{Line, postgres};
+pub use s3::{Fault, S3};
 
 /// Plugins that are loaded.
 const PLUGINS: [&str; 7] = ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
@@ -63,6 +65,12 @@ pub struct Ground {
     pub database: String,
     /// Bounds for it.
     pub bounds: DatabaseSettings,
+    /// Address of the object store.
+    pub storage: String,
+    /// Bounds for it.
+    pub storing: StoreSettings,
+    /// What the environment says of it.
+    pub variables: Vec<(String, String)>,
 }
 
 impl Default for Ground {
@@ -70,7 +78,23 @@ impl Default for Ground {
     fn default() -> Self {
         let folder = TempDir::new().unwrap();
         let database = yearbook_catalog::sqlite_url(&folder.path().join("yearbook.db"));
-        Self { folder: Arc::new(folder), database, bounds: DatabaseSettings::default() }
+        let storage = format!("file:{}", folder.path().join("objects").display());
+        Self {
+            folder: Arc::new(folder),
+            database,
+            bounds: DatabaseSettings::default(),
+            storage,
+            storing: StoreSettings::default(),
+            variables: Vec::new(),
+        }
+    }
+}
+
+impl Ground {
+    /// The embedded catalogue with this bucket.
+    #[must_use]
+    pub fn on(s3: &S3, storing: StoreSettings) -> Self {
+        Self { storage: s3.url.clone(), storing, variables: s3.variables(), ..Self::default() }
     }
 }
 
@@ -116,9 +140,9 @@ impl TestApp {
     }
 
     async fn with_all(ground: Ground, settings: Settings, limits: Limits, guarding: GuardSettings) -> Self {
-        let Ground { folder, database, bounds } = ground.clone();
+        let Ground { folder, database, bounds, storage, storing, variables } = ground.clone();
         let store = yearbook_catalog::open(&database, &bounds).await.unwrap();
-        let files = Files::open(&format!("file:{}", folder.path().join("objects").display())).unwrap();
+        let files = Files::open_with(&storage, &storing, &variables).unwrap();
         let workers = Workers::new(2);
         let live = Live::start(Arc::clone(&store), Live::PERIOD).await.unwrap();
         let registry = Arc::new(Registry::new());
@@ -195,8 +219,8 @@ impl TestApp {
         let folder = TempDir::new().unwrap();
         let package = Package::open(&table.write(folder.path())).unwrap();
         let current = self.live.dataset(package.name().as_str()).map(|dataset| Arc::clone(&dataset.current));
-        let mut draft =
-            Box::pin(yearbook_snapshot::publish(&self.files, &self.workers, &package, current.as_deref(), &Silent)).await.unwrap();
+        let files = self.files.declaring(Arc::new(Declarations(Arc::clone(&self.store))));
+        let mut draft = Box::pin(yearbook_snapshot::publish(&files, &self.workers, &package, current.as_deref(), &Silent)).await.unwrap();
         let id = draft.snapshot.id.clone();
         draft.snapshot.created_at = at;
         let publication = Publication {

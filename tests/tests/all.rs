@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fleet;
+mod fuzz;
 mod generators;
 mod plugins;
 mod routes;
 mod sandbox;
+mod store;

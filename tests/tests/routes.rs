@@ -17,5 +17,6 @@ mod metrics;
 mod openapi;
 mod preview;
 mod responses;
+mod retention;
 mod rules;
 mod shape;

@@ -1,6 +1,7 @@
 //! The sandbox against real components: what a response looks like, and what becomes of a guest that
 //! misbehaves (`plugins/evil`).
 
+mod capacity;
 mod parts;
 mod tally;
 

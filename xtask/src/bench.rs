@@ -10,15 +10,15 @@ use anyhow::{Context as _, Result};
 use crate::repository::{Profile, Repository};
 use crate::{command, debian, python};
 
-mod ask;
-mod client;
+pub(crate) mod ask;
+pub(crate) mod client;
 mod contestants;
 mod encode;
 mod exports;
 mod figures;
 mod growth;
 mod http;
-mod machine;
+pub(crate) mod machine;
 mod page;
 mod plugins;
 mod process;

@@ -26,7 +26,7 @@ mod requests;
 pub(crate) const ROWS: u64 = 1_000_000;
 
 /// Formats that are not part of the binary.
-pub(crate) const FORMATS: [&str; 5] = ["ndjson", "geojson", "geoparquet", "xlsx", "sdmx-csv"];
+const FORMATS: [&str; 5] = ["ndjson", "geojson", "geoparquet", "xlsx", "sdmx-csv"];
 
 /// What the caller asked for.
 #[derive(Debug)]
@@ -50,10 +50,7 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     // One after the other: a dataset's versions must be committed in their order.
     command::run(yearbook(&binary, &wanted.data_dir).arg("publish").args(&descriptors))?;
 
-    for format in FORMATS {
-        let component = repository.root().join("plugins/dist").join(format).with_extension("wasm");
-        command::run(yearbook(&binary, &wanted.data_dir).args(["plugin", "install", "--now"]).arg(component))?;
-    }
+    install_formats(repository, &binary, &wanted.data_dir)?;
 
     heading("3 of 4: keys");
     let keys = keys::ensure(&binary, &wanted.data_dir)?;
@@ -66,6 +63,15 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     }
     heading("4 of 4: serve");
     serve(&binary, wanted, &keys)
+}
+
+/// Installs [`FORMATS`] as they were built last, and has them serve at once.
+pub(crate) fn install_formats(repository: &Repository, binary: &Path, data_dir: &Path) -> Result<()> {
+    for format in FORMATS {
+        let component = repository.root().join("plugins/dist").join(format).with_extension("wasm");
+        command::run(yearbook(binary, data_dir).args(["plugin", "install", "--now"]).arg(component))?;
+    }
+    Ok(())
 }
 
 /// The generated package, made once for all clones: it is the same at every run.

@@ -12,6 +12,8 @@ mod command;
 mod count;
 mod debian;
 mod demo;
+mod fleet;
+mod fuzz;
 mod generate;
 mod node;
 mod packages;
@@ -19,6 +21,7 @@ mod plugins;
 mod python;
 mod repository;
 mod server;
+mod soak;
 mod spec;
 mod test;
 
@@ -60,6 +63,17 @@ enum Task {
         #[arg(long, conflicts_with = "quick")]
         only: Option<test::Served>,
     },
+    /// Damage what strangers may hand us, longer than the tests do; what fails is kept for them
+    Fuzz {
+        /// What to fuzz; each in turn when none is named
+        target: Option<fuzz::Target>,
+        /// How long, for each
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        /// Where to begin [default: the clock]
+        #[arg(long)]
+        seed: Option<u64>,
+    },
     /// List the rules of the specification that no test proves yet; fail where docs/rules.md is wrong
     Spec,
     /// Count instructions of encoders, planning and scanning, and compare them with the recorded ones
@@ -70,6 +84,10 @@ enum Task {
     },
     /// Measure beside peers, and write docs/benchmarks.md and .json
     Bench(bench::Wanted),
+    /// Have a fleet go through every fault under load, and write docs/reliability.md
+    Fleet(fleet::Wanted),
+    /// Send mixed traffic for a while and see whether memory, descriptors and instances come back
+    Soak(soak::Wanted),
     /// Make synthetic input
     #[command(subcommand)]
     Generate(Generate),
@@ -99,9 +117,12 @@ fn main() -> ExitCode {
         Task::Demo { listen, data_dir, no_serve, debug } => demo::run(&repository, &demo::Wanted { listen, data_dir, no_serve, debug }),
         // Nothing is printed after the totals.
         Task::Test { quick, only } => return if test::run(&repository, quick, only) { ExitCode::SUCCESS } else { ExitCode::FAILURE },
+        Task::Fuzz { target, seconds, seed } => fuzz::run(&repository, target, seconds, seed),
         Task::Spec => spec::run(&repository),
         Task::Count { accept } => count::run(&repository, accept.as_deref()),
         Task::Bench(wanted) => bench::run(&repository, &wanted),
+        Task::Soak(wanted) => soak::run(&repository, wanted),
+        Task::Fleet(wanted) => fleet::run(&repository, wanted),
         Task::Generate(Generate::Rows { rows, shape, gzip, directory }) => generate::rows(rows, shape, gzip, &directory),
     };
     match result {

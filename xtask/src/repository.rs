@@ -79,7 +79,8 @@ impl Repository {
     /// build without them cannot replace.
     pub(crate) fn build_product(&self, profile: Profile) -> Result<PathBuf> {
         let mut build = self.cargo();
-        build.args(["build", "--package", "yearbook-cli", "--features", "embed"]);
+        // As a part of the whole workspace, whose tests then use the same builds of everything it depends on.
+        build.args(["build", "--workspace", "--bin", "yearbook", "--features", "yearbook-cli/embed"]);
         if profile == Profile::Release {
             build.arg("--release");
         }

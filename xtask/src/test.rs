@@ -4,27 +4,28 @@
 use clap::ValueEnum;
 
 use crate::repository::Repository;
-use crate::{command, spec};
+use crate::{command, fleet, soak, spec};
 
+mod deploy;
 mod guide;
 mod integrations;
 mod interface;
 mod languages;
 mod licences;
 mod openapi;
-mod postgres;
+pub(crate) mod postgres;
 mod readers;
-mod report;
-mod served;
-mod suites;
-mod tools;
+pub(crate) mod report;
+pub(crate) mod served;
+pub(crate) mod suites;
+pub(crate) mod tools;
 
 use postgres::Postgres;
 use report::Report;
 
 const PLUGINS: &str = "plugins: each builds to a component that imports nothing but log";
 
-/// Steps in which other programs use a running server.
+/// Steps in which other programs use the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Served {
     Readers,
@@ -32,6 +33,7 @@ pub(crate) enum Served {
     Openapi,
     Guide,
     Languages,
+    Deploy,
 }
 
 impl Served {
@@ -47,6 +49,7 @@ impl Served {
                 openapi::check(repository)
             }),
             Self::Guide => report.counted("guide: the examples in docs/api.md print what it shows", || guide::check(repository)),
+            Self::Deploy => report.counted("deploy: unit, image and manifests fit the binary", || deploy::check(repository)),
             Self::Languages => {
                 report.counted("languages: plugins in Python and JavaScript serve like those in Rust", || languages::check(repository))
             }
@@ -78,10 +81,16 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
         report.step("PostgreSQL: a server for the tests starts", || Postgres::start(&programs).map(|started| server = Some(started)));
     }
     report.counted("tests of the workspace", || suites::tests(repository, server.as_ref()));
+    if let (false, true, Some(server)) = (quick, built, &server) {
+        report.counted("fleet: three hosts behind nginx keep what is promised under load, whatever goes wrong", || {
+            fleet::check(repository, server)
+        });
+    }
     drop(server);
     if !quick {
         report.counted("examples in the documentation", || suites::examples(repository));
         if built {
+            report.counted("soak: a minute of mixed traffic leaves nothing behind", || soak::check(repository));
             for step in Served::value_variants() {
                 step.run(&mut report, repository);
             }

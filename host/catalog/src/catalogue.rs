@@ -1,27 +1,34 @@
 //! The catalogue in a database. Each method is one transaction; what happens inside it is in `tables`, how one begins and ends in
 //! `database`. Has no line for a particular database.
 
+mod collect;
+
 use async_trait::async_trait;
 use tokio::sync::watch;
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
+use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile};
 
 use crate::database::{self, Begin, Database, Session};
-use crate::tables::{changes, history, keys, observed, releases, usage};
+use crate::failure::Swept;
+use crate::tables::{changes, history, keys, loose, observed, releases, usage};
 use crate::{
-    Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse,
-    Reserved, Retention, Revisions, Settlement, Standing, Store, StoreDescription, Trial, UsageCount, statements,
+    Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent,
+    ReleaseId, ReleaseUse, Reserved, Retention, Revisions, Settlement, Standing, Store, StoreDescription, Trial, UsageCount, statements,
 };
 
 /// A store in some database.
 pub(crate) struct Catalogue {
     database: Database,
+    /// Names this process's declarations.
+    declarer: String,
 }
 
 impl Catalogue {
     /// The catalogue in `database`, whose tables are up to date.
     pub(crate) fn new(database: impl Into<Database>) -> Self {
-        Self { database: database.into() }
+        // Without random numbers no two processes of a machine have the same name, and nothing else of the catalogue works.
+        let random = getrandom::u64().unwrap_or_default();
+        Self { database: database.into(), declarer: format!("{}-{random:016x}", std::process::id()) }
     }
 
     async fn begin(&self, doing: &'static str, begin: Begin) -> Result<Session, Failure> {
@@ -43,6 +50,11 @@ impl Catalogue {
     }
 
     fn failed(&self, doing: &'static str, source: sqlx::Error) -> Failure {
+        if let sqlx::Error::Decode(inner) = &source
+            && let Some(Swept(stored)) = inner.downcast_ref()
+        {
+            return Failure::Swept(stored.clone());
+        }
         Failure::Query { location: self.describe().location, doing, source }
     }
 }
@@ -64,6 +76,13 @@ impl Store for Catalogue {
         let doing = "check itself";
         let mut session = self.begin(doing, Begin::One).await?;
         let outcome = database::problems(&mut session.connection()).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn clock(&self) -> Result<Millis, Failure> {
+        let doing = "tell the time";
+        let mut session = self.begin(doing, Begin::One).await?;
+        let outcome = loose::clock(&mut session.connection()).await;
         self.done(doing, session, outcome).await
     }
 
@@ -109,7 +128,7 @@ impl Store for Catalogue {
     async fn commit(&self, publication: &Publication, retention: Retention) -> Result<Committed, Failure> {
         let doing = "commit a snapshot";
         let mut session = self.begin(doing, Begin::Write).await?;
-        let outcome = history::commit(&mut session.connection(), publication, retention).await;
+        let outcome = history::commit(&mut session.connection(), publication, retention, &self.declarer).await;
         self.done(doing, session, outcome).await
     }
 
@@ -124,6 +143,28 @@ impl Store for Catalogue {
         let doing = "list the files in use";
         let mut session = self.begin(doing, Begin::One).await?;
         let outcome = history::referenced_files(&mut session.connection()).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn retain(&self, retention: Retention, dry_run: bool) -> Result<Vec<Dropped>, Failure> {
+        self.drop_old(retention, dry_run).await
+    }
+
+    async fn declare(&self, stored: &Stored) -> Result<Declared, Failure> {
+        let doing = "declare a file";
+        let mut session = self.begin(doing, Begin::Write).await?;
+        let outcome = loose::declare(&mut session.connection(), stored, &self.declarer).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn condemn(&self, found: &[Stored], before: Millis, at_most: usize, dry_run: bool) -> Result<Condemned, Failure> {
+        self.condemn_loose(found, before, at_most, dry_run).await
+    }
+
+    async fn forget(&self, removed: &[Stored], at: Millis) -> Result<(), Failure> {
+        let doing = "forget removed files";
+        let mut session = self.begin(doing, Begin::Write).await?;
+        let outcome = loose::forget(&mut session.connection(), removed, at).await;
         self.done(doing, session, outcome).await
     }
 
@@ -195,14 +236,14 @@ impl Store for Catalogue {
     async fn register_release(&self, release: &PluginRelease) -> Result<bool, Failure> {
         let doing = "register a plugin release";
         let mut session = self.begin(doing, Begin::WriteReleases).await?;
-        let outcome = releases::register(&mut session.connection(), release).await;
+        let outcome = releases::register(&mut session.connection(), release, &self.declarer).await;
         self.done(doing, session, outcome).await
     }
 
     async fn change_release(&self, change: &ReleaseChange) -> Result<Changed, Failure> {
         let doing = "change a plugin release";
         let mut session = self.begin(doing, Begin::WriteReleases).await?;
-        let outcome = releases::change(&mut session.connection(), change).await;
+        let outcome = releases::change(&mut session.connection(), change, &self.declarer).await;
         self.done(doing, session, outcome).await
     }
 

@@ -93,6 +93,15 @@ impl Session {
         }
     }
 
+    /// Undoes what was done, which was well.
+    pub(crate) async fn roll_back(self) -> Result<(), sqlx::Error> {
+        match self {
+            Self::SqliteOne(_) => Ok(()),
+            Self::Sqlite(transaction) => transaction.rollback().await,
+            Self::Postgres(session) => session.roll_back().await,
+        }
+    }
+
     /// Undoes what was done, because of `error`.
     pub(crate) async fn abandon(self, error: &sqlx::Error) {
         match self {

@@ -109,6 +109,9 @@ pub enum Failure {
         /// How long we waited.
         after: Duration,
     },
+    /// What was to be named is no longer certain to be stored.
+    #[error("{0} was declared too long ago or by another process, and `yearbook gc` may have removed it: nothing was changed; do it again")]
+    Swept(yearbook_domain::Stored),
     /// The operating system gives no random numbers, so no key or secret can be made.
     #[error("the operating system gave no random numbers: {0}")]
     Random(#[from] getrandom::Error),
@@ -129,6 +132,18 @@ impl Failure {
             Self::Shared(failure) => failure.left_no_trace(),
             _ => true,
         }
+    }
+}
+
+/// [`Failure::Swept`] on its way out of a transaction.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} is not declared")]
+pub(crate) struct Swept(pub(crate) yearbook_domain::Stored);
+
+impl From<Swept> for sqlx::Error {
+    fn from(swept: Swept) -> Self {
+        // Not the database's fault, and said so to whoever watches whether it answers.
+        Self::Decode(Box::new(swept))
     }
 }
 

@@ -38,7 +38,10 @@ pub use key::{IssuedKey, KeyHash};
 pub use key_ring::KeyRing;
 pub use live::{FollowCounts, Live};
 pub use meter::{Meter, Usage};
-pub use model::{Committed, KeyRecord, Publication, Reserved, Revisions, Standing, StoreDescription, UsageCount};
+pub use model::{
+    Committed, Condemned, Declared, Dropped, KeyRecord, Loose, Publication, REMOVE_WITHIN, Reserved, Revisions, Standing, StoreDescription,
+    UsageCount,
+};
 pub use open::{open, sqlite_url};
 pub use release::{
     Changed, Line, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState, ReleaseUse, Settlement, Trial, lines,

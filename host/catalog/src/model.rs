@@ -1,7 +1,9 @@
 //! What goes into a store and comes out of it, besides the domain's own types.
 
+use std::time::Duration;
+
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{DatasetName, Millis, Namespace, Plan, Snapshot};
+use yearbook_domain::{DatasetName, Millis, Namespace, Plan, Snapshot, Stored};
 
 /// A version of a dataset that is to be served.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,7 +12,7 @@ pub struct Publication {
     pub name: DatasetName,
     /// Its grouping in bulk paths.
     pub namespace: Namespace,
-    /// The version. Its file must already be stored: from the commit on it is served.
+    /// The version. Its file must be declared ([`crate::Store::declare`]) and stored: from the commit on it is served.
     pub snapshot: Snapshot,
     /// When the source was looked at. Retention is judged as of this instant.
     pub checked_at: Millis,
@@ -37,6 +39,51 @@ pub enum Standing {
     Dropped,
     /// Never existed (404).
     Unknown,
+}
+
+/// What came of a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Declared {
+    /// Nothing removes it until it has been loose for as long as `yearbook gc` waits.
+    Yes,
+    /// A `gc` is removing it at this moment; it may be declared when that is done, or in ten minutes if that died.
+    BeingRemoved,
+}
+
+/// Something in the object store that no row of the catalogue names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loose {
+    /// What.
+    pub stored: Stored,
+    /// Since when, by the database's clock.
+    pub since: Millis,
+}
+
+/// What [`crate::Store::condemn`] found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condemned {
+    /// When, by the database's clock: says whose it is.
+    pub at: Millis,
+    /// Condemned now, and to be removed from the object store by whoever asked; [`REMOVE_WITHIN`] says until when.
+    pub due: Vec<Loose>,
+    /// Loose for too short a time, or found for the first time.
+    pub later: Vec<Loose>,
+    /// Condemned by another `gc` a short while ago.
+    pub being_removed: usize,
+}
+
+/// For how long after it condemned something a `gc` may begin to remove it.
+pub const REMOVE_WITHIN: Duration = Duration::from_secs(300);
+
+/// A snapshot that retention dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// Of which dataset.
+    pub dataset: String,
+    /// Which.
+    pub id: String,
+    /// When it was published.
+    pub created_at: Millis,
 }
 
 /// A key as operators see it. The key itself is nowhere in it.

@@ -36,6 +36,13 @@ pub(crate) const MAKE_SCHEMA: &str = "
 /// PostgreSQL alone: until the transaction ends, nobody else decides what becomes of plugin releases.
 pub(crate) const LOCK_RELEASES: &str = "SELECT pg_advisory_xact_lock(79410002, hashtext(current_schema()))";
 
+/// PostgreSQL alone: until the transaction ends, nobody else decides what is named in the object store.
+pub(crate) const LOCK_STORED: &str = "SELECT pg_advisory_xact_lock(79410003, hashtext(current_schema()))";
+
+pub(crate) const CLOCK_OF_SQLITE: &str = "SELECT CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)";
+
+pub(crate) const CLOCK_OF_POSTGRES: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
 pub(crate) const DATASETS: &str = concat!(
     "SELECT d.namespace, d.checked_at, ",
     snapshot_columns!(),
@@ -89,14 +96,14 @@ pub(crate) const INSERT_COLUMN: &str = "
     INSERT INTO columns (snapshot, position, name, column_type, nullable, role, unit, description, few_values)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
-pub(crate) const HISTORY: &str = "SELECT number, created_at FROM snapshots WHERE dataset = $1 ORDER BY number";
+pub(crate) const HISTORY: &str = "SELECT number, id, created_at FROM snapshots WHERE dataset = $1 ORDER BY number";
 
 pub(crate) const BURY_SNAPSHOT: &str = "
     INSERT INTO dropped_snapshots (dataset, id, created_at, dropped_at)
     SELECT dataset, id, created_at, $2 FROM snapshots WHERE number = $1
     ON CONFLICT (dataset, id) DO UPDATE SET created_at = excluded.created_at, dropped_at = excluded.dropped_at";
 
-pub(crate) const DELETE_SNAPSHOT: &str = "DELETE FROM snapshots WHERE number = $1";
+pub(crate) const DELETE_SNAPSHOT: &str = "DELETE FROM snapshots WHERE number = $1 RETURNING file_sha256";
 
 pub(crate) const RETIRE: &str = "UPDATE datasets SET retired_at = $2 WHERE name = $1 AND retired_at IS NULL";
 
@@ -113,7 +120,7 @@ pub(crate) const RENUMBER_CHANGES: &str = "UPDATE changes SET number = $2 WHERE 
 
 /// Those that lead to the oldest retained snapshot or to one before it.
 pub(crate) const DROP_CHANGES: &str =
-    "DELETE FROM changes WHERE dataset = $1 AND number <= (SELECT MIN(number) FROM snapshots WHERE dataset = $1)";
+    "DELETE FROM changes WHERE dataset = $1 AND number <= (SELECT MIN(number) FROM snapshots WHERE dataset = $1) RETURNING file_sha256";
 
 pub(crate) const CHANGES: &str = "
     SELECT number, from_number, from_id, to_id, committed_at, row_count, file_sha256, file_bytes, columns
@@ -150,7 +157,7 @@ pub(crate) const SECRET: &str = "SELECT value FROM secrets WHERE name = $1";
 
 pub(crate) const REGISTER_RELEASE: &str = "
     INSERT INTO plugin_releases (kind, name, digest, version, bytes, installed_by, installed_at, state, built_in, reason)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (kind, name, digest) DO NOTHING";
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
 pub(crate) const RELEASE_STANDS: &str =
     "SELECT state, pinned, quarantines FROM plugin_releases WHERE kind = $1 AND name = $2 AND digest = $3";
@@ -211,3 +218,36 @@ pub(crate) const ADD_USE: &str = "
         last_at = CASE WHEN excluded.last_at > plugin_use.last_at THEN excluded.last_at ELSE plugin_use.last_at END";
 
 pub(crate) const USES: &str = "SELECT kind, name, digest, responses, failures, last_at FROM plugin_use ORDER BY kind, name, digest";
+
+/// Everything in the object store that a row of the catalogue needs.
+pub(crate) const NAMED: &str = "
+    SELECT CAST('snapshot' AS TEXT), file_sha256 FROM snapshots UNION SELECT CAST('snapshot' AS TEXT), file_sha256 FROM changes
+    UNION SELECT CAST('component' AS TEXT), digest FROM plugin_releases WHERE state <> 'removed'";
+
+pub(crate) const IS_NAMED: &str = "
+    SELECT CASE
+        WHEN $1 = 'snapshot' THEN (SELECT COUNT(*) FROM snapshots WHERE file_sha256 = $2) + (SELECT COUNT(*) FROM changes WHERE file_sha256 = $2)
+        ELSE (SELECT COUNT(*) FROM plugin_releases WHERE digest = $2 AND state <> 'removed') END";
+
+pub(crate) const LOOSE: &str =
+    "SELECT kind, sha256, MAX(since), MAX(condemned) FROM loose_files GROUP BY kind, sha256 ORDER BY kind, sha256";
+
+pub(crate) const CONDEMNED: &str = "SELECT MAX(condemned) FROM loose_files WHERE kind = $1 AND sha256 = $2";
+
+/// One that is being removed stays so.
+pub(crate) const PUT_LOOSE: &str = "
+    INSERT INTO loose_files (kind, sha256, declarer, since, condemned) VALUES ($1, $2, $3, $4, NULL)
+    ON CONFLICT (kind, sha256, declarer) DO UPDATE SET since = excluded.since";
+
+pub(crate) const CONDEMN: &str = "UPDATE loose_files SET condemned = $3 WHERE kind = $1 AND sha256 = $2";
+
+pub(crate) const TAKE_DECLARED: &str = "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2 AND declarer = $3 AND condemned IS NULL";
+
+pub(crate) const FORGET_LOOSE: &str = "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2";
+
+pub(crate) const FORGET_CONDEMNED: &str = "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2 AND condemned = $3";
+
+pub(crate) const ALL_DATASETS: &str = "SELECT name FROM datasets ORDER BY name";
+
+/// Whoever writes to a dataset's history passes here first.
+pub(crate) const HOLD_DATASET: &str = "UPDATE datasets SET checked_at = checked_at WHERE name = $1";

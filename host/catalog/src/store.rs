@@ -6,11 +6,11 @@
 use async_trait::async_trait;
 use tokio::sync::watch;
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
+use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile};
 
 use crate::{
-    Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse,
-    Reserved, Retention, Revisions, Settlement, Standing, StoreDescription, Trial, UsageCount,
+    Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent,
+    ReleaseId, ReleaseUse, Reserved, Retention, Revisions, Settlement, Standing, StoreDescription, Trial, UsageCount,
 };
 
 /// A catalogue in some database, shared by every host and by every command that runs beside them.
@@ -28,6 +28,9 @@ pub trait Store: Send + Sync + 'static {
     /// Looks through the whole database for damage and says what it finds, a sentence each; empty:
     /// sound. Takes as long as reading the database does: for `yearbook doctor`.
     async fn check(&self) -> Result<Vec<String>, Failure>;
+
+    /// The database's clock, which every host shares.
+    async fn clock(&self) -> Result<Millis, Failure>;
 
     /// How often the catalogue has changed.
     async fn revisions(&self) -> Result<Revisions, Failure>;
@@ -55,16 +58,30 @@ pub trait Store: Send + Sync + 'static {
 
     /// Makes a snapshot the current one and drops what `retention` no longer keeps, leaving a
     /// tombstone; the same id as the current one only moves `checked_at`. Either way a retired
-    /// dataset is served again.
+    /// dataset is served again. [`Failure::Swept`] when a file that it names is neither declared by this store nor named already.
     async fn commit(&self, publication: &Publication, retention: Retention) -> Result<Committed, Failure>;
 
     /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired already.
     async fn retire(&self, dataset: &DatasetName) -> Result<bool, Failure>;
 
     /// Every stored file that a retained snapshot or its changes need, those of retired datasets included;
-    /// each once, sorted by digest. A file that is in the object store and not here may be removed, once
-    /// it is older than the longest publish may take.
+    /// each once, sorted by digest.
     async fn referenced_files(&self) -> Result<Vec<StoredFile>, Failure>;
+
+    /// Drops what `retention` no longer keeps of any dataset now, by the database's clock, as a publish would; with `dry_run` only says what
+    /// that is.
+    async fn retain(&self, retention: Retention, dry_run: bool) -> Result<Vec<Dropped>, Failure>;
+
+    /// Says that this process is about to store something, or to rely on what is stored under that name: before it looks whether it is
+    /// there. Holds until this store commits a name for it.
+    async fn declare(&self, stored: &Stored) -> Result<Declared, Failure>;
+
+    /// Of what was `found` in the object store, condemns at most `at_most` that nothing has named or declared since `before`, by the
+    /// database's clock. What is loose and not known to be is known from now on. With `dry_run` nothing is condemned or remembered.
+    async fn condemn(&self, found: &[Stored], before: Millis, at_most: usize, dry_run: bool) -> Result<Condemned, Failure>;
+
+    /// Forgets what was condemned at `at` and is no longer in the object store.
+    async fn forget(&self, removed: &[Stored], at: Millis) -> Result<(), Failure>;
 
     /// Adds a key. Fails when the id or the hash is taken.
     async fn insert_key(&self, key: &KeyRecord, hash: &KeyHash) -> Result<(), Failure>;
@@ -96,10 +113,11 @@ pub trait Store: Send + Sync + 'static {
 
     /// Makes a plugin release known, with an event that tells so. One that is known already (same kind, name
     /// and digest) stays as it is, so that hosts may register what they embed at every start; false then.
+    /// [`Failure::Swept`] when its component is neither declared by this store nor named already.
     async fn register_release(&self, release: &PluginRelease) -> Result<bool, Failure>;
 
     /// Moves a release into another state, if it may go there from where it stands, with an event that tells
-    /// so. A release that stops being promoted loses its pin.
+    /// so. A release that stops being promoted loses its pin. One that was removed needs its component declared.
     async fn change_release(&self, change: &ReleaseChange) -> Result<Changed, Failure>;
 
     /// Does what hosts concluded from what they saw, if the release stands where they saw it and is not pinned: exactly once, however many

@@ -6,7 +6,9 @@ pub(crate) mod fixtures;
 mod history;
 mod keys;
 mod live;
+mod loose;
 mod meter;
+mod model;
 mod observed;
 mod probe;
 mod releases;
@@ -59,6 +61,13 @@ macro_rules! every_rule {
             changes: a_gap_begins_the_history_anew,
             changes: changes_outlive_a_snapshot_dropped_between_retained_ones,
             changes: a_file_written_anew_keeps_its_changes,
+            loose: the_clock_is_the_present,
+            loose: what_nobody_declared_is_not_named,
+            loose: what_is_loose_for_long_is_removed_once_and_what_is_named_never,
+            loose: what_was_removed_meanwhile_is_not_named,
+            loose: what_is_let_go_is_loose_from_then_on,
+            loose: retention_applies_without_a_publish,
+            model: no_order_of_events_loses_a_live_file,
             keys: a_key_is_found_by_its_hash_alone,
             keys: ids_and_hashes_are_unique,
             keys: a_key_is_revoked_once,

@@ -3,6 +3,7 @@
 pub(crate) mod changes;
 pub(crate) mod history;
 pub(crate) mod keys;
+pub(crate) mod loose;
 pub(crate) mod observed;
 pub(crate) mod releases;
 pub(crate) mod usage;

@@ -64,8 +64,26 @@ pub enum Command {
     Plugin(Plugin),
     /// Print the machine description of the interface (OpenAPI 3.1) as `serve` would answer it
     Openapi,
-    /// Check settings, data directory, database, stored snapshots and plugins
-    Doctor,
+    /// Check settings, data directory, database, object store, snapshots, plugins and the machine; say what to mend
+    Doctor {
+        /// Read every stored file and compare it with its digest
+        #[arg(long)]
+        deep: bool,
+    },
+    /// Drop snapshots that are no longer kept, and remove from the object store what nothing has needed for long
+    ///
+    /// Safe at any time, beside servers, publishers and another `gc`. Run it daily.
+    Gc {
+        /// Only say what would go
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Ask a running server whether it is alive; exit code 1 when it is not
+    Health {
+        /// Its listener for operators, or the public one [default: what server.admin_listen says, else server.listen]
+        #[arg(long, value_name = "URL")]
+        url: Option<String>,
+    },
     /// Bring the database up to date; `serve` and `publish` also do so by themselves
     Migrate,
 }
@@ -122,11 +140,26 @@ pub enum Plugin {
     /// Try a plugin as the host would use it; say what is wrong, what to do, and what it uses of its limits
     ///
     /// Takes a component, or the core module that `cargo build --target wasm32-unknown-unknown` makes. Nothing is
-    /// installed. Exit code 1 when something is wrong.
+    /// installed. Exit code 1 when something is wrong; what failed is then left as capsules, for `plugin replay`.
     Check {
         /// The plugin
         #[arg(value_name = "FILE.wasm")]
         file: PathBuf,
+        /// Folder for capsules [default: the plugin's]
+        #[arg(long, value_name = "DIR")]
+        capsules: Option<PathBuf>,
+    },
+    /// Make a call that failed again: with the same input and under the same limits
+    ///
+    /// Takes a capsule that `plugin check` left, or a server with `plugins.capsules` set. Exit code 0 when the call succeeds now, 1 when
+    /// it fails as before, or otherwise.
+    Replay {
+        /// The capsule
+        #[arg(value_name = "CAPSULE")]
+        capsule: PathBuf,
+        /// The plugin to call [default: the release with the capsule's digest]
+        #[arg(long, value_name = "FILE.wasm")]
+        component: Option<PathBuf>,
     },
     /// Show what a plugin is made of and whether it is trusted here; nothing of it is compiled or run
     Inspect {

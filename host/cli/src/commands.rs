@@ -3,6 +3,8 @@
 
 mod datasets;
 mod doctor;
+mod gc;
+mod health;
 mod keys;
 mod migrate;
 mod openapi;
@@ -27,7 +29,9 @@ pub async fn run(context: &Context, command: Command) -> anyhow::Result<()> {
         Command::Datasets(datasets) => datasets::run(context, datasets).await,
         Command::Plugin(plugin) => plugin::run(context, plugin).await,
         Command::Openapi => openapi::run(context).await,
-        Command::Doctor => doctor::run(context).await,
+        Command::Doctor { deep } => doctor::run(context, deep).await,
+        Command::Gc { dry_run } => gc::run(context, dry_run).await,
+        Command::Health { url } => health::run(context, url).await,
         Command::Migrate => migrate::run(context).await,
     }
 }

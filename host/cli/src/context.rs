@@ -17,6 +17,8 @@ use crate::settings::Settings;
 pub struct Context {
     /// All settings.
     pub settings: Settings,
+    /// Variables of the environment: the object store's own are among them.
+    pub variables: Vec<(String, String)>,
     /// Folder of built-in plugins, where one was named.
     pub plugins_dir: Option<PathBuf>,
     /// Standard output and error.
@@ -43,7 +45,8 @@ impl Context {
     pub fn files(&self) -> anyhow::Result<Files> {
         self.make_data_dir()?;
         let url = self.settings.storage_url();
-        Files::open(&url).with_context(|| format!("cannot open the object store {}", without_password(&url)))
+        let opened = Files::open_with(&url, &self.settings.values.storage.store, &self.variables);
+        opened.with_context(|| format!("cannot open the object store {}", without_password(&url)))
     }
 
     /// Threads for work that keeps a core busy.

@@ -2,6 +2,7 @@
 //! and the only one that knows all the others; it holds no rule of its own.
 
 pub mod arguments;
+mod ask;
 pub mod builtin;
 pub mod commands;
 pub mod context;
@@ -9,6 +10,7 @@ pub mod logging;
 pub mod output;
 mod plugins;
 pub mod settings;
+mod traces;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -55,10 +57,14 @@ fn start(arguments: Arguments, variables: Vec<(String, String)>, output: Output)
         sources.flags.extend(flags.into_iter().filter_map(|(key, flag, address)| Some((key, flag, address.clone()?))));
     }
     let settings = Settings::load(&sources)?;
-    logging::start(&settings.values.log, matches!(command, Command::Serve { .. }))?;
-    let context = Context { settings, plugins_dir, output };
+    let traces = logging::start(&settings.values.log, matches!(command, Command::Serve { .. }))?;
+    let context = Context { settings, variables: sources.variables, plugins_dir, output };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(commands::run(&context, command))
+    let done = runtime.block_on(commands::run(&context, command));
+    if let Some(traces) = traces {
+        traces.stop();
+    }
+    done
 }
 
 /// What clap has to say: help and version are answers, anything else is a wrong use.

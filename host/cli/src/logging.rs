@@ -1,24 +1,38 @@
-//! The process's log on standard error. Standard output belongs to results.
+//! The process's log on standard error, and traces beside it. Standard output belongs to results.
 
 use anyhow::Context;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{FilterExt as _, filter_fn};
+use tracing_subscriber::fmt::Layer as Lines;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _, registry};
 
 use crate::settings::{Log, LogFormat};
+use crate::traces::{Traces, is_ours};
 
-/// Starts the log; `serving` decides how much is said when the settings don't.
+/// Starts the log; `serving` decides how much is said when the settings don't, and whether there are traces.
 ///
 /// # Errors
-/// When `log.level` cannot be understood.
-pub fn start(log: &Log, serving: bool) -> anyhow::Result<()> {
+/// When `log.level` cannot be understood, or traces cannot be exported.
+pub fn start(log: &Log, serving: bool) -> anyhow::Result<Option<Traces>> {
     let level = log.level.as_deref().unwrap_or(if serving { "info" } else { "warn" });
     let filter = EnvFilter::try_new(level).with_context(|| {
         format!("`log.level` is {level:?}; write error, warn, info, debug or trace, or directives like info,yearbook_server=debug")
     })?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    // A second start in one process (tests) keeps the first log.
-    let _ = match log.format {
-        LogFormat::Text => lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
-        LogFormat::Json => lines.json().flatten_event(true).try_init(),
+    let traces = log.otlp_endpoint.as_ref().filter(|_| serving).map(Traces::start).transpose()?;
+    let lines = Lines::default().with_writer(std::io::stderr);
+    let lines = match log.format {
+        LogFormat::Text => lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
-    Ok(())
+    // A second start in one process (tests) keeps the first log.
+    let _ = match &traces {
+        None => registry().with(lines).with(filter).try_init(),
+        // The log knows every span that traces have: a line below one that it did not know would lack the request's id.
+        Some(traces) => {
+            let spans = filter_fn(|metadata| metadata.is_span() && is_ours(metadata));
+            registry().with(lines.with_filter(filter.or(spans))).with(traces.layer()).try_init()
+        }
+    };
+    Ok(traces)
 }

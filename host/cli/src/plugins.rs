@@ -75,10 +75,11 @@ impl Kept {
     }
 }
 
-/// A sandbox with the data directory's compiled components, or without any.
+/// A sandbox with the data directory's compiled components, and what plugins fail at kept where the settings say; or without either.
 fn serving(context: &Context, workers: Arc<Workers>, cached: bool) -> anyhow::Result<Arc<Sandbox>> {
     let limits = context.settings.values.sandbox.limits;
-    sandbox(if cached { kept(context, limits) } else { Config { limits, ..Config::default() } }, workers)
+    let capsules = context.settings.values.plugins.capsules.clone();
+    sandbox(if cached { Config { capsules, ..kept(context, limits) } } else { Config { limits, ..Config::default() } }, workers)
 }
 
 /// A sandbox that keeps what it compiles where servers on the same data directory find it.

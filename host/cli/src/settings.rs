@@ -8,12 +8,14 @@ mod known;
 mod problem;
 mod variables;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 use yearbook_catalog::Retention;
 
-pub use document::{Database, Document, Log, LogFormat, PluginsSection, SandboxSection, Storage};
+pub use document::{Collector, Database, Document, Log, LogFormat, PluginsSection, SandboxSection, Storage};
 pub use problem::{Origin, Problem, Wrong};
 
 use known::Known;
@@ -53,6 +55,8 @@ pub struct Settings {
     pub file: Option<PathBuf>,
     /// Values of every key.
     pub values: Document,
+    /// What was written for keys, and where; of several for one key the one that counts.
+    pub written: Vec<Assignment>,
 }
 
 /// What the environment and the arguments say about settings. Everything is passed in, so that a test
@@ -99,7 +103,7 @@ impl Settings {
         }
         let named = sources.data_dir.clone().or_else(|| variable(&sources.variables, "YEARBOOK_DATA_DIR").map(PathBuf::from));
         let data_dir = std::path::absolute(named.unwrap_or_else(|| PathBuf::from(DATA_DIR))).context("the working directory is unknown")?;
-        Ok(Self { data_dir, file, values })
+        Ok(Self { data_dir, file, values, written: counting(assignments) })
     }
 
     /// Address of the catalogue's database.
@@ -127,6 +131,16 @@ impl Settings {
         Retention { snapshots: self.values.storage.retain_snapshots, hours: self.values.storage.retain_hours }
     }
 
+    /// How long what nothing names stays in the object store: as long as is set, and never shorter than a host may still hold it for
+    /// current and a response wait for its first bytes and for its client.
+    #[must_use]
+    pub fn unnamed_for(&self) -> Duration {
+        let Document { server, sandbox, database, storage, .. } = &self.values;
+        let waits = server.first_byte_ms.saturating_add(sandbox.limits.stalled_client_ms);
+        let least = Duration::from_millis(waits).saturating_add(Duration::from_secs(database.bounds.stale_keys_s));
+        least.max(Duration::from_secs(u64::from(storage.unnamed_hours) * 3600))
+    }
+
     /// Folder of precompiled plugins.
     #[must_use]
     pub fn cache_dir(&self) -> PathBuf {
@@ -138,6 +152,17 @@ impl Settings {
     pub fn cache_key_file(&self) -> PathBuf {
         self.values.sandbox.cache_key_file.clone().unwrap_or_else(|| self.data_dir.join("cache.key"))
     }
+}
+
+/// Of each key the last assignment, by key; empty sections say nothing.
+fn counting(assignments: Vec<Assignment>) -> Vec<Assignment> {
+    let mut by_key = BTreeMap::new();
+    for assignment in assignments {
+        if !matches!(assignment.value, Written::Typed(serde_json::Value::Object(_))) {
+            by_key.insert(assignment.key.clone(), assignment);
+        }
+    }
+    by_key.into_values().collect()
 }
 
 /// Value of a variable; an empty one counts as not set.

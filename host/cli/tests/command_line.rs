@@ -4,12 +4,20 @@
 
 #[path = "command_line/binary.rs"]
 mod binary;
+#[path = "command_line/capsules.rs"]
+mod capsules;
+#[path = "command_line/crash.rs"]
+mod crash;
 #[path = "command_line/datasets.rs"]
 mod datasets;
 #[path = "command_line/doctor.rs"]
 mod doctor;
+#[path = "command_line/gc.rs"]
+mod gc;
 #[path = "command_line/guide.rs"]
 mod guide;
+#[path = "command_line/injection.rs"]
+mod injection;
 #[path = "command_line/keys.rs"]
 mod keys;
 #[path = "command_line/plugin.rs"]
@@ -18,5 +26,9 @@ mod plugin;
 mod publish;
 #[path = "command_line/serve.rs"]
 mod serve;
+#[path = "command_line/served.rs"]
+mod served;
 #[path = "command_line/settings.rs"]
 mod settings;
+#[path = "command_line/traces.rs"]
+mod traces;

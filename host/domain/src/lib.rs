@@ -13,6 +13,7 @@ pub mod problem;
 pub mod query;
 pub mod read;
 pub mod refusal;
+pub mod stored;
 pub mod time;
 
 pub use caller::Caller;
@@ -25,4 +26,5 @@ pub use problem::Problem;
 pub use query::DataQuery;
 pub use read::ReadPlan;
 pub use refusal::Refusal;
+pub use stored::{Stored, StoredKind};
 pub use time::Millis;

@@ -10,7 +10,7 @@ mod requests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use yearbook_sandbox::{Limits, Plugin, Rejected, Sandbox};
+use yearbook_sandbox::{Capsule, Limits, Plugin, Rejected, Sandbox};
 
 use crate::Component;
 
@@ -24,6 +24,8 @@ pub struct Checked {
     pub report: Report,
     /// The plugin, where it could be loaded at all.
     pub plugin: Option<Plugin>,
+    /// Failures that can be replayed, one for each way in which it failed.
+    pub capsules: Vec<Capsule>,
 }
 
 /// Tries `component` in `sandbox`, whose limits it is measured against.
@@ -39,15 +41,23 @@ pub fn check(sandbox: &Arc<Sandbox>, component: &Component) -> Checked {
             Plugin::Generator(generator) => generator::check(generator, &mut tally),
         }
     }
-    Checked { report: tally.done(), plugin }
+    let (report, capsules) = tally.done();
+    Checked { report, plugin, capsules }
 }
 
 /// Compiles, under the sandbox's limits, and asks for the description.
 fn load(sandbox: &Arc<Sandbox>, component: &Component, tally: &mut Tally) -> Option<Plugin> {
     let begun = Instant::now();
-    let loaded = sandbox.load(&component.bytes);
+    let loaded = sandbox.try_load(&component.bytes);
     tally.compiled(begun.elapsed(), Duration::from_millis(sandbox.limits().compile_ms));
-    loaded.inspect_err(|rejected| tally.find(place_of(rejected), rejected.to_string(), advice_on(rejected))).ok()
+    match loaded {
+        Ok(plugin) => Some(plugin),
+        Err((rejected, capsule)) => {
+            tally.keep(capsule);
+            tally.find(place_of(&rejected), rejected.to_string(), advice_on(&rejected));
+            None
+        }
+    }
 }
 
 /// The description must be the same every time: the host asks once a load.

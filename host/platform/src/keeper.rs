@@ -17,6 +17,7 @@ use yearbook_domain::Millis;
 use yearbook_sandbox::{Plugin, Plugins, Registry, Rejected, Sandbox};
 use yearbook_snapshot::Files;
 
+use crate::declare::store_component;
 use crate::guard::Guard;
 use crate::lifecycle::Problem;
 use crate::{Signature, Trust, Untrusted};
@@ -94,6 +95,7 @@ impl Keeper {
         embedded: Vec<Embedded>,
     ) -> Result<Arc<Self>, Problem> {
         let mut keeper = Self { sandbox, files, registry, guard, trust, embedded: HashMap::new(), state: Mutex::default() };
+        let known: HashSet<ReleaseId> = store.releases().await?.into_iter().map(|release| release.id).collect();
         for Embedded { name, bytes, by } in embedded {
             let bytes: Bytes = match bytes {
                 Cow::Borrowed(bytes) => Bytes::from_static(bytes),
@@ -102,8 +104,8 @@ impl Keeper {
             let loaded = load(&keeper.sandbox, bytes.clone()).await;
             let plugin = loaded.map_err(|unfit| Problem::Embedded { name, by: by.clone(), reason: unfit.to_string() })?;
             let release = release(&plugin, by, true, ReleaseState::Promoted);
-            if !keeper.files.has_component(plugin.digest(), plugin.bytes()).await? {
-                keeper.files.put_component(bytes.clone()).await?;
+            if !known.contains(&release.id) || !keeper.files.has_component(plugin.digest(), plugin.bytes()).await? {
+                store_component(store, &keeper.files, bytes.clone()).await?;
             }
             store.register_release(&release).await?;
             keeper.embedded.insert(release.id.digest.clone(), bytes);

@@ -1,7 +1,7 @@
 //! What an encoder says of itself, checked: a description comes from a guest, so every field has a
 //! length and a character rule before anything else of the host sees it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::bindings::exports::yearbook::plugin::encoder as guest;
 use crate::bindings::yearbook::plugin::types as wire;
@@ -78,7 +78,7 @@ pub struct Parameter {
 }
 
 /// A parameter's value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
     /// Of [`ParameterKind::Text`].
@@ -92,7 +92,7 @@ pub enum Value {
 }
 
 /// One chosen option.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OptionValue {
     /// Name of a declared parameter.
     pub name: String,

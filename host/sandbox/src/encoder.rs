@@ -27,6 +27,7 @@ use crate::failure::{BoxError, CutOff, EncodeError, Trap};
 use crate::host::HostState;
 use crate::instance::Instance;
 use crate::lane::Lane;
+use crate::place::Full;
 use crate::sandbox::Sandbox;
 use crate::tally::{Account, Tally, Work};
 
@@ -107,14 +108,9 @@ impl Encoder {
     /// [`EncodeError::Busy`] when none comes free.
     pub async fn admit(&self) -> Result<Admission, EncodeError> {
         let runtime = Handle::try_current().map_err(|error| EncodeError::Host(error.to_string()))?;
-        let instances = &self.sandbox.instances;
-        if let Ok(permit) = Arc::clone(instances).try_acquire_owned() {
-            return Ok(Admission { permit, runtime });
-        }
-        let _waiting = self.tally.waits();
-        match tokio::time::timeout(self.sandbox.limits.queue(), Arc::clone(instances).acquire_owned()).await {
-            Ok(Ok(permit)) => Ok(Admission { permit, runtime }),
-            _ => {
+        match self.sandbox.place(&self.tally).await {
+            Ok(permit) => Ok(Admission { permit, runtime }),
+            Err(Full) => {
                 self.tally.refused();
                 Err(EncodeError::Busy { retry_after: 1 })
             }
@@ -144,7 +140,7 @@ impl Encoder {
         chosen: &[OptionValue],
         batches: Batches,
     ) -> Result<Encoded, EncodeError> {
-        let account = Account::begin(&self.tally);
+        let account = Account::begin(&self.tally, &self.sandbox.outlet);
         let span = account.span();
         match self.first_bytes(admission, &account.work(), schema, chosen, batches).instrument(span.clone()).await {
             Ok(First::Whole(bytes)) => {
@@ -222,13 +218,13 @@ impl Encoder {
         done: bool,
     ) -> Result<Begun, EncodeError> {
         let mut instance = Box::new(Instance::open(self, permit, work, schema, options)?);
-        let mut notes = Notes::new(self.sandbox.limits.note_bytes);
+        let mut notes = Notes::new();
         let head = instance.head()?;
         notes.skip(head.len());
         let piece = first.map(|part| instance.join(&part)).transpose()?;
         let part = match piece {
             Some(piece) => {
-                notes.take(piece.bytes.len(), piece.note).map_err(|trap| self.trapped(trap))?;
+                notes.take(piece.bytes.len(), piece.note);
                 piece.bytes
             }
             None => Vec::new(),
@@ -244,7 +240,7 @@ impl Encoder {
     }
 
     pub(crate) fn trapped(&self, trap: Trap) -> EncodeError {
-        EncodeError::Trapped { plugin: self.description.format.clone(), trap }
+        EncodeError::stopped(&self.description.format, trap)
     }
 }
 

@@ -12,6 +12,14 @@ pub enum Failure {
     /// The engine refused its configuration or could not reserve address space.
     #[error("the WebAssembly engine cannot start: {0:#}. Fewer `sandbox.instances` need less address space")]
     Engine(wasmtime::Error),
+    /// The folder of capsules cannot be made.
+    #[error("the folder {folder} for capsules cannot be made: {reason}; choose another with plugins.capsules")]
+    Capsules {
+        /// The folder.
+        folder: String,
+        /// The operating system's reason.
+        reason: String,
+    },
     /// The artifact cache cannot be used.
     #[error("the plugin cache {folder}: {reason}")]
     Cache {
@@ -88,6 +96,9 @@ pub enum Trap {
     /// `memory_bytes`.
     #[error("wanted more memory than {0} bytes (sandbox.memory_bytes)")]
     Memory(usize),
+    /// `total_memory_bytes`: not this guest's fault.
+    #[error("the memory of all guests together, {0} bytes, is used up (sandbox.total_memory_bytes)")]
+    TotalMemory(usize),
     /// `table_elements`.
     #[error("wanted a table of more than {0} elements (sandbox.table_elements)")]
     Table(usize),
@@ -153,6 +164,17 @@ pub enum EncodeError {
 }
 
 impl EncodeError {
+    /// A guest was stopped.
+    pub(crate) fn stopped(plugin: &str, trap: Trap) -> Self {
+        match trap {
+            Trap::TotalMemory(_) => {
+                tracing::warn!(plugin, "a response was given up: {trap}");
+                Self::Busy { retry_after: 1 }
+            }
+            trap => Self::Trapped { plugin: plugin.to_owned(), trap },
+        }
+    }
+
     /// Whether the plugin is to blame: it was stopped, or said so itself.
     #[must_use]
     pub fn is_failure_of_the_plugin(&self) -> bool {

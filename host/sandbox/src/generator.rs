@@ -14,6 +14,7 @@ use tracing::Instrument;
 use crate::bindings::generator::GeneratorPluginPre;
 use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::bindings::yearbook::plugin::types as wire;
+use crate::capsule::{CallName, Capsule, Line};
 use crate::failure::{GenerateError, Trap};
 use crate::host::HostState;
 use crate::instance::wire_option;
@@ -74,13 +75,14 @@ impl Generator {
         // Before the instance, so that a plugin that is late holds none meanwhile.
         let turn = self.lane.turn().await;
         let permit = Arc::clone(&self.sandbox.instances).acquire_owned().await;
+        self.sandbox.memory.room().await;
         drop(waiting);
         let permit = permit.map_err(|_| GenerateError::Host("the sandbox is shut down".to_owned()))?;
-        let account = Account::begin(&self.tally);
+        let account = Account::begin(&self.tally, &self.sandbox.outlet);
         let (generator, work) = (Arc::clone(self), account.work());
         let job = move || {
             let _turn = turn;
-            let (made, _) = generator.call(permit, work, &request);
+            let made = generator.call(permit, work, &request).project;
             if let Err(GenerateError::Trapped { trap, .. }) = &made {
                 generator.lane.stopped(trap);
             }
@@ -100,31 +102,52 @@ impl Generator {
         }
     }
 
-    /// Blocking: one call in an instance of its own, and what that used.
-    pub(crate) fn call(&self, permit: OwnedSemaphorePermit, work: Arc<Work>, request: &Request) -> (Result<Project, GenerateError>, Usage) {
+    /// Blocking: one call in an instance of its own.
+    pub(crate) fn call(&self, permit: OwnedSemaphorePermit, work: Arc<Work>, request: &Request) -> Made {
         let plugin = &self.description.tool;
         let options = self.description.complete(&request.options);
-        let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
+        let lent: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
         let mut store = HostState::store(&self.sandbox, work);
-        let made = request::borrow(request, &options, |request| {
+        let made = request::borrow(request, &lent, |request| {
             HostState::call(&mut store, |store| {
                 let guest = self.pre.instantiate(&mut *store)?;
                 guest.yearbook_plugin_generator().call_generate(store, request)
             })
         });
-        let used = store.data().used();
+        let (state, usage) = (store.data(), store.data().used());
         if let Ok(Ok(project)) = &made {
-            store.data().work().returned(project.files.iter().map(|file| file.content.len()).sum());
+            state.work().returned(project.files.iter().map(|file| file.content.len()).sum());
+        }
+        let project = checked(plugin, made);
+        let log = state.heard().to_vec();
+        if let Err(error) = &project
+            && state.work().outlet().is_open()
+        {
+            let capsule = Capsule::of_request(state.work().release(), request, options, &self.sandbox.limits);
+            capsule.leave(CallName::Generate, error, &log, state.work());
         }
         // The instance goes before its place in the pool is given back.
         drop(store);
         drop(permit);
-        (checked(plugin, made), used)
+        Made { project, usage, log }
     }
 }
 
+/// What came of a call.
+pub(crate) struct Made {
+    /// The files, or why there are none.
+    pub(crate) project: Result<Project, GenerateError>,
+    /// What the instance used.
+    pub(crate) usage: Usage,
+    /// What it logged, where failures are kept.
+    pub(crate) log: Vec<Line>,
+}
+
 fn checked(plugin: &str, made: Result<Result<guest::Project, wire::Error>, Trap>) -> Result<Project, GenerateError> {
-    let made = made.map_err(|trap| GenerateError::Trapped { plugin: plugin.to_owned(), trap })?;
+    let made = made.map_err(|trap| match trap {
+        Trap::TotalMemory(_) => GenerateError::Host(trap.to_string()),
+        trap => GenerateError::Trapped { plugin: plugin.to_owned(), trap },
+    })?;
     let project = made.map_err(|error| declined(plugin, error))?;
     Project::check(project).map_err(|rule| GenerateError::Output { plugin: plugin.to_owned(), rule })
 }

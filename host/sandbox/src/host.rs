@@ -7,8 +7,10 @@ use rustix::time::{ClockId, clock_gettime};
 use wasmtime::{ResourceLimiter, Store, UpdateDeadline};
 
 use crate::bindings::yearbook::plugin::{log, types};
+use crate::capsule::Line;
 use crate::failure::Trap;
 use crate::limits::Limits;
+use crate::memory::Memory;
 use crate::sandbox::Sandbox;
 use crate::tally::Work;
 use crate::usage::Usage;
@@ -25,10 +27,15 @@ const HANDLES: usize = 64;
 pub(crate) struct HostState {
     /// Where it is counted, and whose it is.
     work: Arc<Work>,
+    /// What all instances hold, and this one's part of it.
+    memory: Arc<Memory>,
+    held: usize,
     limits: Limits,
     lines_left: u32,
     /// Whether the log was told that lines are missing.
     told: bool,
+    /// What was logged, where a failure would be kept.
+    heard: Vec<Line>,
     /// Which limit denied growth during the call at hand: the guest then traps as `unreachable`, like any
     /// panic, and only this tells why.
     denied: Option<Trap>,
@@ -59,9 +66,12 @@ impl HostState {
         let deadline = Deadline { cpu: Duration::ZERO, wall: Instant::now(), broken: None };
         let state = Self {
             work,
+            memory: Arc::clone(&sandbox.memory),
+            held: 0,
             limits,
             lines_left: LOG_LINES,
             told: false,
+            heard: Vec::new(),
             denied: None,
             deadline,
             used: Usage::default(),
@@ -96,6 +106,11 @@ impl HostState {
     /// Where the instance is counted.
     pub(crate) fn work(&self) -> &Work {
         &self.work
+    }
+
+    /// What the instance has logged so far; nothing where failures are not kept.
+    pub(crate) fn heard(&self) -> &[Line] {
+        &self.heard
     }
 
     /// What the instance has used so far.
@@ -142,19 +157,24 @@ impl HostState {
 
 impl Drop for HostState {
     fn drop(&mut self) {
+        self.memory.give_back(self.held);
         self.work.leave();
     }
 }
 
 impl ResourceLimiter for HostState {
-    fn memory_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        let granted = desired <= self.limits.memory_bytes;
-        if granted {
-            self.used.memory_bytes = self.used.memory_bytes.max(desired);
-        } else {
+    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let more = desired.saturating_sub(current);
+        if desired > self.limits.memory_bytes {
             self.denied = Some(Trap::Memory(self.limits.memory_bytes));
+        } else if !self.memory.take(more) {
+            self.denied = Some(Trap::TotalMemory(self.limits.total_memory_bytes));
+        } else {
+            self.held += more;
+            self.used.memory_bytes = self.used.memory_bytes.max(desired);
+            return Ok(true);
         }
-        Ok(granted)
+        Ok(false)
     }
 
     fn table_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
@@ -182,12 +202,22 @@ impl log::Host for HostState {
         }
         self.lines_left -= 1;
         let message = escape(&message, LOG_BYTES);
+        let name = match level {
+            log::Level::Trace => "trace",
+            log::Level::Debug => "debug",
+            log::Level::Info => "info",
+            log::Level::Warn => "warn",
+            log::Level::Error => "error",
+        };
         match level {
             log::Level::Trace => tracing::trace!(plugin, "{message}"),
             log::Level::Debug => tracing::debug!(plugin, "{message}"),
             log::Level::Info => tracing::info!(plugin, "{message}"),
             log::Level::Warn => tracing::warn!(plugin, "{message}"),
             log::Level::Error => tracing::error!(plugin, "{message}"),
+        }
+        if self.work.outlet().is_open() {
+            self.heard.push(Line { level: name.to_owned(), message });
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use wasmtime::component::ResourceAny;
 
 use crate::bindings::EncoderPlugin;
 use crate::bindings::exports::yearbook::plugin::encoder as wire;
+use crate::capsule::{CallName, Capsule, Line};
 use crate::convert::{Converter, WireSchema};
 use crate::description::{OptionValue, Value};
 use crate::encoder::{Encoder, Notes, concat};
@@ -37,6 +38,9 @@ pub(crate) struct Instance {
     name_bytes: usize,
     /// Bytes that have come in and that the guest may still give out: it may hold rows back.
     allowance: usize,
+    note_bytes: usize,
+    /// Filled while the response is made, where its failure would be kept: at most one part is held for that.
+    capsule: Option<Box<Capsule>>,
     /// Given back when the instance is dropped.
     _permit: OwnedSemaphorePermit,
 }
@@ -52,6 +56,8 @@ impl Instance {
     ) -> Result<Self, EncodeError> {
         let dictionaries = encoder.description.dictionaries;
         let flattened = WireSchema::new(schema, dictionaries).map_err(|error| EncodeError::Host(error.to_string()))?;
+        let limits = &encoder.sandbox.limits;
+        let kept = work.outlet().is_open().then(|| Box::new(Capsule::of_response(work.release(), schema, options, limits)));
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
         let mut store = HostState::store(&encoder.sandbox, work);
         let opened = HostState::call(&mut store, |store| {
@@ -59,24 +65,41 @@ impl Instance {
             let encoding = flattened.borrow(|schema| guest.yearbook_plugin_encoder().encoding().call_open(store, schema, &options))?;
             Ok((guest, encoding))
         });
-        let (guest, encoding) = opened.map_err(|trap| encoder.trapped(trap))?;
-        let encoding = encoding.map_err(|error| guest_error(&encoder.description.format, error))?;
+        let opened = opened.map_err(|trap| encoder.trapped(trap));
+        let opened = opened.and_then(|(guest, encoding)| match encoding {
+            Ok(encoding) => Ok((guest, encoding)),
+            Err(error) => Err(guest_error(&encoder.description.format, error)),
+        });
+        let (guest, encoding) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                leave(kept, CallName::Open, &error, &store);
+                return Err(error);
+            }
+        };
         Ok(Self {
             store,
             guest,
             encoding,
             converter: Converter::new(dictionaries),
-            amplification: encoder.sandbox.limits.amplification,
+            amplification: limits.amplification,
             name_bytes: flattened.name_bytes().div_ceil(schema.fields().len().max(1)),
-            allowance: flattened.name_bytes().saturating_mul(encoder.sandbox.limits.amplification),
+            allowance: flattened.name_bytes().saturating_mul(limits.amplification),
+            note_bytes: limits.note_bytes,
+            capsule: kept,
             _permit: permit,
         })
     }
 
     /// Bytes before the first row.
     pub(crate) fn head(&mut self) -> Result<Vec<u8>, EncodeError> {
-        let encoding = self.encoding;
-        self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_head(store, encoding))
+        let (encoding, allowance) = (self.encoding, self.allowance);
+        let head = self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_head(store, encoding));
+        let head = head.map_err(|error| self.failed(CallName::Head, allowance, error))?;
+        if let Some(capsule) = &mut self.capsule {
+            capsule.about.before.head = true;
+        }
+        Ok(head)
     }
 
     /// What batches become, joined.
@@ -87,18 +110,67 @@ impl Instance {
     /// What a batch becomes.
     pub(crate) fn part(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
         let crossing = self.converter.convert(batch).map_err(|error| EncodeError::Host(error.to_string()))?;
+        if let Some(capsule) = &mut self.capsule {
+            // Its columns are shared, not copied.
+            capsule.batch = Some(batch.clone());
+        }
+        let allowance = self.allowance;
         self.store.data().work().given(batch.num_rows(), crossing.bytes());
         let weight = crossing.bytes().saturating_add(crossing.cells.saturating_mul(self.name_bytes + CELL_BYTES));
         self.allowance = self.allowance.saturating_add(weight.saturating_mul(self.amplification));
         let encoding = self.encoding;
-        crossing.borrow(|rows| self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_part(store, encoding, rows)))
+        let made =
+            crossing.borrow(|rows| self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_part(store, encoding, rows)));
+        let made = made.and_then(|piece: wire::Piece| self.noted(piece)).map_err(|error| self.failed(CallName::Part, allowance, error))?;
+        if let Some(capsule) = &mut self.capsule {
+            capsule.about.before.parts += 1;
+        }
+        Ok(made)
+    }
+
+    /// Counts what a part leaves for the tail.
+    fn noted(&mut self, piece: wire::Piece) -> Result<wire::Piece, EncodeError> {
+        let before = self.store.data().work().noted(piece.note.len());
+        if let Some(capsule) = &mut self.capsule {
+            capsule.about.before.noted = before;
+        }
+        let fits = before.saturating_add(piece.note.len()) <= self.note_bytes;
+        if fits { Ok(piece) } else { Err(self.trapped(Trap::Notes(self.note_bytes))) }
     }
 
     /// Bytes after the last row.
     pub(crate) fn tail(&mut self, notes: &Notes) -> Result<Vec<u8>, EncodeError> {
+        let allowance = self.allowance;
         self.allowance = self.allowance.saturating_add(notes.bytes().saturating_mul(self.amplification));
         let encoding = self.encoding;
-        notes.borrow(|notes| self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_tail(store, encoding, notes)))
+        let made =
+            notes.borrow(|notes| self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_tail(store, encoding, notes)));
+        made.map_err(|error| {
+            if let Some(capsule) = &mut self.capsule {
+                capsule.notes = notes.kept().to_vec();
+            }
+            self.failed(CallName::Tail, allowance, error)
+        })
+    }
+
+    /// What it has logged so far; nothing where failures are not kept.
+    pub(crate) fn heard(&self) -> &[Line] {
+        self.store.data().heard()
+    }
+
+    /// Sets what it may still give out to what it was when a call failed.
+    pub(crate) fn allow(&mut self, allowance: usize) {
+        self.allowance = allowance;
+    }
+
+    /// Leaves a capsule behind, where one is wanted.
+    fn failed(&mut self, call: CallName, allowance: usize, error: EncodeError) -> EncodeError {
+        let mut capsule = self.capsule.take();
+        if let Some(capsule) = &mut capsule {
+            capsule.about.before.allowance = allowance;
+        }
+        leave(capsule, call, &error, &self.store);
+        error
     }
 
     fn call<T: Output>(
@@ -120,7 +192,13 @@ impl Instance {
     }
 
     fn trapped(&self, trap: Trap) -> EncodeError {
-        EncodeError::Trapped { plugin: self.store.data().work().plugin().to_owned(), trap }
+        EncodeError::stopped(self.store.data().work().plugin(), trap)
+    }
+}
+
+fn leave(capsule: Option<Box<Capsule>>, call: CallName, error: &EncodeError, store: &Store<HostState>) {
+    if let Some(capsule) = capsule {
+        capsule.leave(call, error, store.data().heard(), store.data().work());
     }
 }
 

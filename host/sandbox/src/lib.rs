@@ -4,6 +4,8 @@
 
 mod bindings;
 mod cache;
+mod capsule;
+mod claims;
 mod compile;
 mod convert;
 mod description;
@@ -15,6 +17,8 @@ mod host;
 mod instance;
 mod lane;
 mod limits;
+mod memory;
+mod place;
 mod registry;
 mod sandbox;
 mod shape;
@@ -23,6 +27,10 @@ mod trial;
 mod usage;
 mod words;
 
+pub use capsule::{
+    About, Before, CAPSULE_BYTES, CAPSULE_VERSION, CallName, Capsule, Failing, Fault, Line, NotReplayed, Replayed, Unreadable,
+};
+pub use claims::claimed_bytes;
 pub use compile::{Compiler, compile_as_child};
 pub use description::{Description, OptionValue, Parameter, ParameterKind, Value};
 pub use encoder::{Admission, Batches, Encoded, Encoder};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// What a guest may use. Changing `stack_bytes`, `instances`, `memory_bytes` or `table_elements`
+/// What a guest may use. Changing `stack_bytes`, `instances`, `memory_bytes`, `total_memory_bytes` or `table_elements`
 /// takes effect when the engine is made, that is at start-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -35,9 +35,18 @@ pub struct Limits {
     /// client that reads slowly holds one (measured: some 8 MB with its buffers), so there must be
     /// many more than cores. Default 512.
     pub instances: u32,
+    /// Linear memory of all instances together, bytes. New responses wait while three quarters are taken; a guest that
+    /// wants more than there is ends its response, which is not its fault. Default 4 GiB: 512 slow clients of our encoders,
+    /// or 100 instances of a Python guest.
+    pub total_memory_bytes: usize,
     /// How long a response may wait for an instance, milliseconds, before it is answered 503.
     /// Default 2,000: longer than a burst, shorter than a client's patience.
     pub queue_ms: u64,
+    /// Responses that may wait for an instance at once; more are answered 503 without waiting. Default 1,024.
+    pub queue: usize,
+    /// Jobs that may wait for a worker, a thread, before new responses are answered 503: what is asked for then would begin
+    /// seconds late. Default 256: small ones take 0.2 ms each, searches in a million rows some 10.
+    pub backlog: usize,
     /// Instances that make one response at once, where its format's parts are independent. Default 0: as
     /// many as there are worker threads. Further instances help only while a worker has nothing else to do
     /// and half of all instances are free; each may have one more chunk made than `buffered_chunks`.
@@ -70,7 +79,10 @@ impl Default for Limits {
             amplification: 8,
             note_bytes: 16 << 20,
             instances: 512,
+            total_memory_bytes: 4 << 30,
             queue_ms: 2_000,
+            queue: 1_024,
+            backlog: 256,
             parallel_parts: 0,
             buffered_chunks: 2,
             stalled_client_ms: 60_000,
@@ -94,7 +106,7 @@ impl Limits {
         Duration::from_millis(self.wall_ms_per_call)
     }
 
-    pub(crate) fn queue(&self) -> Duration {
+    pub(crate) fn patience(&self) -> Duration {
         Duration::from_millis(self.queue_ms)
     }
 

@@ -1,6 +1,9 @@
 //! The sandbox: makes plugins of component bytes. A component is measured, its imports are read and
 //! its description is checked before it can serve anything.
 
+mod link;
+mod plugin;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,99 +11,29 @@ use std::time::Instant;
 
 use sha2::{Digest, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use wasmtime::component::{Component, HasSelf, Linker};
+use wasmtime::component::Component;
 use wasmtime::{Engine, Store};
 use yearbook_workers::Workers;
 
-use crate::bindings::generator::{GeneratorPlugin, GeneratorPluginPre};
-use crate::bindings::{EncoderPlugin, EncoderPluginPre};
 use crate::cache::{self, Cache};
+use crate::capsule::{CallName, Capsule, Outlet};
 use crate::compile::Compiler;
 use crate::description::Description;
 use crate::encoder::Encoder;
 use crate::engine;
-use crate::failure::{Failure, Rejected};
+use crate::failure::{Failure, Rejected, Trap};
 use crate::generator::{Generator, GeneratorDescription};
 use crate::host::HostState;
 use crate::lane::Lane;
 use crate::limits::Limits;
+use crate::memory::Memory;
 use crate::shape::Shape;
 use crate::tally::{Counts, Ledger, ReleaseName, Tally, Work};
-use crate::words::clean;
 
-/// What a component may import: `log`, and the interface of shared types, which has no function.
-const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.0.0", "yearbook:plugin/types@1.0.0"];
-
-/// Refused imports that are named: a component may have thousands.
-const IMPORTS_NAMED: usize = 20;
+pub use plugin::Plugin;
 
 /// The export that tells a generator from an encoder.
 const GENERATOR: &str = "yearbook:plugin/generator@1.0.0";
-
-/// A loaded plugin of either kind.
-#[derive(Clone)]
-pub enum Plugin {
-    /// An output format.
-    Encoder(Arc<Encoder>),
-    /// An integration.
-    Generator(Arc<Generator>),
-}
-
-impl Plugin {
-    /// Format or tool.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Encoder(encoder) => &encoder.description.format,
-            Self::Generator(generator) => &generator.description.tool,
-        }
-    }
-
-    /// `encoder` or `generator`.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Encoder(_) => "encoder",
-            Self::Generator(_) => "generator",
-        }
-    }
-
-    /// The plugin's own version.
-    #[must_use]
-    pub fn version(&self) -> &str {
-        match self {
-            Self::Encoder(encoder) => &encoder.description.version,
-            Self::Generator(generator) => &generator.description.version,
-        }
-    }
-
-    /// Lower-case hexadecimal SHA-256 of the component.
-    #[must_use]
-    pub fn digest(&self) -> &str {
-        match self {
-            Self::Encoder(encoder) => &encoder.digest,
-            Self::Generator(generator) => &generator.digest,
-        }
-    }
-
-    /// What this release has done so far.
-    #[must_use]
-    pub fn tally(&self) -> &Tally {
-        match self {
-            Self::Encoder(encoder) => encoder.tally(),
-            Self::Generator(generator) => generator.tally(),
-        }
-    }
-
-    /// Size of the component in bytes.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        match self {
-            Self::Encoder(encoder) => encoder.bytes,
-            Self::Generator(generator) => generator.bytes,
-        }
-    }
-}
 
 /// What a sandbox is made of.
 #[derive(Clone, Debug, Default)]
@@ -113,6 +46,8 @@ pub struct Config {
     pub cache_key: Option<PathBuf>,
     /// Who compiles.
     pub compiler: Compiler,
+    /// Folder for the capsules of failures, made for its owner alone where there is none; none: only trials hand them out.
+    pub capsules: Option<PathBuf>,
 }
 
 /// One engine with its limits. Plugins of a sandbox share its instances and its workers.
@@ -120,6 +55,10 @@ pub struct Sandbox {
     pub(crate) limits: Limits,
     pub(crate) workers: Arc<Workers>,
     pub(crate) instances: Arc<Semaphore>,
+    /// What they hold.
+    pub(crate) memory: Arc<Memory>,
+    /// Responses that wait for one.
+    pub(crate) waiting: AtomicUsize,
     /// Jobs of encoders that run or wait for a worker.
     jobs: Arc<AtomicUsize>,
     pub(crate) engine: Engine,
@@ -128,6 +67,8 @@ pub struct Sandbox {
     cache: Option<Cache>,
     compiler: Compiler,
     ledger: Ledger,
+    /// Where capsules go.
+    pub(crate) outlet: Outlet,
 }
 
 /// A job that runs or waits, counted until it is dropped.
@@ -143,11 +84,12 @@ impl Sandbox {
     /// Starts the engine.
     ///
     /// # Errors
-    /// When the engine cannot reserve its address space or the cache folder cannot be used.
+    /// When the engine cannot reserve its address space, the cache folder cannot be used or the folder for capsules cannot be made.
     pub fn new(config: &Config, workers: Arc<Workers>) -> Result<Arc<Self>, Failure> {
         let open = |folder: &PathBuf| Cache::open(folder, &config.cache_key.clone().unwrap_or_else(|| folder.with_extension("key")));
         let cache = config.cache.as_ref().map(open).transpose()?;
-        Self::with(config.limits, workers, cache, config.compiler.clone(), false)
+        let outlet = config.capsules.as_deref().map_or(Ok(Outlet::Closed), Outlet::folder)?;
+        Self::with(config.limits, workers, cache, config.compiler.clone(), outlet, false)
     }
 
     /// A sandbox that counts the instructions of guests ([`crate::Usage::instructions`]). Slower than one that serves, and
@@ -156,20 +98,30 @@ impl Sandbox {
     /// # Errors
     /// As [`Sandbox::new`].
     pub fn counting(limits: Limits, workers: Arc<Workers>) -> Result<Arc<Self>, Failure> {
-        Self::with(limits, workers, None, Compiler::Here, true)
+        Self::with(limits, workers, None, Compiler::Here, Outlet::Closed, true)
     }
 
-    fn with(limits: Limits, workers: Arc<Workers>, cache: Option<Cache>, compiler: Compiler, counting: bool) -> Result<Arc<Self>, Failure> {
+    fn with(
+        limits: Limits,
+        workers: Arc<Workers>,
+        cache: Option<Cache>,
+        compiler: Compiler,
+        outlet: Outlet,
+        counting: bool,
+    ) -> Result<Arc<Self>, Failure> {
         Ok(Arc::new(Self {
             limits,
             workers,
             instances: Arc::new(Semaphore::new(limits.instances as usize)),
+            memory: Arc::new(Memory::new(limits.total_memory_bytes)),
+            waiting: AtomicUsize::new(0),
             jobs: Arc::default(),
             engine: engine::start(&limits, counting)?,
             counting,
             cache,
             compiler,
             ledger: Ledger::default(),
+            outlet,
         }))
     }
 
@@ -183,6 +135,12 @@ impl Sandbox {
     #[must_use]
     pub fn free_instances(&self) -> usize {
         self.instances.available_permits()
+    }
+
+    /// Linear memory that instances hold at this moment, bytes.
+    #[must_use]
+    pub fn held_memory(&self) -> usize {
+        self.memory.held()
     }
 
     /// What each release that was loaded here has done so far, in the order in which they were first loaded.
@@ -207,9 +165,9 @@ impl Sandbox {
         self.jobs.load(Ordering::Relaxed) < self.workers.threads()
     }
 
-    /// Whether half of all instances are free.
+    /// Whether half of all instances are free, and memory for more.
     pub(crate) fn has_room(&self) -> bool {
-        self.instances.available_permits() > self.limits.instances as usize / 2
+        self.memory.has_room() && self.instances.available_permits() > self.limits.instances as usize / 2
     }
 
     /// A place for an instance that a response could do without: only where plenty are free.
@@ -226,13 +184,27 @@ impl Sandbox {
     /// # Errors
     /// [`Rejected`], which says what the component does wrong.
     pub fn load(self: &Arc<Self>, bytes: &[u8]) -> Result<Plugin, Rejected> {
+        self.load_into(bytes, &self.outlet)
+    }
+
+    /// As [`Sandbox::load`], with the capsule of a `describe` that failed.
+    ///
+    /// # Errors
+    /// [`Rejected`], and the capsule unless it is in the sandbox's folder.
+    pub fn try_load(self: &Arc<Self>, bytes: &[u8]) -> Result<Plugin, (Rejected, Option<Box<Capsule>>)> {
+        let outlet = self.outlet.or_hand();
+        self.load_into(bytes, &outlet).map_err(|rejected| (rejected, outlet.take()))
+    }
+
+    /// As [`Sandbox::load`]; the capsule of a `describe` that failed goes to `outlet`.
+    pub(crate) fn load_into(self: &Arc<Self>, bytes: &[u8], outlet: &Outlet) -> Result<Plugin, Rejected> {
         if bytes.len() > self.limits.component_bytes {
             return Err(Rejected::TooLarge { bytes: bytes.len(), limit: self.limits.component_bytes });
         }
         let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let begun = Instant::now();
         let (component, from_cache) = self.component(&digest, bytes)?;
-        self.check_imports(&component)?;
+        link::check_imports(&self.engine, &component)?;
         let (sandbox, bytes) = (Arc::clone(self), bytes.len() as u64);
         let tally = |kind, name: &str, version: &str| {
             let release = ReleaseName { kind, name: name.to_owned(), version: version.to_owned(), digest: digest.clone() };
@@ -241,15 +213,15 @@ impl Sandbox {
             tally
         };
         if component.component_type().exports(&self.engine).any(|(name, _)| name == GENERATOR) {
-            let pre = self.link_generator(&component).map_err(|error| Rejected::Interface(clean(&format!("{error:#}"))))?;
-            let raw = self.ask(|store| pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store))?;
-            let description = GeneratorDescription::check(raw).map_err(Rejected::Description)?;
+            let pre = link::generator(&self.engine, &component)?;
+            let ask = |store: &mut Store<HostState>| pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store);
+            let description = self.ask("generator", &digest, outlet, ask, GeneratorDescription::check)?;
             let tally = tally("generator", &description.tool, &description.version);
             return Ok(Plugin::Generator(Arc::new(Generator { sandbox, pre, description, digest, bytes, tally, lane: Lane::new() })));
         }
-        let pre = self.link_encoder(&component).map_err(|error| Rejected::Interface(clean(&format!("{error:#}"))))?;
-        let raw = self.ask(|store| pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store))?;
-        let description = Description::check(raw).map_err(Rejected::Description)?;
+        let pre = link::encoder(&self.engine, &component)?;
+        let ask = |store: &mut Store<HostState>| pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store);
+        let description = self.ask("encoder", &digest, outlet, ask, Description::check)?;
         let tally = tally("encoder", &description.format, &description.version);
         Ok(Plugin::Encoder(Arc::new(Encoder { sandbox, pre, description, digest, bytes, tally, lane: Arc::new(Lane::new()) })))
     }
@@ -288,37 +260,29 @@ impl Sandbox {
         }
     }
 
-    fn check_imports(&self, component: &Component) -> Result<(), Rejected> {
-        let mut refused: Vec<String> = component
-            .component_type()
-            .imports(&self.engine)
-            .filter(|(name, _)| !IMPORTS.contains(name))
-            .map(|(name, _)| clean(name))
-            .collect();
-        let more = refused.len().saturating_sub(IMPORTS_NAMED);
-        if more > 0 {
-            refused.truncate(IMPORTS_NAMED);
-            refused.push(format!("{more} more"));
-        }
-        if refused.is_empty() { Ok(()) } else { Err(Rejected::Imports(refused)) }
-    }
-
-    fn link_encoder(&self, component: &Component) -> wasmtime::Result<EncoderPluginPre<HostState>> {
-        let mut linker = Linker::new(&self.engine);
-        EncoderPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state)?;
-        EncoderPluginPre::new(linker.instantiate_pre(component)?)
-    }
-
-    fn link_generator(&self, component: &Component) -> wasmtime::Result<GeneratorPluginPre<HostState>> {
-        let mut linker = Linker::new(&self.engine);
-        GeneratorPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state)?;
-        GeneratorPluginPre::new(linker.instantiate_pre(component)?)
-    }
-
-    /// Calls a plugin's `describe` in an instance of its own.
-    fn ask<T>(&self, describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<T>) -> Result<T, Rejected> {
+    /// Calls a plugin's `describe` in an instance of its own, and checks what it says.
+    fn ask<Raw, Checked>(
+        &self,
+        kind: &str,
+        digest: &str,
+        outlet: &Outlet,
+        describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<Raw>,
+        check: impl FnOnce(Raw) -> Result<Checked, String>,
+    ) -> Result<Checked, Rejected> {
         let _permit = self.instances.try_acquire().map_err(|_| Rejected::Busy)?;
-        let mut store = HostState::store(self, Work::new(Arc::new(Tally::of_nobody())));
-        Ok(HostState::call(&mut store, describe)?)
+        let work = Work::new(Arc::new(Tally::of_nobody()), outlet.clone());
+        let mut store = HostState::store(self, Arc::clone(&work));
+        let said = HostState::call(&mut store, describe).map_err(|trap| match trap {
+            // What others hold is not the component's fault.
+            Trap::TotalMemory(_) => Rejected::Busy,
+            trap => Rejected::Trapped(trap),
+        });
+        let said = said.and_then(|raw| check(raw).map_err(Rejected::Description));
+        if let Err(rejected) = &said
+            && outlet.is_open()
+        {
+            Capsule::of_component(kind, digest, &self.limits).leave(CallName::Describe, rejected, store.data().heard(), &work);
+        }
+        said
     }
 }

@@ -9,10 +9,11 @@ use std::time::Duration;
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 
+use crate::capsule::Capsule;
 use crate::description::OptionValue;
 use crate::encoder::{Encoder, Notes};
 use crate::failure::{EncodeError, GenerateError};
-use crate::generator::{Generator, Project, Request};
+use crate::generator::{Generator, Made, Project, Request};
 use crate::instance::Instance;
 use crate::tally::Work;
 use crate::usage::Usage;
@@ -59,6 +60,8 @@ pub enum Call {
     Part(usize),
     /// `tail`.
     Tail,
+    /// `generate`.
+    Generate,
 }
 
 impl fmt::Display for Call {
@@ -68,6 +71,7 @@ impl fmt::Display for Call {
             Self::Head => f.write_str("head"),
             Self::Part(batch) => write!(f, "part (batch {batch})"),
             Self::Tail => f.write_str("tail"),
+            Self::Generate => f.write_str("generate"),
         }
     }
 }
@@ -75,11 +79,13 @@ impl fmt::Display for Call {
 /// A trial that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{call}: {error}")]
-pub struct Failed {
+pub struct Failed<E: std::error::Error = EncodeError> {
     /// In which call.
     pub call: Call,
     /// Why.
-    pub error: EncodeError,
+    pub error: E,
+    /// What the call was given; none where it is in the sandbox's folder of capsules, or where the plugin is not to blame.
+    pub capsule: Option<Box<Capsule>>,
 }
 
 impl Encoder {
@@ -90,12 +96,12 @@ impl Encoder {
     /// [`Failed`], with the call that failed.
     pub fn trial(&self, schema: &Schema, chosen: &[OptionValue], batches: &[RecordBatch], apart: bool) -> Result<Trial, Failed> {
         let options = self.description().complete(chosen);
-        let work = Work::new(Arc::clone(&self.tally));
+        let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.or_hand());
         let mut runner = Runner { encoder: self, work, schema, options, usage: Usage::default(), weight: 0 };
         let mut ends = runner.open()?;
-        let mut notes = Notes::new(self.sandbox.limits.note_bytes);
+        let mut notes = Notes::new();
         let mut separator = 0;
-        let head = at(Call::Head, ends.head())?;
+        let head = runner.at(Call::Head, ends.head())?;
         runner.returned(head.len());
         notes.skip(head.len());
         let mut parts = Vec::with_capacity(batches.len());
@@ -104,19 +110,18 @@ impl Encoder {
             let mut own = if apart { Some(runner.open()?) } else { None };
             let instance = own.as_mut().unwrap_or(&mut ends);
             let before = instance.allowance();
-            let piece = at(call, instance.part(batch))?;
+            let piece = runner.at(call, instance.part(batch))?;
             runner.weigh(before, instance.allowance(), piece.bytes.len() + piece.note.len());
             runner.returned(piece.bytes.len());
             notes.skip(separator);
             separator = self.description().separator.as_ref().map_or(0, Vec::len);
-            let plugin = || self.description().format.clone();
-            at(call, notes.take(piece.bytes.len(), piece.note).map_err(|trap| EncodeError::Trapped { plugin: plugin(), trap }))?;
+            notes.take(piece.bytes.len(), piece.note);
             parts.push(piece.bytes);
             if let Some(own) = own {
                 runner.done(&own);
             }
         }
-        let tail = at(Call::Tail, ends.tail(&notes))?;
+        let tail = runner.at(Call::Tail, ends.tail(&notes))?;
         runner.returned(tail.len());
         runner.done(&ends);
         Ok(Trial { head, parts, tail, usage: runner.usage, cpu: runner.work.cpu(), weight: runner.weight })
@@ -127,12 +132,14 @@ impl Generator {
     /// Makes the files of one answer, with what the instance used.
     ///
     /// # Errors
-    /// [`GenerateError`].
-    pub fn trial(&self, request: &Request) -> Result<(Project, Usage), GenerateError> {
+    /// [`Failed`].
+    pub fn trial(&self, request: &Request) -> Result<(Project, Usage), Failed<GenerateError>> {
+        let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.or_hand());
+        let failed = |error| Failed { call: Call::Generate, error, capsule: work.outlet().take() };
         let permit = Arc::clone(&self.sandbox.instances).try_acquire_owned();
-        let permit = permit.map_err(|_| GenerateError::Host("no instance is free; try again".to_owned()))?;
-        let (outcome, mut usage) = self.call(permit, Work::new(Arc::clone(&self.tally)), request);
-        let project = outcome?;
+        let permit = permit.map_err(|_| failed(GenerateError::Host("no instance is free; try again".to_owned())))?;
+        let Made { project, mut usage, .. } = self.call(permit, Arc::clone(&work), request);
+        let project = project.map_err(failed)?;
         usage.output_bytes = project.files.iter().map(|file| file.content.len()).sum();
         Ok((project, usage))
     }
@@ -151,8 +158,12 @@ struct Runner<'a> {
 impl Runner<'_> {
     fn open(&self) -> Result<Instance, Failed> {
         let permit = Arc::clone(&self.encoder.sandbox.instances).try_acquire_owned();
-        let permit = at(Call::Open, permit.map_err(|_| EncodeError::Busy { retry_after: 1 }))?;
-        at(Call::Open, Instance::open(self.encoder, permit, Arc::clone(&self.work), self.schema, &self.options))
+        let permit = self.at(Call::Open, permit.map_err(|_| EncodeError::Busy { retry_after: 1 }))?;
+        self.at(Call::Open, Instance::open(self.encoder, permit, Arc::clone(&self.work), self.schema, &self.options))
+    }
+
+    fn at<T>(&self, call: Call, outcome: Result<T, EncodeError>) -> Result<T, Failed> {
+        outcome.map_err(|error| Failed { call, error, capsule: self.work.outlet().take() })
     }
 
     fn returned(&mut self, bytes: usize) {
@@ -168,8 +179,4 @@ impl Runner<'_> {
     fn done(&mut self, instance: &Instance) {
         self.usage = self.usage.and(instance.used());
     }
-}
-
-fn at<T>(call: Call, outcome: Result<T, EncodeError>) -> Result<T, Failed> {
-    outcome.map_err(|error| Failed { call, error })
 }

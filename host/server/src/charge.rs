@@ -1,8 +1,8 @@
-//! Charging a request (contract 5): reserved before the work, given back unless the answer is 2xx. HEAD costs nothing and is
-//! answered even when the quota is used up; 304 never gets here.
+//! Charging a request (contract 5): reserved before the work, given back unless the answer is 2xx, or 307 to the stored file itself. HEAD
+//! costs nothing and is answered even when the quota is used up; 304 never gets here.
 
 use axum::response::Response;
-use http::Method;
+use http::{Method, StatusCode};
 use yearbook_catalog::{Usage, UsedUp};
 use yearbook_domain::Refusal;
 
@@ -26,7 +26,7 @@ pub(crate) async fn charged(
         .await?
         .map_err(|UsedUp { limit, resets_at, .. }| Refusal::QuotaUsedUp { limit, resets_at })?;
     match work.await {
-        Ok(mut response) if response.status().is_success() => {
+        Ok(mut response) if response.status().is_success() || response.status() == StatusCode::TEMPORARY_REDIRECT => {
             let usage = Usage { used: reservation.used(), limit: reservation.limit(), resets_at: reservation.resets_at() };
             response.extensions_mut().insert(usage);
             reservation.commit();

@@ -46,7 +46,7 @@ pub(crate) enum Error {
     },
     /// 503: the response did not begin in time.
     TimedOut,
-    /// 503: the catalogue does not answer.
+    /// 503: the catalogue or the object store does not answer.
     Unavailable,
     /// 500: the plugin that makes the response failed, which was logged. Another release of it may do better.
     PluginFailed,
@@ -108,6 +108,10 @@ impl From<yearbook_catalog::Failure> for Error {
 
 impl From<yearbook_snapshot::Failure> for Error {
     fn from(failure: yearbook_snapshot::Failure) -> Self {
+        if failure.is_outage() {
+            tracing::error!(%failure, "the object store does not answer");
+            return Self::Unavailable;
+        }
         Self::broken("read stored data", &failure)
     }
 }

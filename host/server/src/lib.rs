@@ -26,5 +26,5 @@ pub use respond::kept::CacheCounts;
 pub use router::app;
 pub use routes::openapi::openapi;
 pub use serve::serve;
-pub use settings::{LimitSettings, PublicUrl, ServerSettings, Settings};
+pub use settings::{ForwardedHeader, LimitSettings, Proxies, PublicUrl, ServerSettings, Settings};
 pub use state::{AppState, Parts};

@@ -2,12 +2,14 @@
 //! tag has to know the coding; see `respond/coding`.
 
 pub(crate) mod bounds;
+pub(crate) mod client;
 pub(crate) mod cors;
 pub(crate) mod deadline;
 pub(crate) mod errors;
 pub(crate) mod keyed;
 pub(crate) mod panics;
 pub(crate) mod request_id;
+mod traces;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -22,8 +24,9 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
         ServiceBuilder::new()
             // Before all others, so that every answer is counted and timed whole.
             .layer(from_fn_with_state(state.clone(), metrics::count))
-            // Before what may log or answer, so that every line they log and every answer they give has the id.
-            .layer(from_fn(request_id::mark))
+            // Before what may log or answer, so that every line they log and every answer they give has the id, and
+            // limits know who asks.
+            .layer(from_fn_with_state(state.clone(), request_id::mark))
             // Outside of whatever may refuse: a browser must be able to read refusals.
             .layer(cors::layer())
             // Makes the bodies of everything that the inner ones and the handlers decline.

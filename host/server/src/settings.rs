@@ -1,11 +1,15 @@
 //! What an operator may set about HTTP: sections `[server]`, `[limits]` and `[plans]` of `yearbook.toml` (contract 6).
 //! Each value gives its unit, its default and the reason for it; reading files and variables is the binary's affair.
 
+mod proxies;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use yearbook_domain::PlanTable;
+
+pub use proxies::{ForwardedHeader, Proxies};
 
 /// Everything that this crate is told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,6 +35,11 @@ pub struct ServerSettings {
     pub admin_listen: Option<SocketAddr>,
     /// Base of every absolute link, `https://data.example.org`. None: the `Host` that the client sent.
     pub public_url: Option<PublicUrl>,
+    /// Addresses and networks of proxies in front of us, `10.0.0.0/8`: the `forwarded_header` that comes from them says whose burst limit a
+    /// request without a key counts against. Default none: anybody can write a header.
+    pub trusted_proxies: Proxies,
+    /// The header in which they name the client. Default `x_forwarded_for`, which every proxy writes.
+    pub forwarded_header: ForwardedHeader,
     /// How long a request may take until its response begins, milliseconds. Default 30,000: the slowest scan that
     /// finds its first row late, with room; most clients give up after a minute.
     pub first_byte_ms: u64,
@@ -81,6 +90,8 @@ impl Default for ServerSettings {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             admin_listen: None,
             public_url: None,
+            trusted_proxies: Proxies::default(),
+            forwarded_header: ForwardedHeader::default(),
             first_byte_ms: 30_000,
             header_read_ms: 10_000,
             shutdown_ms: 30_000,

@@ -65,7 +65,7 @@ pub(crate) async fn between(
         }
     }
     let (written, rows) = comparison.run(move || sink.finish()).await?;
-    let file = files.put_snapshot(written.path()).await?;
+    let file = files.put(written, &std::env::temp_dir()).await?;
     Ok(ChangeSet { from: old.id.clone(), to: new.id.clone(), committed_at: new.created_at, rows, file, columns: new.columns.clone() })
 }
 

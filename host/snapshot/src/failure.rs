@@ -2,6 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
+
+use yearbook_domain::StoredFile;
 
 /// A fault of the service's storage. Messages name the object or folder at fault and what an operator can do.
 /// Cheap to clone, because everybody who waits for the same load gets the same failure.
@@ -33,6 +36,22 @@ pub enum Failure {
         key: String,
         /// The store's word.
         source: Arc<object_store::Error>,
+    },
+    /// The object store did not answer in the time that a read may take.
+    #[error("object store: {key}: no answer within {within:?}; check the store and the line to it, or raise storage.answer_ms")]
+    Late {
+        /// Key of the object.
+        key: String,
+        /// `storage.answer_ms`.
+        within: Duration,
+    },
+    /// The catalogue could not be told what is about to be stored.
+    #[error("{key} was not stored, since it could not be declared: {why}")]
+    Undeclared {
+        /// Its name without an ending.
+        key: String,
+        /// The catalogue's sentence.
+        why: String,
     },
     /// A snapshot's file is not in the store.
     #[error("snapshot file {key} is missing from the object store; restore it, or publish its data package again")]
@@ -79,6 +98,12 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Whether the store is to blame and not what it holds: it may be well again soon.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Store { .. } | Self::Late { .. })
+    }
+
     /// A local file or folder refused to be `doing`.
     pub(crate) fn local(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::Local { doing, path: path.display().to_string(), source: Arc::new(source) }
@@ -87,6 +112,11 @@ impl Failure {
     /// The object store refused.
     pub(crate) fn store(key: &str, source: object_store::Error) -> Self {
         Self::Store { key: key.to_owned(), source: Arc::new(source) }
+    }
+
+    /// The store has `size` bytes of `file`, which is another number than was published.
+    pub(crate) fn short(key: &str, size: u64, file: &StoredFile) -> Self {
+        Self::damaged(key, format!("{size} bytes are there, {} were published", file.bytes))
     }
 
     /// A stored file is not what was published.

@@ -4,8 +4,13 @@
 mod checked;
 mod components;
 mod counts;
+mod declare;
 mod digest;
+mod held;
+mod link;
 mod local;
+mod probe;
+mod s3;
 mod store;
 mod stream;
 mod sums;
@@ -19,15 +24,19 @@ use bytes::Bytes;
 use moka::future::Cache;
 use object_store::path::Path as Key;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
-use tokio::io::AsyncReadExt;
-use yearbook_domain::StoredFile;
+use tokio::io::{AsyncReadExt, AsyncSeekExt};
+use yearbook_domain::{Stored, StoredFile};
 
 use crate::Failure;
+use crate::settings::StoreSettings;
 
 pub use self::counts::StorageCounts;
+pub use self::declare::Declare;
+pub use self::held::{Held, Leftover};
 
 use self::counts::Counters;
 use self::local::Local;
+use self::s3::Bucket;
 use self::sums::Sums;
 
 /// Bytes held in memory at a time while a whole file is moved: above the least part size of S3 (5 MiB).
@@ -42,24 +51,46 @@ pub struct Files {
     store: Arc<dyn ObjectStore>,
     /// Where the store is a local folder, that folder.
     local: Option<Arc<Local>>,
+    /// How it is used where it is not.
+    remote: Remote,
     /// Block checksums by digest of the file.
     sums: Cache<String, Arc<Sums>>,
     counters: Arc<Counters>,
+    declare: Option<Arc<dyn Declare>>,
+}
+
+/// How a store that is not a folder is used.
+#[derive(Clone, Default)]
+struct Remote {
+    settings: StoreSettings,
+    /// The bucket, where it is one: it signs addresses.
+    bucket: Option<Arc<Bucket>>,
 }
 
 impl Files {
-    /// Opens the store at `url`: `file:/path/to/folder` (created when absent). Blocks briefly; call at start-up.
+    /// [`Files::open_with`] as it comes, without variables: for folders.
     ///
     /// # Errors
-    /// [`Failure::Address`] for an address of no known kind, [`Failure::Local`] when the folder cannot be made.
+    /// As [`Files::open_with`].
     pub fn open(url: &str) -> Result<Self, Failure> {
-        store::open(url)
+        Self::open_with(url, &StoreSettings::default(), &[])
+    }
+
+    /// Opens the store at `url`: `file:/path/to/folder` (created when absent), or `s3://bucket/prefix`, for which `variables` hold
+    /// credentials, region and endpoint under the names that every tool for S3 reads (`AWS_ACCESS_KEY_ID` and so on). Blocks briefly
+    /// and asks no store; call at start-up.
+    ///
+    /// # Errors
+    /// [`Failure::Address`] for an address of no known kind and for variables that make no sense, [`Failure::Local`] when the folder
+    /// cannot be made.
+    pub fn open_with(url: &str, settings: &StoreSettings, variables: &[(String, String)]) -> Result<Self, Failure> {
+        store::open(url, settings, variables)
     }
 
     /// The same over any store, for stores that [`Files::open`] does not know.
     #[must_use]
     pub fn over(store: Arc<dyn ObjectStore>) -> Self {
-        Self::new(store, None)
+        Self::new(store, None, Remote::default())
     }
 
     /// Key of a stored file.
@@ -83,20 +114,29 @@ impl Files {
             let there = tokio::fs::metadata(local.folder()).await;
             return there.map(drop).map_err(|source| Failure::local("read", local.folder(), source));
         }
-        match self.store.head(&Key::from("ping")).await {
-            Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(source) => Err(Failure::store("ping", source)),
-        }
+        // A list of nothing: unlike an object that is missing, a bucket that is missing is an error.
+        let listed = self.store.list_with_delimiter(Some(&Key::from("ping"))).await;
+        listed.map(drop).map_err(|source| Failure::store("ping", source))
     }
 
-    /// Uploads a finished local file under its digest. It appears whole under its final key or not at all; in a
-    /// folder it is written beside it, synced, and renamed. An intact copy that is there already is kept; a
-    /// damaged one is replaced, which is how publishing again repairs a store.
+    /// Uploads a finished local file under its digest: [`Files::put`].
     ///
     /// # Errors
-    /// [`Failure::Local`] when `path` cannot be read or changes while it is read, [`Failure::Store`] on the store's refusal.
+    /// [`Failure::Local`] when `path` cannot be opened, else as [`Files::put`].
     pub async fn put_snapshot(&self, path: &Path) -> Result<StoredFile, Failure> {
-        let (file, sums) = digest::of_local(path).await?;
+        let opened = std::fs::File::open(path).map_err(|source| Failure::local("read", path, source))?;
+        self.put(opened, path).await
+    }
+
+    /// Uploads a finished local file, `named` so in messages, under its digest. It appears whole under its final key or not at all;
+    /// in a folder it is written beside it, synced, and renamed. An intact copy that is there already is kept; a damaged one is
+    /// replaced, which is how publishing again repairs a store.
+    ///
+    /// # Errors
+    /// [`Failure::Local`] when the file cannot be read or changes while it is read, [`Failure::Store`] on the store's refusal.
+    pub(crate) async fn put(&self, opened: std::fs::File, named: &Path) -> Result<StoredFile, Failure> {
+        let (opened, (file, sums)) = digest::of_local(opened, named).await?;
+        self.declare(Stored::snapshot(&file.sha256)).await?;
         // First, so that a visible file always has its checksums.
         if self.stored_sums(&file).await?.as_ref() != Some(&sums) {
             let key = Self::sums_key(&file);
@@ -104,7 +144,7 @@ impl Files {
             put.map_err(|source| Failure::store(&key, source))?;
         }
         if !self.is_intact(&file).await? {
-            self.upload(path, &file).await?;
+            self.upload(opened, named, &file).await?;
         }
         Ok(file)
     }
@@ -174,19 +214,21 @@ impl Files {
         got
     }
 
-    fn new(store: Arc<dyn ObjectStore>, local: Option<Local>) -> Self {
+    fn new(store: Arc<dyn ObjectStore>, local: Option<Local>, remote: Remote) -> Self {
         let weigh = |digest: &String, sums: &Arc<Sums>| u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX);
         let local = local.map(Arc::new);
-        Self { store, local, sums: Cache::builder().max_capacity(SUMS_IN_MEMORY).weigher(weigh).build(), counters: Arc::default() }
+        let sums = Cache::builder().max_capacity(SUMS_IN_MEMORY).weigher(weigh).build();
+        Self { store, local, remote, sums, counters: Arc::default(), declare: None }
     }
 
-    async fn upload(&self, path: &Path, file: &StoredFile) -> Result<(), Failure> {
+    async fn upload(&self, opened: std::fs::File, path: &Path, file: &StoredFile) -> Result<(), Failure> {
         let key = Self::key(file);
         let refused = |source| Failure::store(&key, source);
         let unreadable = |source| Failure::local("read", path, source);
         let mut upload = self.store.put_multipart(&Key::from(key.as_str())).await.map_err(refused)?;
         let sent = async {
-            let mut source = tokio::fs::File::open(path).await.map_err(unreadable)?;
+            let mut source = tokio::fs::File::from_std(opened);
+            source.rewind().await.map_err(unreadable)?;
             let mut digest = digest::Running::default();
             loop {
                 let part = next_part(&mut source).await.map_err(unreadable)?;

@@ -9,13 +9,15 @@ mod package;
 mod publish;
 mod read;
 mod scan;
+mod settings;
 mod table;
 mod write;
 
 pub use changes::ChangesPlan;
 pub use failure::Failure;
-pub use files::{Files, StorageCounts};
+pub use files::{Declare, Files, Held, Leftover, StorageCounts};
 pub use package::{DescriptorProblem, Package};
 pub use publish::{Draft, Fault, Progress, PublishError, Silent, publish};
 pub use read::{KeptCounts, ReadCounts, Reader};
 pub use scan::{SLICING_VERSION, Scan};
+pub use settings::{Bulk, StoreSettings};

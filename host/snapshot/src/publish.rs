@@ -74,7 +74,7 @@ pub async fn publish(
     }
     let written = steps::write(workers, &package, &columns, &id, &arranged, progress).await?;
     progress.stage("storing", None);
-    let file = files.put_snapshot(written.path()).await?;
+    let file = files.put(written, &std::env::temp_dir()).await?;
     let snapshot = Snapshot {
         id,
         created_at: Millis::now(),

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use moka::future::Cache;
+use tracing::Instrument;
 use yearbook_domain::{ReadPlan, Snapshot};
 use yearbook_workers::Workers;
 
@@ -89,6 +90,12 @@ impl Reader {
     /// # Errors
     /// A [`Failure`] that names the stored file. The stream ends after its first failure.
     pub async fn scan(&self, plan: &ReadPlan) -> Result<Scan, Failure> {
+        let snapshot = &plan.snapshot;
+        let span = tracing::debug_span!("scan", snapshot = %snapshot.id, columns = plan.columns.len(), searched = plan.needle.is_some());
+        self.find(plan).instrument(span).await
+    }
+
+    async fn find(&self, plan: &ReadPlan) -> Result<Scan, Failure> {
         let snapshot = &plan.snapshot;
         let schema = Arc::new(shape::schema(snapshot, &plan.columns)?.with_metadata(shape::credits(plan)));
         Effort::add(&self.kept.effort.scans, 1);

@@ -76,7 +76,7 @@ pub(crate) fn wide(rows: usize) -> Input {
         "equity", "credit", "savings", "taxes", "benefits", "pensions", "health", "schools", "roads", "power", "water", "gas", "dairy",
         "meat", "wool",
     ];
-    build(rows, 4096, |from, to, random| {
+    build(rows, 2048, |from, to, random| {
         let date = Cells::FewTexts((from..to).map(|row| Some(format!("{}-{:02}-01", 1960 + row / 12 % 60, row % 12 + 1))).collect());
         let series = NAMES.iter().map(|name| (*name, Cells::Numbers((from..to).map(|_| number(random)).collect())));
         std::iter::once(("date", date)).chain(series).collect()
@@ -85,7 +85,7 @@ pub(crate) fn wide(rows: usize) -> Input {
 
 /// An id, a name and a ring of some 250 points.
 pub(crate) fn spatial(rows: usize) -> Input {
-    build(rows, 400, |from, to, random| {
+    build(rows, 90, |from, to, random| {
         let mut ring = |_| {
             let points: Vec<String> = (0..250)
                 .map(|_| format!("{:.6} {:.6}", 166.0 + f64::from(random() >> 12) / 1e5, -47.0 + f64::from(random() >> 12) / 1e5))

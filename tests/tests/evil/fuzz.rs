@@ -5,33 +5,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
-use yearbook_domain::{Plan, PlanTable};
-use yearbook_sandbox::{Limits, Plugin, Request, Sandbox};
+use yearbook_sandbox::{Limits, Plugin, Sandbox};
 use yearbook_tests::components::component;
+use yearbook_tests::fuzz::Random;
 use yearbook_workers::Workers;
 
 use crate::alone;
 use crate::arena::sandbox_limits;
-use crate::guest::{Guest, Tool};
+use crate::guest::{Guest, Tool, bare_request};
 
 /// How long, seconds; `YEARBOOK_FUZZ_SECONDS` says otherwise, and `YEARBOOK_FUZZ_SEED` where to begin.
 const SECONDS: u64 = 6;
-
-/// SplitMix64: the same damage for the same seed, for ever.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(end.max(1)).unwrap()).unwrap()
-    }
-}
 
 fn number(variable: &str, usual: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
@@ -74,7 +58,7 @@ fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
     whole.extend(built.iter().map(|name| component(name)));
     let seed = number("YEARBOOK_FUZZ_SEED", 1);
     let end = Instant::now() + Duration::from_secs(number("YEARBOOK_FUZZ_SECONDS", SECONDS));
-    let (mut random, mut tried, mut loaded) = (Random(seed), 0, 0);
+    let (mut random, mut tried, mut loaded) = (Random::of(seed), 0, 0);
     while Instant::now() < end {
         // The small ones compile quickly, so they come more often.
         let pick = (0..4).map(|_| random.below(whole.len())).min().unwrap_or_default();
@@ -106,14 +90,7 @@ fn run(plugin: &Plugin) {
             let _ = encoder.trial(&batch.schema(), &[], &[batch.clone(), batch.clone()], true);
         }
         Plugin::Generator(generator) => {
-            let request = Request {
-                base_url: "https://data.example.org".to_owned(),
-                plan: Plan::Free,
-                limits: PlanTable::default().free,
-                datasets: Vec::new(),
-                options: Vec::new(),
-            };
-            let _ = generator.trial(&request);
+            let _ = generator.trial(&bare_request());
         }
     }
 }

@@ -9,9 +9,11 @@ use std::fmt::Write;
 
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::{PackageId, Resolve};
+use yearbook_domain::{Plan, PlanTable};
+use yearbook_sandbox::Request;
 use yearbook_tests::components::root;
 
-pub(crate) use image::{Image, Parameter};
+pub(crate) use image::{Image, Parameter, segment};
 pub(crate) use tool::Tool;
 
 /// The interface that guests export.
@@ -152,17 +154,20 @@ fn interface() -> (Resolve, PackageId) {
     (resolve, package)
 }
 
-/// A section of a component: its kind, its length in LEB 128, its bytes.
+/// A section of a component: its kind, its length, its bytes.
 pub(crate) fn section(kind: u8, bytes: &[u8]) -> Vec<u8> {
-    let mut section = vec![kind];
-    let mut length = bytes.len();
-    while length > 0x7f {
-        section.push(u8::try_from(length & 0x7f).unwrap() | 0x80);
-        length >>= 7;
+    [&[kind], leb(bytes.len()).as_slice(), bytes].concat()
+}
+
+/// A number in LEB 128.
+pub(crate) fn leb(mut number: usize) -> Vec<u8> {
+    let mut digits = Vec::new();
+    while number > 0x7f {
+        digits.push(u8::try_from(number & 0x7f).unwrap() | 0x80);
+        number >>= 7;
     }
-    section.push(u8::try_from(length).unwrap());
-    section.extend_from_slice(bytes);
-    section
+    digits.push(u8::try_from(number).unwrap());
+    digits
 }
 
 /// Makes a component of a core module's text, as `cargo xtask plugins` does of a guest that cargo built.
@@ -172,4 +177,15 @@ pub(crate) fn component(text: &str, world: &str) -> Vec<u8> {
     let world = resolve.select_world(&[package], Some(world)).unwrap();
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).unwrap();
     ComponentEncoder::default().module(&module).unwrap().encode().unwrap_or_else(|error| panic!("{error:#}"))
+}
+
+/// A request for no dataset, by nobody in particular.
+pub(crate) fn bare_request() -> Request {
+    Request {
+        base_url: "https://data.example.org".to_owned(),
+        plan: Plan::Free,
+        limits: PlanTable::default().free,
+        datasets: Vec::new(),
+        options: Vec::new(),
+    }
 }

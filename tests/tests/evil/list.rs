@@ -57,7 +57,7 @@ pub(crate) mod limits {
     pub(crate) const OUTPUT: usize = 4 << 20;
     pub(crate) const NOTES: usize = 1 << 20;
     pub(crate) const INSTANCES: u32 = 8;
-    pub(crate) const COMPONENT: usize = 4 << 20;
+    pub(crate) const COMPONENT: usize = 12 << 20;
 }
 
 /// Every attack.

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod arena;
+mod capsules;
 mod document;
 mod fuzz;
 mod guest;
@@ -13,6 +14,7 @@ mod holdings;
 mod list;
 mod log;
 mod neighbour;
+mod returned;
 mod sharing;
 mod wire;
 

@@ -6,6 +6,10 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+/// The status of an answer of which nothing came: a server's head waits for the first bytes of its body, and where the body fails
+/// before both are sent, the connection is dropped with them.
+pub(crate) const NOTHING: u16 = 0;
+
 /// An answer, read until the server closed.
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -29,6 +33,9 @@ pub(crate) async fn get(address: SocketAddr, path: &str, key: &str) -> Answer {
 }
 
 fn read(bytes: &[u8]) -> Answer {
+    if bytes.is_empty() {
+        return Answer { status: NOTHING, head: String::new(), body: Vec::new(), whole: false };
+    }
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap_or_else(|| panic!("no head: {bytes:?}"));
     let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use yearbook_catalog::{PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store};
-use yearbook_domain::Millis;
+use yearbook_domain::{Millis, Stored};
 use yearbook_platform::{Embedded, Guard, GuardSettings, Keeper, Trust};
 use yearbook_sandbox::{Limits, Registry};
 use yearbook_tests::app::TestApp;
@@ -82,6 +82,7 @@ pub(crate) async fn second_that(app: &TestApp, trust: Trust) -> (Arc<Keeper>, Ar
 pub(crate) async fn record(app: &TestApp, bytes: Vec<u8>, state: ReleaseState) -> ReleaseId {
     let plugin = app.sandbox.load(&bytes).unwrap();
     let id = ReleaseId { kind: plugin.kind().to_owned(), name: plugin.name().to_owned(), digest: plugin.digest().to_owned() };
+    app.store.declare(&Stored::component(&id.digest)).await.unwrap();
     assert_eq!(app.files.put_component(bytes.into()).await.unwrap(), id.digest);
     let release = PluginRelease {
         id: id.clone(),

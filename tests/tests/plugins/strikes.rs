@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState};
 use yearbook_domain::Plan;
 use yearbook_platform::GuardSettings;
-use yearbook_tests::app::TestApp;
+use yearbook_tests::app::{TestApp, big, harvest};
 
 use super::canary::{host, quick};
 use super::hosts::{eventually, patched, record, serving};
@@ -61,6 +61,60 @@ async fn a_release_that_traps_is_quarantined_while_clients_get_whole_responses()
     }
     let told: Vec<String> = app.store.release_events().await.unwrap().into_iter().filter(|event| event.id == bad).map(|e| e.what).collect();
     assert_eq!(told, ["promoted", "quarantined", "installed", "rolled_back"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_release_that_traps_after_the_first_byte_cuts_responses_and_is_quarantined_for_that_too() {
+    let (app, key, _keeper, good) = host(quick()).await;
+    app.publish(&big(90_000)).await;
+    app.live.refresh().await.unwrap();
+    let other_key = app.key(Plan::Enterprise).await;
+    let bad = record(&app, patched("evil", "temper:calm", "temper:late"), ReleaseState::Promoted).await;
+    app.live.refresh().await.unwrap();
+    eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
+    let ask = async |limit: usize, key: &str| app.get(&format!("/v1/datasets/big/data?format=evil&limit={limit}")).key(key).send().await;
+    // One client, and the same request again and again: no reason to take the release from others.
+    for _ in 0..4 {
+        let reply = ask(90_000, &key).await;
+        assert!(reply.status.as_u16() == 200 && reply.cut && reply.body.starts_with(b"head "), "nothing can take its place by now");
+    }
+    // What is made in one part is whole: the release is not broken for everybody.
+    let reply = app.get(&path(2)).key(&other_key).send().await;
+    assert!(reply.status.as_u16() == 200 && !reply.cut);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(release(&app, &bad).await.state, ReleaseState::Promoted);
+    for (limit, key) in [(89_999, &other_key), (89_998, &key)] {
+        assert!(ask(limit, key).await.cut);
+    }
+    let reason = stands(&app, &bad, ReleaseState::Quarantined).await.reason.unwrap();
+    assert!(reason.contains("2 clients") && reason.contains("the last: it failed after the first byte of a response"), "{reason}");
+    eventually(|| serving(&app.registry, "evil").as_ref() == Some(&good.digest)).await;
+    let reply = ask(90_000, &key).await;
+    assert!(reply.status.as_u16() == 200 && !reply.cut, "whole, by the release before");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_are_answered_by_the_release_before_where_nothing_was_sent_yet() {
+    let (app, key, _keeper, _) = host(GuardSettings { strikes: 0, ..quick() }).await;
+    app.publish(&harvest().with_rows("date,region,value,final\n2024-01-01,north,1.5,true\n")).await;
+    app.live.refresh().await.unwrap();
+    let ask = async || app.get("/v1/datasets/harvest/changes?format=evil").key(&key).send().await;
+    let expected = ask().await;
+    assert!(expected.status.as_u16() == 200 && expected.body.len() > 9, "{}", expected.text());
+    let bad = record(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted).await;
+    app.live.refresh().await.unwrap();
+    eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
+    eventually(|| app.guard.previous(app.registry.current().encoder("evil").unwrap()).is_some()).await;
+    let reply = ask().await;
+    assert_eq!((reply.status.as_u16(), reply.cut, &reply.body), (200, false, &expected.body));
+    for header in ["etag", "x-service-watermark", "x-service-has-more"] {
+        assert_eq!(reply.header(header), expected.header(header));
+    }
+    // A release that is pinned answers for itself.
+    app.store.pin_release(&bad, true, "ann", yearbook_domain::Millis::now()).await.unwrap();
+    app.live.refresh().await.unwrap();
+    eventually(|| app.guard.previous(app.registry.current().encoder("evil").unwrap()).is_none()).await;
+    assert_eq!(ask().await.outcome(), (500, "internal".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,18 +4,18 @@ use serde_json::Value;
 
 /// An HTTP request: a GET, or a POST where it has a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ask {
-    pub(super) url: String,
-    pub(super) headers: Vec<(&'static str, String)>,
-    pub(super) body: Option<String>,
+pub(crate) struct Ask {
+    pub(crate) url: String,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: Option<String>,
 }
 
 impl Ask {
-    pub(super) fn get(url: String) -> Self {
+    pub(crate) fn get(url: String) -> Self {
         Self { url, headers: Vec::new(), body: None }
     }
 
-    pub(super) fn with(mut self, name: &'static str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
     }

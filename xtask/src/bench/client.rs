@@ -26,15 +26,30 @@ pub(super) struct Download {
     pub(super) bytes: u64,
 }
 
-/// Sends the request and reads the answer to its end.
-pub(super) fn get(ask: &Ask) -> Result<Download> {
+/// An answer whose head has been read.
+pub(crate) struct Begun {
+    /// The rest of the body comes here.
+    pub(crate) stream: TcpStream,
+    pub(crate) head: String,
+    /// What came of the body with the head.
+    pub(crate) body: Vec<u8>,
+}
+
+/// Sends the request over a connection of its own and reads the head of the answer, whatever its status.
+pub(crate) fn begin(ask: &Ask) -> Result<Begun> {
     let (host, path) = ask.url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).context("an address without a path")?;
-    let started = Instant::now();
     let mut stream = TcpStream::connect(host).with_context(|| format!("cannot reach {host}"))?;
     stream.set_read_timeout(Some(PATIENCE)).context("cannot set a timeout")?;
     stream.write_all(request(ask, host, path).as_bytes()).context("cannot send a request")?;
+    let (head, body) = head(&mut stream, &mut vec![0; 64 << 10])?;
+    Ok(Begun { stream, head, body })
+}
+
+/// Sends the request and reads the answer to its end.
+pub(super) fn get(ask: &Ask) -> Result<Download> {
+    let started = Instant::now();
+    let Begun { mut stream, head, body } = begin(ask)?;
     let mut buffer = vec![0; 256 << 10];
-    let (head, body) = head(&mut stream, &mut buffer)?;
     let end = End::of(&head).with_context(|| format!("{}: {head:?}", ask.url))?;
     let mut bytes = u64::try_from(body.len()).context("a length")?;
     let mut first = (bytes > 0).then(|| started.elapsed());
@@ -58,11 +73,7 @@ pub(super) fn get(ask: &Ask) -> Result<Download> {
 
 /// The value of a header of the answer.
 pub(super) fn header(ask: &Ask, name: &str) -> Result<String> {
-    let (host, path) = ask.url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).context("an address without a path")?;
-    let mut stream = TcpStream::connect(host).with_context(|| format!("cannot reach {host}"))?;
-    stream.write_all(request(ask, host, path).as_bytes()).context("cannot send a request")?;
-    let (head, _) = head(&mut stream, &mut vec![0; 256 << 10])?;
-    value(&head, name).map(str::to_owned).with_context(|| format!("{} sent no {name}", ask.url))
+    value(&begin(ask)?.head, name).map(str::to_owned).with_context(|| format!("{} sent no {name}", ask.url))
 }
 
 fn request(ask: &Ask, host: &str, path: &str) -> String {
@@ -94,14 +105,14 @@ const END: &[u8] = b"0\r\n\r\n";
 
 /// How the end of a body is known.
 #[derive(Debug, PartialEq, Eq)]
-enum End {
+pub(crate) enum End {
     Length(u64),
     Chunk,
 }
 
 impl End {
     /// None where the answer is not 200, or its end could not be told from a cut.
-    fn of(head: &str) -> Option<Self> {
+    pub(crate) fn of(head: &str) -> Option<Self> {
         if !head.starts_with("HTTP/1.1 200") {
             return None;
         }
@@ -111,7 +122,7 @@ impl End {
         value(head, "content-length")?.parse().ok().map(Self::Length)
     }
 
-    fn reached(&self, bytes: u64, last: &[u8]) -> bool {
+    pub(crate) fn reached(&self, bytes: u64, last: &[u8]) -> bool {
         match self {
             Self::Length(length) => bytes == *length,
             Self::Chunk => last == END,

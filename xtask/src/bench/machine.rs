@@ -42,13 +42,13 @@ fn range(first: usize, last: usize) -> String {
 }
 
 /// Load average of the last minute.
-pub(super) fn load() -> String {
+pub(crate) fn load() -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
 /// Processor, cores, commit and how busy the machine was; `before` is its load when the benchmark began.
-pub(super) fn line(repository: &Repository, before: &str) -> Result<String> {
+pub(crate) fn line(repository: &Repository, before: &str) -> Result<String> {
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors.lines().find_map(|line| line.strip_prefix("model name")).and_then(|rest| rest.split(':').nth(1));
     let model = model.map_or("an unnamed processor", str::trim);

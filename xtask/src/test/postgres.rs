@@ -1,5 +1,7 @@
-//! A PostgreSQL server for the tests: made in a temporary folder, reached by a socket in it, gone when the tests are. Loses everything in
-//! a power cut, which makes it fast. Owns the server's process.
+//! A PostgreSQL server for the tests: made in a temporary folder, reached by a socket in it or with a password by TLS, gone when the tests
+//! are. Loses everything in a power cut, which makes it fast. Owns the server's process.
+
+mod tls;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -11,10 +13,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::command;
+use crate::{command, server};
 
 /// Where tests look for its address.
-pub(super) const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
+pub(crate) const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
+
+/// Where they look for its address by TLS.
+pub(crate) const BY_TLS: &str = "YEARBOOK_TEST_POSTGRES_TLS";
 
 /// How long it may take to start, and to end once asked to.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,17 +29,20 @@ const USER: &str = "postgres";
 
 /// No harm if the machine fails: the data is made up.
 const SETTINGS: [&str; 5] =
-    ["listen_addresses=", "fsync=off", "full_page_writes=off", "max_connections=300", "unix_socket_permissions=0700"];
+    ["listen_addresses=localhost", "fsync=off", "full_page_writes=off", "max_connections=300", "unix_socket_permissions=0700"];
 
 /// A running server; dropping it stops it and removes its folder.
 #[derive(Debug)]
-pub(super) struct Postgres {
+pub(crate) struct Postgres {
     child: Child,
     folder: PathBuf,
+    port: u16,
+    /// Of whoever does not come by the socket.
+    password: String,
 }
 
 /// Where Debian has the newest server's programs.
-pub(super) fn programs() -> Option<PathBuf> {
+pub(crate) fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?.filter_map(Result::ok);
     let of = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
     let found = versions.map(|entry| entry.path()).filter(|path| path.join("bin/initdb").exists());
@@ -43,7 +51,7 @@ pub(super) fn programs() -> Option<PathBuf> {
 
 impl Postgres {
     /// Makes and starts a server.
-    pub(super) fn start(programs: &Path) -> Result<Self> {
+    pub(crate) fn start(programs: &Path) -> Result<Self> {
         let user = User::for_servers()?;
         // Short, since the path of a socket has to be; outside of the target folder, which another user may not be let into.
         let folder = std::env::temp_dir().join(format!("yearbook-postgres-{}", std::process::id()));
@@ -53,35 +61,52 @@ impl Postgres {
             chown(&folder, Some(uid), Some(gid)).context("cannot give the folder away")?;
         }
         let data = folder.join("data");
+        let password = command::output(Command::new("openssl").args(["rand", "-hex", "16"]))?.trim().to_owned();
+        let secret = folder.join("password");
+        fs::write(&secret, &password).context("cannot write the server's password")?;
         let mut init = user.command(&programs.join("initdb"));
-        init.args(["--username=yearbook", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata"]).arg(&data);
-        if let Err(error) = command::output(&mut init) {
+        init.args(["--username=yearbook", "--auth-local=trust", "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync"]);
+        init.arg("--pwfile").arg(&secret).arg("--pgdata").arg(&data);
+        if let Err(error) = command::output(&mut init).and_then(|_| tls::make(user, &folder)) {
             let _ = fs::remove_dir_all(&folder);
             return Err(error);
         }
+        let port = server::free_address()?.port();
         let log = fs::File::create(folder.join("log")).context("cannot write the server's log")?;
         let mut serve = user.command(&programs.join("postgres"));
-        serve.arg("-D").arg(&data).arg("-k").arg(&folder).args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+        let encrypted = tls::settings(&folder);
+        serve.arg("-D").arg(&data).arg("-k").arg(&folder).arg("-p").arg(port.to_string());
+        serve.args(encrypted.iter().flat_map(|setting| ["-c", setting])).args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         serve.stdin(Stdio::null()).stdout(log.try_clone().context("cannot share the log")?).stderr(log);
         let child = serve.spawn().with_context(|| format!("cannot run {}", command::shown(&serve)))?;
-        let mut server = Self { child, folder };
+        let mut server = Self { child, folder, port, password };
         server.wait(programs)?;
         Ok(server)
     }
 
     /// Its address.
-    pub(super) fn url(&self) -> String {
-        format!("postgres://yearbook@localhost/postgres?host={}", self.folder.display())
+    pub(crate) fn url(&self) -> String {
+        format!("postgres://yearbook@localhost:{}/postgres?host={}", self.port, self.folder.display())
+    }
+
+    /// Its address over the network, for clients that want to be sure whom they talk to.
+    pub(crate) fn by_tls(&self) -> String {
+        let Self { port, password, folder, .. } = self;
+        format!(
+            "postgres://yearbook:{password}@localhost:{port}/postgres?sslmode=verify-full&sslrootcert={}/{}",
+            folder.display(),
+            tls::AUTHORITY
+        )
     }
 
     fn wait(&mut self, programs: &Path) -> Result<()> {
         let started = Instant::now();
-        let folder = self.folder.display().to_string();
+        let (folder, port) = (self.folder.display().to_string(), self.port.to_string());
         while started.elapsed() < PATIENCE {
             if self.child.try_wait().context("cannot watch PostgreSQL")?.is_some() {
                 bail!("PostgreSQL ended at once\n{}", fs::read_to_string(self.folder.join("log")).unwrap_or_default());
             }
-            if command::exists(&programs.join("pg_isready").display().to_string(), &["--quiet", "--host", &folder]) {
+            if command::exists(&programs.join("pg_isready").display().to_string(), &["--quiet", "--host", &folder, "--port", &port]) {
                 return Ok(());
             }
             sleep(Duration::from_millis(50));
@@ -159,10 +184,16 @@ mod tests {
         };
         let server = Postgres::start(&programs).unwrap();
         let (folder, url) = (server.folder.clone(), server.url());
-        assert!(url.ends_with(&format!("host={}", folder.display())) && folder.join(".s.PGSQL.5432").exists());
-        let mut ask = Command::new(programs.join("psql"));
-        ask.args(["--no-psqlrc", "--tuples-only", "--no-align", "--command", "SHOW fsync", &url]);
-        assert_eq!(command::output(&mut ask).unwrap().trim(), "off");
+        assert!(url.ends_with(&format!("host={}", folder.display())));
+        let ask = |url: &str, what: &str| {
+            let mut ask = Command::new(programs.join("psql"));
+            ask.args(["--no-psqlrc", "--tuples-only", "--no-align", "--command", what, url]);
+            command::output(&mut ask).map(|said| said.trim().to_owned())
+        };
+        assert_eq!(ask(&url, "SHOW fsync").unwrap(), "off");
+        let encrypted = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+        assert_eq!(ask(&server.by_tls(), encrypted).unwrap(), "t");
+        assert!(ask(&server.by_tls().replace(&server.password, "guessed"), encrypted).is_err());
         drop(server);
         assert!(!folder.exists());
     }

@@ -21,6 +21,7 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     made.push(generated.clone());
     ground.publish(&made)?;
     descriptors.extend(made);
+    ground.install_formats(repository)?;
     let key = ground.key("enterprise")?;
 
     let admin = server::free_address()?.to_string();

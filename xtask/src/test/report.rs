@@ -6,9 +6,9 @@ use anyhow::Result;
 
 /// Checks that ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    pub(super) passed: u64,
-    pub(super) failed: u64,
+pub(crate) struct Tally {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
 }
 
 /// The steps so far.

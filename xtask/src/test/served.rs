@@ -19,7 +19,7 @@ const LINES: usize = 40;
 
 /// A product and a folder of its own for one step.
 #[derive(Debug)]
-pub(super) struct Ground {
+pub(crate) struct Ground {
     root: PathBuf,
     binary: PathBuf,
     folder: PathBuf,
@@ -27,8 +27,13 @@ pub(super) struct Ground {
 
 impl Ground {
     /// Builds the product and empties the folder of the step called `name`.
-    pub(super) fn prepare(repository: &Repository, name: &str) -> Result<Self> {
-        let binary = repository.build_product(Profile::Debug)?;
+    pub(crate) fn prepare(repository: &Repository, name: &str) -> Result<Self> {
+        Self::built(repository, name, Profile::Debug)
+    }
+
+    /// The same with a product built as `profile` says.
+    pub(crate) fn built(repository: &Repository, name: &str, profile: Profile) -> Result<Self> {
+        let binary = repository.build_product(profile)?;
         let folder = repository.target().join("xtask").join(name);
         if folder.exists() {
             fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
@@ -39,46 +44,56 @@ impl Ground {
     }
 
     /// Where the step may write.
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// `yearbook` on the data of the step.
-    pub(super) fn yearbook(&self) -> Command {
+    pub(crate) fn yearbook(&self) -> Command {
         let mut yearbook = Command::new(&self.binary);
         yearbook.arg("--data-dir").arg(self.data_dir());
         yearbook
     }
 
     /// Publishes packages in their order.
-    pub(super) fn publish<P: AsRef<OsStr>>(&self, descriptors: &[P]) -> Result<()> {
+    pub(crate) fn publish<P: AsRef<OsStr>>(&self, descriptors: &[P]) -> Result<()> {
         command::run(self.yearbook().arg("publish").args(descriptors))
     }
 
     /// Publishes every demo dataset; all their descriptors.
-    pub(super) fn publish_demo(&self) -> Result<Vec<PathBuf>> {
+    pub(crate) fn publish_demo(&self) -> Result<Vec<PathBuf>> {
         let descriptors = packages::descriptors(&self.root.join("datasets"))?;
         self.publish(&descriptors)?;
         Ok(descriptors)
     }
 
+    /// Installs every format that is not part of the product.
+    pub(crate) fn install_formats(&self, repository: &Repository) -> Result<()> {
+        demo::install_formats(repository, &self.binary, &self.data_dir())
+    }
+
     /// A new key of `plan`.
-    pub(super) fn key(&self, plan: &str) -> Result<String> {
+    pub(crate) fn key(&self, plan: &str) -> Result<String> {
         demo::key(&self.binary, &self.data_dir(), plan)
     }
 
     /// `script`, a file below `tests`, for a Python; it finds what the scripts share, and leaves no compiled Python in the source tree.
-    pub(super) fn script(&self, python: &Path, script: &str) -> Command {
+    pub(crate) fn script(&self, python: &Path, script: &str) -> Command {
         let tests = self.root.join("tests");
         let mut run = Command::new(python);
         run.arg(tests.join(script)).env("PYTHONPATH", tests.join("common")).env("PYTHONDONTWRITEBYTECODE", "1");
         run
     }
 
+    /// Serves the data with `settings`, environment variables, and logs to a file.
+    pub(crate) fn serve(&self, log: &Path, settings: &[(&str, &str)]) -> Result<Server> {
+        Server::start(&self.binary, &self.data_dir(), server::free_address()?, Some(log), settings)
+    }
+
     /// Serves the data with `settings`, environment variables, runs what `script` makes for that server and adds up what it prints.
-    pub(super) fn count(&self, settings: &[(&str, &str)], script: impl FnOnce(&Server) -> Result<Command>) -> Result<Tally> {
+    pub(crate) fn count(&self, settings: &[(&str, &str)], script: impl FnOnce(&Server) -> Result<Command>) -> Result<Tally> {
         let log = self.folder.join("server.log");
-        let mut server = Server::start(&self.binary, &self.data_dir(), server::free_address()?, Some(&log), settings)?;
+        let mut server = self.serve(&log, settings)?;
         let tally = script(&server).and_then(|mut script| suites::count(&mut script));
         server.stop()?;
         if tally.as_ref().is_ok_and(|tally| tally.failed > 0) {

@@ -15,7 +15,7 @@ use crate::repository::Repository;
 pub(super) fn tests(repository: &Repository, postgres: Option<&Postgres>) -> Result<Tally> {
     let mut run = repository.cargo();
     if let Some(postgres) = postgres {
-        run.env(postgres::VARIABLE, postgres.url());
+        run.env(postgres::VARIABLE, postgres.url()).env(postgres::BY_TLS, postgres.by_tls());
     }
     if command::exists("cargo-nextest", &["--version"]) {
         run.args(["nextest", "run", "--workspace", "--no-fail-fast", "--color", "never"]);
@@ -31,7 +31,7 @@ pub(super) fn examples(repository: &Repository) -> Result<Tally> {
 }
 
 /// Runs `command`, passes its output on and adds up the results that it prints.
-pub(super) fn count(command: &mut Command) -> Result<Tally> {
+pub(crate) fn count(command: &mut Command) -> Result<Tally> {
     println!("$ {}", command::shown(command));
     let mut child =
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().with_context(|| format!("cannot run {}", command::shown(command)))?;
@@ -66,7 +66,7 @@ fn read(stream: impl Read) -> Result<Tally> {
 /// `Summary [ 1.2s] 5 tests run: 4 passed, 1 failed, …` of nextest, `readers: 7 passed, 0 failed` of our scripts.
 fn result(line: &str) -> Option<Tally> {
     let line = line.trim_start();
-    if !["test result:", "Summary [", "readers:", "integrations:", "openapi:", "guide:", "languages:"]
+    if !["test result:", "Summary [", "readers:", "integrations:", "openapi:", "guide:", "languages:", "deploy:"]
         .iter()
         .any(|start| line.starts_with(start))
     {

@@ -18,13 +18,18 @@ pub(super) fn chromium() -> bool {
     has("/docs in a browser", &["chromium", "fonts-dejavu-core"], "chromium", &["--version"])
 }
 
+/// Whether nginx is here.
+pub(crate) fn nginx() -> bool {
+    has("a fleet behind a proxy", &["nginx-light"], "nginx", &["-v"])
+}
+
 /// Whether Node is here, with npm for its packages; `what` needs them.
 pub(super) fn node(what: &str) -> bool {
     has(what, &["nodejs", "npm"], "npm", &["--version"])
 }
 
 /// Where PostgreSQL's programs are; a quick run makes do with what is here.
-pub(super) fn postgres(quick: bool) -> Option<PathBuf> {
+pub(crate) fn postgres(quick: bool) -> Option<PathBuf> {
     if !quick {
         said(debian::ensure("the catalogue in PostgreSQL", &["postgresql"], || postgres::programs().is_some()));
     } else if postgres::programs().is_none() {

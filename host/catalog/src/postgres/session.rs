@@ -71,6 +71,16 @@ impl PostgresSession {
         Ok(())
     }
 
+    /// Undoes what was done, which was well.
+    pub(crate) async fn roll_back(mut self) -> Result<(), sqlx::Error> {
+        if self.transaction {
+            self.say("ROLLBACK").await.inspect_err(|error| self.presence.failed(error))?;
+        }
+        self.settled = true;
+        self.presence.answered();
+        Ok(())
+    }
+
     /// Undoes what was done, because of `error`.
     pub(crate) async fn abandon(mut self, error: &sqlx::Error) {
         self.presence.failed(error);

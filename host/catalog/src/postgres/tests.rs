@@ -149,3 +149,28 @@ async fn a_check_finds_what_does_not_belong() {
     sqlx::raw_sql(damage).execute(&mut schema.stranger().await).await.unwrap();
     assert_eq!(store.check().await.unwrap(), ["a dataset has no snapshot"]);
 }
+
+#[tokio::test]
+async fn tls_is_spoken_and_certificates_are_checked() {
+    let Ok(url) = std::env::var("YEARBOOK_TEST_POSTGRES_TLS") else {
+        eprintln!("NOT RUN: YEARBOOK_TEST_POSTGRES_TLS names no PostgreSQL server");
+        return;
+    };
+    let (address, authority) = url.split_once("verify-full&sslrootcert=").unwrap();
+    let schema = |mode: &str| format!("{address}{mode}&options[search_path]=by_tls");
+    let of = |url: String| async move { open(&url, &DatabaseSettings::default()).await };
+    for mode in ["require".to_owned(), format!("verify-ca&sslrootcert={authority}"), format!("verify-full&sslrootcert={authority}")] {
+        let store = of(schema(&mode)).await.unwrap();
+        assert_eq!(store.revision().await.unwrap(), 0, "{mode}");
+        let mut stranger = schema(&mode).parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+        let encrypted = sqlx::query_scalar("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").fetch_one(&mut stranger).await;
+        assert!(encrypted.is_ok_and(|yes: bool| yes), "{mode}");
+        store.close().await;
+    }
+    // Nobody whom we trust has signed it; and it is not the certificate of that name.
+    let elsewhere = schema(&format!("verify-full&sslrootcert={authority}")).replace("@localhost", "@127.0.0.1");
+    for url in [schema("verify-full"), elsewhere] {
+        let message = of(url).await.err().unwrap().to_string();
+        assert!(message.contains("certificate") && !message.contains("yearbook:"), "{message}");
+    }
+}

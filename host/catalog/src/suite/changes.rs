@@ -6,7 +6,7 @@ use yearbook_domain::StoredFile;
 use yearbook_domain::changes::ChangeSet;
 
 use super::Place;
-use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, name, publication, snapshot};
+use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, commit, name, publication, snapshot};
 use crate::{Publication, Retention, Standing, Store};
 
 /// A publisher that found `from` to be current.
@@ -32,12 +32,12 @@ pub(crate) async fn a_history_of_changes_comes_back_in_order(place: Place) {
     assert_eq!(history(&*store).await, [""; 0]);
     let (b, c) = (following("a", "b", TODAY + HOUR), following("b", "c", TODAY + 2 * HOUR));
     for publication in [&publication("cpi", "a", TODAY), &b, &c] {
-        store.commit(publication, Retention::default()).await.unwrap();
+        commit(&*store, publication, Retention::default()).await.unwrap();
     }
     assert_eq!(store.changes(&name("cpi")).await.unwrap(), [b.changes.unwrap(), c.changes.unwrap()]);
     // Back to what it was, and once more the same.
     for _ in 0..2 {
-        store.commit(&following("c", "a", TODAY + 3 * HOUR), Retention::default()).await.unwrap();
+        commit(&*store, &following("c", "a", TODAY + 3 * HOUR), Retention::default()).await.unwrap();
     }
     assert_eq!(history(&*store).await, ["a>b", "b>c", "c>a"]);
     assert_eq!(store.changes(&name("rent")).await.unwrap(), []);
@@ -47,22 +47,22 @@ pub(crate) async fn a_history_of_changes_comes_back_in_order(place: Place) {
 
 pub(crate) async fn a_gap_begins_the_history_anew(place: Place) {
     let store = place.host().await;
-    store.commit(&publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
-    store.commit(&following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
+    commit(&*store, &publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
+    commit(&*store, &following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
     // Compared with what was no longer current.
-    store.commit(&following("a", "c", TODAY + 2), Retention::default()).await.unwrap();
+    commit(&*store, &following("a", "c", TODAY + 2), Retention::default()).await.unwrap();
     assert_eq!(history(&*store).await, [""; 0]);
-    store.commit(&following("c", "d", TODAY + 3), Retention::default()).await.unwrap();
+    commit(&*store, &following("c", "d", TODAY + 3), Retention::default()).await.unwrap();
     assert_eq!(history(&*store).await, ["c>d"]);
-    store.commit(&publication("cpi", "e", TODAY + 4), Retention::default()).await.unwrap();
+    commit(&*store, &publication("cpi", "e", TODAY + 4), Retention::default()).await.unwrap();
     assert_eq!(history(&*store).await, [""; 0]);
 }
 
 pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(place: Place) {
     let store = place.host().await;
-    store.commit(&publication("cpi", "a", TODAY - 80 * DAY), FORGETFUL).await.unwrap();
+    commit(&*store, &publication("cpi", "a", TODAY - 80 * DAY), FORGETFUL).await.unwrap();
     for (from, to, day) in [("a", "b", -40), ("b", "c", -9), ("c", "d", -8), ("d", "e", -7)] {
-        store.commit(&following(from, to, TODAY + day * DAY), FORGETFUL).await.unwrap();
+        commit(&*store, &following(from, to, TODAY + day * DAY), FORGETFUL).await.unwrap();
     }
     // b is what `monthly` names, e is current; a is gone.
     assert_eq!(store.standing(&name("cpi"), "c").await.unwrap(), Standing::Dropped);
@@ -73,11 +73,11 @@ pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(pla
 
 pub(crate) async fn a_file_written_anew_keeps_its_changes(place: Place) {
     let store = place.host().await;
-    store.commit(&publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
-    store.commit(&following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
+    commit(&*store, &publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
+    commit(&*store, &following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
     let mut repaired = publication("cpi", "b", TODAY + 2);
     repaired.snapshot.file.sha256 = "f".repeat(64);
-    store.commit(&repaired, Retention::default()).await.unwrap();
-    store.commit(&following("b", "c", TODAY + 3), Retention::default()).await.unwrap();
+    commit(&*store, &repaired, Retention::default()).await.unwrap();
+    commit(&*store, &following("b", "c", TODAY + 3), Retention::default()).await.unwrap();
     assert_eq!(history(&*store).await, ["a>b", "b>c"]);
 }

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{
-    BoundingBox, Caller, Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Plan, PlanTable, Role, Snapshot, StoredFile,
+    BoundingBox, Caller, Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Plan, PlanTable, Role, Snapshot, Stored,
+    StoredFile,
 };
 
-use crate::{KeyRecord, Publication, Retention, Store, key};
+use crate::{Committed, Declared, Failure, KeyRecord, PluginRelease, Publication, Retention, Store, key};
 
 /// 2026-11-21T00:00:00Z.
 pub(crate) const TODAY: i64 = 1_795_219_200_000;
@@ -101,7 +102,22 @@ pub(crate) fn publication(dataset: &str, id: &str, at: i64) -> Publication {
 }
 
 pub(crate) async fn publish(store: &dyn Store, dataset: &str, id: &str, at: i64) {
-    store.commit(&publication(dataset, id, at), Retention::default()).await.unwrap();
+    commit(store, &publication(dataset, id, at), Retention::default()).await.unwrap();
+}
+
+/// Commits a publication whose files are declared, as a publisher does.
+pub(crate) async fn commit(store: &dyn Store, publication: &Publication, retention: Retention) -> Result<Committed, Failure> {
+    let changed = publication.changes.iter().map(|changes| &changes.file);
+    for file in std::iter::once(&publication.snapshot.file).chain(changed) {
+        assert_eq!(store.declare(&Stored::snapshot(&file.sha256)).await?, Declared::Yes);
+    }
+    store.commit(publication, retention).await
+}
+
+/// Registers a release whose component is declared.
+pub(crate) async fn register(store: &dyn Store, release: &PluginRelease) -> Result<bool, Failure> {
+    assert_eq!(store.declare(&Stored::component(&release.id.digest)).await?, Declared::Yes);
+    store.register_release(release).await
 }
 
 /// Issues a key and says its text.

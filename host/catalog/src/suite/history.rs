@@ -7,7 +7,7 @@ use std::sync::Arc;
 use yearbook_domain::{Millis, Plan};
 
 use super::Place;
-use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, bare_snapshot, issue_key, name, publication, publish, snapshot};
+use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, bare_snapshot, commit, issue_key, name, publication, publish, snapshot};
 use crate::{Committed, Publication, Retention, Standing, Store, UsageCount};
 
 pub(crate) async fn a_fresh_catalogue_is_empty(place: Place) {
@@ -25,7 +25,7 @@ pub(crate) async fn a_snapshot_comes_back_as_it_went_in(place: Place) {
     let (writer, reader) = (place.host().await, place.host().await);
     for (dataset, snapshot) in [("full", snapshot("f1", TODAY)), ("bare", bare_snapshot("b1", TODAY))] {
         let publication = Publication { snapshot: snapshot.clone(), ..publication(dataset, "x", TODAY) };
-        assert_eq!(writer.commit(&publication, Retention::default()).await.unwrap(), Committed::New);
+        assert_eq!(commit(&*writer, &publication, Retention::default()).await.unwrap(), Committed::New);
         assert_eq!(reader.snapshot(&name(dataset), &snapshot.id).await.unwrap().as_ref(), Some(&snapshot));
         let datasets = reader.datasets().await.unwrap();
         let found = datasets.iter().find(|found| found.name == name(dataset)).unwrap();
@@ -62,7 +62,7 @@ pub(crate) async fn a_file_written_anew_replaces_the_old_one_and_the_snapshot_ke
     publish(&*store, "cpi", "first", TODAY).await;
     let mut repaired = Publication { snapshot: snapshot("first", TODAY + HOUR), ..publication("cpi", "first", TODAY + HOUR) };
     repaired.snapshot.file.sha256 = "f".repeat(64);
-    assert_eq!(store.commit(&repaired, Retention::default()).await.unwrap(), Committed::Unchanged);
+    assert_eq!(commit(&*store, &repaired, Retention::default()).await.unwrap(), Committed::Unchanged);
     let current = store.snapshot(&name("cpi"), "first").await.unwrap().unwrap();
     assert_eq!((current.file, current.created_at), (repaired.snapshot.file.clone(), snapshot("first", TODAY).created_at));
     assert_eq!(store.referenced_files().await.unwrap(), [repaired.snapshot.file]);
@@ -73,7 +73,7 @@ pub(crate) async fn the_same_snapshot_only_moves_checked_at_contract_7(place: Pl
     let store = place.host().await;
     publish(&*store, "cpi", "same", TODAY).await;
     let again = publication("cpi", "same", TODAY + DAY);
-    assert_eq!(store.commit(&again, Retention::default()).await.unwrap(), Committed::Unchanged);
+    assert_eq!(commit(&*store, &again, Retention::default()).await.unwrap(), Committed::Unchanged);
     let dataset = store.datasets().await.unwrap().remove(0);
     assert_eq!(dataset.checked_at, Millis(TODAY + DAY));
     assert_eq!(dataset.current.created_at, Millis(TODAY));
@@ -90,7 +90,7 @@ pub(crate) async fn a_late_publisher_does_not_turn_checked_at_back(place: Place)
 pub(crate) async fn data_that_went_back_is_current_again(place: Place) {
     let store = place.host().await;
     for (id, at) in [("a", TODAY), ("b", TODAY + HOUR), ("a", TODAY + 2 * HOUR)] {
-        assert_eq!(store.commit(&publication("cpi", id, at), Retention::default()).await.unwrap(), Committed::New);
+        assert_eq!(commit(&*store, &publication("cpi", id, at), Retention::default()).await.unwrap(), Committed::New);
     }
     assert_eq!(history(&*store).await, ["a", "b", "a"]);
     let found = store.snapshot(&name("cpi"), "a").await.unwrap().unwrap();
@@ -108,7 +108,7 @@ pub(crate) async fn a_retired_dataset_is_gone_until_published_again_contract_4(p
     assert_eq!(store.referenced_files().await.unwrap().len(), 2, "what comes back needs its file");
 
     let again = publication("cpi", "one", TODAY + DAY);
-    assert_eq!(store.commit(&again, Retention::default()).await.unwrap(), Committed::Unchanged);
+    assert_eq!(commit(&*store, &again, Retention::default()).await.unwrap(), Committed::Unchanged);
     assert_eq!(history(&*store).await, ["one"]);
 }
 
@@ -116,7 +116,7 @@ pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: Pl
     let store = place.host().await;
     // 14 days apart: the first of November lies between b and c.
     for (id, day) in [("a", -42), ("b", -28), ("c", -14), ("d", -1), ("e", 0)] {
-        store.commit(&publication("cpi", id, TODAY + day * DAY), Retention { snapshots: 2, hours: 24 }).await.unwrap();
+        commit(&*store, &publication("cpi", id, TODAY + day * DAY), Retention { snapshots: 2, hours: 24 }).await.unwrap();
     }
     assert_eq!(history(&*store).await, ["b", "d", "e"], "b is what `monthly` names");
     for (id, standing) in [("a", Standing::Dropped), ("b", Standing::Retained), ("c", Standing::Dropped), ("x", Standing::Unknown)] {
@@ -129,12 +129,12 @@ pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: Pl
 pub(crate) async fn a_dropped_snapshot_that_is_published_again_is_retained(place: Place) {
     let store = place.host().await;
     for (id, day) in [("a", -10), ("b", -9), ("c", -8), ("b", -7), ("d", -6), ("e", -5)] {
-        store.commit(&publication("cpi", id, TODAY + day * DAY), FORGETFUL).await.unwrap();
+        commit(&*store, &publication("cpi", id, TODAY + day * DAY), FORGETFUL).await.unwrap();
     }
     // The oldest of this month is what `monthly` names.
     assert_eq!(history(&*store).await, ["a", "e"]);
     assert_eq!(store.standing(&name("cpi"), "b").await.unwrap(), Standing::Dropped);
-    store.commit(&publication("cpi", "b", TODAY), FORGETFUL).await.unwrap();
+    commit(&*store, &publication("cpi", "b", TODAY), FORGETFUL).await.unwrap();
     assert_eq!(store.standing(&name("cpi"), "b").await.unwrap(), Standing::Retained);
     assert_eq!(history(&*store).await, ["a", "b"]);
 }
@@ -145,7 +145,7 @@ pub(crate) async fn datasets_do_not_drop_each_others_history(place: Place) {
         publish(&*store, "rent", &format!("rent{day}"), TODAY + day * DAY).await;
     }
     for day in [-3, -2, -1, 0] {
-        store.commit(&publication("cpi", &format!("cpi{day}"), TODAY + day * DAY), FORGETFUL).await.unwrap();
+        commit(&*store, &publication("cpi", &format!("cpi{day}"), TODAY + day * DAY), FORGETFUL).await.unwrap();
     }
     let lengths: Vec<usize> = store.datasets().await.unwrap().iter().map(|dataset| dataset.snapshots.len()).collect();
     assert_eq!(lengths, [2, 3]);
@@ -154,7 +154,7 @@ pub(crate) async fn datasets_do_not_drop_each_others_history(place: Place) {
 pub(crate) async fn referenced_files_are_those_of_retained_snapshots(place: Place) {
     let store = place.host().await;
     for (id, day) in [("a", -10), ("b", -9), ("c", -8)] {
-        store.commit(&publication("cpi", id, TODAY + day * DAY), FORGETFUL).await.unwrap();
+        commit(&*store, &publication("cpi", id, TODAY + day * DAY), FORGETFUL).await.unwrap();
     }
     // The same bytes under another dataset are one file.
     publish(&*store, "rent", "c", TODAY).await;
@@ -199,7 +199,7 @@ pub(crate) async fn a_commit_that_fails_leaves_nothing(place: Place) {
     // More rows than any database counts: found out after the dataset's row has been written.
     let mut bad = publication("cpi", "bad", TODAY + DAY);
     bad.snapshot.rows = u64::MAX;
-    let failure = store.commit(&bad, Retention::default()).await.unwrap_err();
+    let failure = commit(&*store, &bad, Retention::default()).await.unwrap_err();
     assert!(failure.left_no_trace(), "{failure}");
     assert_eq!((store.datasets().await.unwrap(), store.revision().await.unwrap()), before);
     publish(&*store, "cpi", "better", TODAY + DAY).await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Place;
-use super::fixtures::{DAY, FORGETFUL, TODAY, eventually, name, publication, publish};
+use super::fixtures::{DAY, FORGETFUL, TODAY, commit, eventually, name, publication, publish, register};
 use super::probe::Probe;
 use super::releases::release;
 use crate::Live;
@@ -93,7 +93,7 @@ pub(crate) async fn pinned_snapshots_are_remembered_until_the_revision_moves(pla
     assert_eq!(probe.calls(), asked + 2);
 
     // A commit that drops b.
-    store.commit(&publication("cpi", "d", TODAY), FORGETFUL).await.unwrap();
+    commit(&*store, &publication("cpi", "d", TODAY), FORGETFUL).await.unwrap();
     live.refresh().await.unwrap();
     assert!(live.snapshot(&dataset, "b").await.unwrap().is_none());
     probe.fail(true);
@@ -115,7 +115,7 @@ pub(crate) async fn a_release_of_another_process_is_known_within_2_s_contract_6(
     let live = Live::start(server, Live::PERIOD).await.unwrap();
     let mut releases = live.releases();
     assert!(releases.borrow_and_update().is_empty());
-    operator.register_release(&release("csv", "a", TODAY)).await.unwrap();
+    register(&*operator, &release("csv", "a", TODAY)).await.unwrap();
     tokio::time::timeout(TWO_SECONDS, releases.changed()).await.unwrap().unwrap();
     assert_eq!(releases.borrow_and_update().len(), 1);
 

@@ -5,7 +5,7 @@
 use yearbook_domain::Millis;
 
 use super::Place;
-use super::fixtures::TODAY;
+use super::fixtures::{TODAY, register};
 use super::releases::release;
 use crate::{PluginRelease, ReleaseChange, ReleaseState, ReleaseUse, Settlement, Store, Trial, lines};
 
@@ -34,7 +34,7 @@ fn trial(release: &PluginRelease, samples: u64, memory: u64, fault: Option<&str>
 async fn two(store: &dyn Store) -> (PluginRelease, PluginRelease) {
     let serves = release("csv", "s", TODAY);
     let waits = PluginRelease { state: ReleaseState::Installed, built_in: false, ..release("csv", "w", TODAY) };
-    assert!(store.register_release(&serves).await.unwrap() && store.register_release(&waits).await.unwrap());
+    assert!(register(store, &serves).await.unwrap() && register(store, &waits).await.unwrap());
     (serves, waits)
 }
 

@@ -8,11 +8,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::{Semaphore, watch};
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
+use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile};
 
 use crate::{
-    Changed, Committed, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse,
-    Reserved, Retention, Revisions, Settlement, Standing, Store, StoreDescription, Trial, UsageCount,
+    Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent,
+    ReleaseId, ReleaseUse, Reserved, Retention, Revisions, Settlement, Standing, Store, StoreDescription, Trial, UsageCount,
 };
 
 pub(super) struct Probe {
@@ -109,6 +109,21 @@ impl Store for Probe {
     }
     async fn referenced_files(&self) -> Result<Vec<StoredFile>, Failure> {
         self.asked()?.referenced_files().await
+    }
+    async fn clock(&self) -> Result<Millis, Failure> {
+        self.asked()?.clock().await
+    }
+    async fn retain(&self, retention: Retention, dry_run: bool) -> Result<Vec<Dropped>, Failure> {
+        self.asked()?.retain(retention, dry_run).await
+    }
+    async fn declare(&self, stored: &Stored) -> Result<Declared, Failure> {
+        self.asked()?.declare(stored).await
+    }
+    async fn condemn(&self, found: &[Stored], before: Millis, at_most: usize, dry_run: bool) -> Result<Condemned, Failure> {
+        self.asked()?.condemn(found, before, at_most, dry_run).await
+    }
+    async fn forget(&self, removed: &[Stored], at: Millis) -> Result<(), Failure> {
+        self.asked()?.forget(removed, at).await
     }
     async fn insert_key(&self, key: &KeyRecord, hash: &KeyHash) -> Result<(), Failure> {
         self.asked()?.insert_key(key, hash).await

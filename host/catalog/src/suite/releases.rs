@@ -5,7 +5,7 @@
 use yearbook_domain::Millis;
 
 use super::Place;
-use super::fixtures::TODAY;
+use super::fixtures::{TODAY, register};
 use crate::{Changed, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines};
 
 pub(super) fn release(name: &str, digest: &str, at: i64) -> PluginRelease {
@@ -43,7 +43,7 @@ pub(crate) async fn a_release_is_registered_once_and_keeps_its_state(place: Plac
     let store = place.host().await;
     let releases = [release("csv", "b", TODAY), release("csv", "a", TODAY + 1), release("json", "c", TODAY - 1)];
     for release in releases.iter().rev() {
-        assert!(store.register_release(release).await.unwrap());
+        assert!(register(&*store, release).await.unwrap());
     }
     let known = store.releases().await.unwrap();
     let unpromoted: Vec<PluginRelease> = known.iter().map(|release| PluginRelease { promotion: 0, ..release.clone() }).collect();
@@ -53,7 +53,7 @@ pub(crate) async fn a_release_is_registered_once_and_keeps_its_state(place: Plac
     let before = store.revision().await.unwrap();
     // Another start of the same binary, which knows nothing of what happened to the release since.
     let again = PluginRelease { installed_at: Millis(TODAY + 9), state: ReleaseState::Removed, ..releases[0].clone() };
-    assert!(!place.host().await.register_release(&again).await.unwrap());
+    assert!(!register(&*place.host().await, &again).await.unwrap());
     assert_eq!(store.releases().await.unwrap(), known);
     assert_eq!(store.release_events().await.unwrap().len(), 3);
     assert_eq!(store.revision().await.unwrap(), before, "nothing to notice");
@@ -63,7 +63,7 @@ pub(crate) async fn what_may_not_become_of_a_release_does_not_happen(place: Plac
     let store = place.host().await;
     let csv = release("csv", "a", TODAY);
     assert_eq!(store.change_release(&change(&csv, ReleaseState::Promoted)).await.unwrap(), Changed::NoSuchRelease);
-    store.register_release(&csv).await.unwrap();
+    register(&*store, &csv).await.unwrap();
     let before = (store.revision().await.unwrap(), store.releases().await.unwrap());
     let refused = store.change_release(&change(&csv, ReleaseState::Installed)).await.unwrap();
     assert_eq!(refused, Changed::Not(ReleaseState::Promoted));
@@ -81,8 +81,8 @@ pub(crate) async fn what_may_not_become_of_a_release_does_not_happen(place: Plac
 pub(crate) async fn a_promotion_goes_before_earlier_ones(place: Place) {
     let store = place.host().await;
     let (a, b) = (release("csv", "a", TODAY), release("csv", "b", TODAY));
-    store.register_release(&a).await.unwrap();
-    store.register_release(&b).await.unwrap();
+    register(&*store, &a).await.unwrap();
+    register(&*store, &b).await.unwrap();
     assert_eq!(order(&*store).await, "ba");
     store.change_release(&change(&a, ReleaseState::Promoted)).await.unwrap();
     assert_eq!(order(&*store).await, "ab");
@@ -95,8 +95,8 @@ pub(crate) async fn a_promotion_goes_before_earlier_ones(place: Place) {
 pub(crate) async fn a_name_has_one_pin_and_a_release_out_of_service_none(place: Place) {
     let store = place.host().await;
     let (a, b) = (release("csv", "a", TODAY), release("csv", "b", TODAY));
-    store.register_release(&a).await.unwrap();
-    store.register_release(&b).await.unwrap();
+    register(&*store, &a).await.unwrap();
+    register(&*store, &b).await.unwrap();
     let pin = async |release: &PluginRelease, to| store.pin_release(&release.id, to, "ann", Millis(TODAY)).await.unwrap();
     assert!(pin(&a, true).await && !pin(&a, true).await);
     assert_eq!(order(&*store).await, "ab");

@@ -1,12 +1,12 @@
 //! Datasets, their snapshots and the tombstones of dropped ones, within a transaction.
 
 use crate::sql::Connection;
-use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, StoredFile};
+use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile};
 
-use super::changes;
+use super::{changes, loose};
 use crate::rows::{FileRow, SnapshotRow, assemble};
-use crate::words::{list, whole, word};
-use crate::{Committed, Publication, Retention, Standing, statements};
+use crate::words::{Place, list, whole, word};
+use crate::{Committed, Dropped, Publication, Retention, Standing, statements};
 
 pub(crate) async fn datasets(connection: &mut Connection<'_>) -> Result<Vec<Dataset>, sqlx::Error> {
     let datasets = connection.query(statements::DATASETS).all().await?;
@@ -36,17 +36,23 @@ pub(crate) async fn commit(
     connection: &mut Connection<'_>,
     publication: &Publication,
     retention: Retention,
+    declarer: &str,
 ) -> Result<Committed, sqlx::Error> {
     let Publication { name, namespace, checked_at, .. } = publication;
     connection.query(statements::PUT_DATASET).bind(name.as_str()).bind(namespace.as_str()).bind(checked_at.0).execute().await?;
-    let committed = put(connection, publication, retention).await?;
+    let committed = put(connection, publication, retention, declarer).await?;
     // Last, since it is the one row that all who publish have to pass, one after the other until each has committed.
     connection.query(statements::MOVE_REVISION).execute().await?;
     Ok(committed)
 }
 
 /// Makes the snapshot the current one of its dataset, whose row is locked.
-async fn put(connection: &mut Connection<'_>, publication: &Publication, retention: Retention) -> Result<Committed, sqlx::Error> {
+async fn put(
+    connection: &mut Connection<'_>,
+    publication: &Publication,
+    retention: Retention,
+    declarer: &str,
+) -> Result<Committed, sqlx::Error> {
     let Publication { name, snapshot, checked_at, changes, .. } = publication;
     let current: Option<(i64, String, String, i64)> = connection.query(statements::CURRENT).bind(name.as_str()).optional().await?;
     if let Some((number, id, file, created_at)) = &current
@@ -54,23 +60,59 @@ async fn put(connection: &mut Connection<'_>, publication: &Publication, retenti
     {
         if *file != snapshot.file.sha256 {
             // The same rows in a file written anew, after damage or by a newer writer: the snapshot keeps its age.
-            connection.query(statements::DELETE_SNAPSHOT).bind(number).execute().await?;
+            loose::claim(connection, &Stored::snapshot(&snapshot.file.sha256), declarer).await?;
+            let before = delete(connection, *number).await?;
             let renewed = Snapshot { created_at: Millis(*created_at), ..snapshot.clone() };
             let renumbered = insert(connection, name, &renewed).await?;
             connection.query(statements::RENUMBER_CHANGES).bind(number).bind(renumbered).execute().await?;
+            loose::let_go(connection, &[before]).await?;
         }
         return Ok(Committed::Unchanged);
     }
+    loose::claim(connection, &Stored::snapshot(&snapshot.file.sha256), declarer).await?;
     let number = insert(connection, name, snapshot).await?;
     // Another publisher may have been faster: then nobody compared the two, and the history begins anew.
     if let (Some((before, id, ..)), Some(changes)) = (current, changes)
         && id == changes.from
     {
+        loose::claim(connection, &Stored::snapshot(&changes.file.sha256), declarer).await?;
         changes::insert(connection, name, before, number, changes).await?;
     }
     drop_old(connection, name, retention, *checked_at).await?;
-    connection.query(statements::DROP_CHANGES).bind(name.as_str()).execute().await?;
     Ok(Committed::New)
+}
+
+/// What is no longer kept now of each dataset, retired ones included; those of which all is kept are left out.
+pub(crate) async fn outdated(
+    connection: &mut Connection<'_>,
+    retention: Retention,
+) -> Result<Vec<(DatasetName, Vec<Dropped>)>, sqlx::Error> {
+    let now = loose::clock(connection).await?;
+    let names: Vec<(String,)> = connection.query(statements::ALL_DATASETS).all().await?;
+    let mut all = Vec::new();
+    for (name,) in names {
+        let dataset: DatasetName = Place { table: "datasets", row: &name }.parse("name", &name)?;
+        let outdated: Vec<Dropped> = old(connection, &dataset, retention, now).await?.into_iter().map(|(_, dropped)| dropped).collect();
+        if !outdated.is_empty() {
+            all.push((dataset, outdated));
+        }
+    }
+    Ok(all)
+}
+
+/// Drops what is no longer kept of one dataset.
+pub(crate) async fn retain(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    retention: Retention,
+) -> Result<Vec<Dropped>, sqlx::Error> {
+    connection.query(statements::HOLD_DATASET).bind(dataset.as_str()).execute().await?;
+    let now = loose::clock(connection).await?;
+    let dropped = drop_old(connection, dataset, retention, now).await?;
+    if !dropped.is_empty() {
+        connection.query(statements::MOVE_REVISION).execute().await?;
+    }
+    Ok(dropped)
 }
 
 pub(crate) async fn retire(connection: &mut Connection<'_>, dataset: &DatasetName, at: Millis) -> Result<bool, sqlx::Error> {
@@ -138,13 +180,41 @@ async fn insert(connection: &mut Connection<'_>, dataset: &DatasetName, snapshot
     Ok(number)
 }
 
-async fn drop_old(connection: &mut Connection<'_>, dataset: &DatasetName, retention: Retention, now: Millis) -> Result<(), sqlx::Error> {
-    let history: Vec<(i64, i64)> = connection.query(statements::HISTORY).bind(dataset.as_str()).all().await?;
-    let times: Vec<Millis> = history.iter().map(|&(_, created_at)| Millis(created_at)).collect();
-    for index in retention.drops(&times, now) {
-        let (number, _) = history[index];
+async fn drop_old(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    retention: Retention,
+    now: Millis,
+) -> Result<Vec<Dropped>, sqlx::Error> {
+    let mut dropped = Vec::new();
+    let mut unnamed = Vec::new();
+    for (number, snapshot) in old(connection, dataset, retention, now).await? {
         connection.query(statements::BURY_SNAPSHOT).bind(number).bind(now.0).execute().await?;
-        connection.query(statements::DELETE_SNAPSHOT).bind(number).execute().await?;
+        unnamed.push(delete(connection, number).await?);
+        dropped.push(snapshot);
     }
-    Ok(())
+    let changes: Vec<(String,)> = connection.query(statements::DROP_CHANGES).bind(dataset.as_str()).all().await?;
+    unnamed.extend(changes.iter().map(|(sha256,)| Stored::snapshot(sha256)));
+    loose::let_go(connection, &unnamed).await?;
+    Ok(dropped)
+}
+
+/// Snapshots that are no longer kept at `now`, with their numbers.
+async fn old(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    retention: Retention,
+    now: Millis,
+) -> Result<Vec<(i64, Dropped)>, sqlx::Error> {
+    let history: Vec<(i64, String, i64)> = connection.query(statements::HISTORY).bind(dataset.as_str()).all().await?;
+    let times: Vec<Millis> = history.iter().map(|(.., created_at)| Millis(*created_at)).collect();
+    let drops = retention.drops(&times, now);
+    let named = |(number, id, created_at)| (number, Dropped { dataset: dataset.to_string(), id, created_at: Millis(created_at) });
+    Ok(history.into_iter().enumerate().filter(|(index, _)| drops.contains(index)).map(|(_, row)| named(row)).collect())
+}
+
+/// Deletes a snapshot's row; what it named.
+async fn delete(connection: &mut Connection<'_>, number: i64) -> Result<Stored, sqlx::Error> {
+    let (sha256,): (String,) = connection.query(statements::DELETE_SNAPSHOT).bind(number).one().await?;
+    Ok(Stored::snapshot(&sha256))
 }

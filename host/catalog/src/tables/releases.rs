@@ -1,15 +1,20 @@
 //! Plugin releases and their history, within a transaction.
 
 use crate::sql::Connection;
-use yearbook_domain::Millis;
+use yearbook_domain::{Millis, Stored};
 
+use super::loose;
 use crate::rows::{EventRow, ReleaseRow};
 use crate::words::{Place, whole, word};
 use crate::{Changed, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState, Settlement, statements};
 
-pub(crate) async fn register(connection: &mut Connection<'_>, release: &PluginRelease) -> Result<bool, sqlx::Error> {
+pub(crate) async fn register(connection: &mut Connection<'_>, release: &PluginRelease, declarer: &str) -> Result<bool, sqlx::Error> {
     let ReleaseId { kind, name, digest } = &release.id;
-    let done = connection
+    if stands(connection, &release.id).await?.is_some() {
+        return Ok(false);
+    }
+    loose::claim(connection, &Stored::component(digest), declarer).await?;
+    connection
         .query(statements::REGISTER_RELEASE)
         .bind(kind)
         .bind(name)
@@ -23,9 +28,6 @@ pub(crate) async fn register(connection: &mut Connection<'_>, release: &PluginRe
         .bind(&release.reason)
         .execute()
         .await?;
-    if done == 0 {
-        return Ok(false);
-    }
     let number =
         tell(connection, &release.id, release.state.as_str(), &release.by, release.installed_at, release.reason.as_deref()).await?;
     if matches!(release.state, ReleaseState::Installed | ReleaseState::Promoted) {
@@ -35,14 +37,21 @@ pub(crate) async fn register(connection: &mut Connection<'_>, release: &PluginRe
     Ok(true)
 }
 
-pub(crate) async fn change(connection: &mut Connection<'_>, change: &ReleaseChange) -> Result<Changed, sqlx::Error> {
+pub(crate) async fn change(connection: &mut Connection<'_>, change: &ReleaseChange, declarer: &str) -> Result<Changed, sqlx::Error> {
     let Some(stands) = stands(connection, &change.id).await? else { return Ok(Changed::NoSuchRelease) };
     if !stands.state.may_become(change.to) {
         return Ok(Changed::Not(stands.state));
     }
+    let component = Stored::component(&change.id.digest);
+    if stands.state == ReleaseState::Removed {
+        loose::claim(connection, &component, declarer).await?;
+    }
     // Whom an operator puts into service again begins anew.
     let quarantines = if change.to == ReleaseState::Promoted { 0 } else { stands.quarantines };
     apply(connection, change, None, quarantines).await?;
+    if change.to == ReleaseState::Removed {
+        loose::let_go(connection, &[component]).await?;
+    }
     Ok(Changed::Done)
 }
 

@@ -7,6 +7,7 @@ mod install;
 mod list;
 mod new;
 mod operate;
+mod replay;
 mod top;
 
 use std::path::{Path, PathBuf};
@@ -25,7 +26,8 @@ const SHORT_DIGEST: usize = 12;
 
 pub(super) async fn run(context: &Context, command: Plugin) -> anyhow::Result<()> {
     match command {
-        Plugin::Check { file } => check::run(context, &file).await,
+        Plugin::Check { file, capsules } => check::run(context, &file, capsules.as_deref()).await,
+        Plugin::Replay { capsule, component } => replay::run(context, &capsule, component.as_deref()).await,
         Plugin::New { kind, name } => new::run(context, kind, &name),
         Plugin::Inspect { file, signature, write_component } => {
             inspect::run(context, &file, signature.as_deref(), write_component.as_deref())

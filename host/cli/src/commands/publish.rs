@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use serde::Serialize;
 use yearbook_catalog::{Committed, Publication, Store};
 use yearbook_domain::Millis;
+use yearbook_platform::Declarations;
 use yearbook_snapshot::{Files, Package, publish};
 use yearbook_workers::Workers;
 
@@ -31,7 +32,7 @@ struct Published {
 /// publishing all of them again changes nothing about it.
 pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
-    let files = context.files()?;
+    let files = context.files()?.declaring(Arc::new(Declarations(Arc::clone(&store))));
     let workers = context.workers();
     let mut done: Vec<Published> = Vec::new();
     for path in paths {

@@ -47,12 +47,19 @@ pub struct Storage {
     pub retain_snapshots: u32,
     /// Hours for which any snapshot is kept.
     pub retain_hours: u32,
+    /// Hours for which `yearbook gc` leaves in the object store what nothing names any more. A response that began to read it and takes
+    /// longer is cut off. Default 24: a day's export over a slow line. Never less than the other limits make a response or a view of
+    /// the catalogue last.
+    pub unnamed_hours: u32,
+    /// Bounds for a store on the network, and how bulk files leave it.
+    #[serde(flatten)]
+    pub store: yearbook_snapshot::StoreSettings,
 }
 
 impl Default for Storage {
     fn default() -> Self {
         let Retention { snapshots: retain_snapshots, hours: retain_hours } = Retention::default();
-        Self { url: None, retain_snapshots, retain_hours }
+        Self { url: None, retain_snapshots, retain_hours, unnamed_hours: 24, store: yearbook_snapshot::StoreSettings::default() }
     }
 }
 
@@ -87,6 +94,9 @@ pub struct PluginsSection {
     /// How new releases come into service, and failing ones out of it.
     #[serde(flatten)]
     pub guard: GuardSettings,
+    /// Folder for what a plugin failed at, one file for each way in which a release fails; none: nothing is kept. Such a file holds
+    /// rows and options of a response.
+    pub capsules: Option<PathBuf>,
     /// What a component must have that did not come with the binary, and who is trusted.
     #[serde(flatten)]
     pub trust: yearbook_platform::Trust,
@@ -100,11 +110,45 @@ pub struct Log {
     /// Least severity, or directives such as `info,yearbook_server=debug`. None: `info` while serving,
     /// `warn` for every other command.
     pub level: Option<String>,
+    /// Collector of OpenTelemetry traces, `http://127.0.0.1:4318`. None: no traces.
+    pub otlp_endpoint: Option<Collector>,
+}
+
+/// Where traces are sent: an `http` address, to which `/v1/traces` is added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Collector(String);
+
+impl Collector {
+    /// The address without a slash at its end.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Collector {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let uri = text.parse::<http::Uri>().ok().filter(|uri| uri.host().is_some_and(|host| !host.is_empty()) && uri.query().is_none());
+        match uri.as_ref().and_then(http::Uri::scheme_str) {
+            Some("http") => Ok(Self(text.trim_end_matches('/').to_owned())),
+            Some("https") => Err(format!("{text:?} wants TLS, which is left to a collector or agent on this machine; name that one")),
+            _ => Err(format!("{text:?} must be like http://127.0.0.1:4318")),
+        }
+    }
+}
+
+impl From<Collector> for String {
+    fn from(collector: Collector) -> Self {
+        collector.0
+    }
 }
 
 impl Default for Log {
     fn default() -> Self {
-        Self { format: LogFormat::Text, level: None }
+        Self { format: LogFormat::Text, level: None, otlp_endpoint: None }
     }
 }
 

@@ -4,15 +4,20 @@ use super::{Assignment, Origin, Written};
 
 const PREFIX: &str = "YEARBOOK_";
 
-/// Short names that operators meet first, and the key that each sets.
-const SHORT: [(&str, &str); 2] = [("YEARBOOK_DATABASE_URL", "database.url"), ("YEARBOOK_STORAGE_URL", "storage.url")];
+/// Names that operators meet first, and the key that each sets.
+const SHORT: [(&str, &str); 3] = [
+    ("YEARBOOK_DATABASE_URL", "database.url"),
+    ("YEARBOOK_STORAGE_URL", "storage.url"),
+    // The name that every program with OpenTelemetry has for it.
+    ("OTEL_EXPORTER_OTLP_ENDPOINT", "log.otlp_endpoint"),
+];
 
 /// Value of a variable; an empty one counts as not set, since that is how many tools unset one.
 pub(super) fn value(variables: &[(String, String)], name: &str) -> Option<String> {
     variables.iter().find(|(found, text)| found == name && !text.is_empty()).map(|(_, text)| text.clone())
 }
 
-/// Every variable that has our prefix and two underscores, known or not, and the short names. Our
+/// Every variable that has our prefix and two underscores, known or not, and those with names of their own. Our
 /// prefix alone may be anybody's (a client's `YEARBOOK_KEY`).
 pub(super) fn assignments(variables: &[(String, String)]) -> Vec<Assignment> {
     let mut found: Vec<_> = variables

@@ -37,7 +37,7 @@ impl Yearbook {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_yearbook"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("YEARBOOK_")) {
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("YEARBOOK_") || name.starts_with("OTEL_")) {
             command.env_remove(name);
         }
         command

@@ -13,7 +13,12 @@ fn check<'a>(checks: &'a Value, name: &str) -> (&'a str, &'a str) {
 }
 
 fn doctor(yearbook: &Yearbook) -> (Said, Value) {
-    let said = yearbook.run(&["doctor", "--json", "--plugins", "no-plugins"]);
+    doctor_with(yearbook, &[], &[])
+}
+
+fn doctor_with(yearbook: &Yearbook, variables: &[(&str, &str)], more: &[&str]) -> (Said, Value) {
+    let variables = [&[("YEARBOOK_SERVER__LISTEN", "127.0.0.1:0")], variables].concat();
+    let said = yearbook.run_with(&variables, &[&["doctor", "--json", "--plugins", "no-plugins"], more].concat());
     let checks = said.json();
     (said, checks)
 }
@@ -65,6 +70,113 @@ fn a_data_directory_open_to_others_is_a_warning() {
     let (status, message) = check(&checks, "data directory");
     assert_eq!(status, "warn");
     assert!(message.contains("chmod 700"), "{message}");
+}
+
+#[test]
+fn settings_in_force_are_named_with_their_source_and_without_passwords() {
+    let yearbook = Yearbook::new();
+    yearbook.write("yearbook.toml", "[storage]\nretain_hours = 1\nretain_snapshots = 3\n[log]\n");
+    let variables =
+        [("YEARBOOK_STORAGE__RETAIN_HOURS", "2"), ("YEARBOOK_DATABASE_URL", "postgres://ann:hunter2@127.0.0.1:1/yb?password=hunter2")];
+    let (said, checks) = doctor_with(&yearbook, &variables, &[]);
+    let (status, message) = check(&checks, "settings");
+    assert_eq!(status, "ok");
+    assert!(message.starts_with("yearbook.toml; "), "{message}");
+    for part in [
+        "storage.retain_hours = 2 (variable YEARBOOK_STORAGE__RETAIN_HOURS)",
+        "storage.retain_snapshots = 3 (yearbook.toml, line 3)",
+        "database.url = postgres://ann:***@127.0.0.1:1/yb (",
+    ] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    assert!(!message.contains("hunter2") && !message.contains("retain_hours = 1"), "{message}");
+    // Nobody listens there.
+    let (status, message) = check(&checks, "database");
+    assert!(status == "fail" && message.contains("Check that PostgreSQL runs there"), "{message}");
+    assert_eq!(said.code, Some(1));
+}
+
+#[test]
+fn a_store_that_takes_nothing_is_a_failure() {
+    let yearbook = Yearbook::new();
+    // A file where a folder has to be: even root cannot write below it.
+    yearbook.write("yearbook-data/objects/snapshots", "no folder");
+    std::fs::set_permissions(yearbook.path("yearbook-data"), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let (_, checks) = doctor(&yearbook);
+    let (status, message) = check(&checks, "object store");
+    assert!(status == "fail" && message.contains("does not come back; publishing needs it"), "{message}");
+}
+
+#[test]
+fn a_flipped_byte_is_found_by_reading_everything() {
+    let yearbook = Yearbook::new();
+    yearbook.package("tiny", "2024-01-01,1\n");
+    yearbook.run(&["publish", "tiny"]).ok();
+    let stored = only_snapshot(&yearbook.path("yearbook-data/objects/snapshots"));
+    let mut bytes = std::fs::read(&stored).unwrap();
+    bytes[20] ^= 1;
+    std::fs::write(&stored, bytes).unwrap();
+    assert_eq!(check(&doctor(&yearbook).1, "snapshots").0, "ok", "its size is right");
+    let deep = || doctor_with(&yearbook, &[], &["--deep"]).1;
+    let checks = deep();
+    let (status, message) = check(&checks, "snapshots");
+    assert!(
+        status == "fail" && message.contains("tiny is missing or damaged") && message.contains("publish the package again"),
+        "{message}"
+    );
+    yearbook.run(&["publish", "tiny"]).ok();
+    assert!(check(&deep(), "snapshots").1.contains("every byte"));
+}
+
+#[test]
+fn a_cache_that_others_can_write_or_seal_is_a_failure() {
+    use std::os::unix::fs::PermissionsExt;
+    let yearbook = Yearbook::new();
+    yearbook.run(&["migrate"]).ok();
+    yearbook.write("yearbook-data/cache/x", "");
+    yearbook.write("yearbook-data/cache.key", "");
+    let set = |name: &str, mode| std::fs::set_permissions(yearbook.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    for (folder, key, status, words) in
+        [(0o700, 0o600, "ok", "this user's alone"), (0o722, 0o600, "fail", "chmod 700"), (0o700, 0o640, "fail", "could seal machine code")]
+    {
+        set("yearbook-data/cache", folder);
+        set("yearbook-data/cache.key", key);
+        let checks = doctor(&yearbook).1;
+        let found = check(&checks, "cache");
+        assert!(found.0 == status && found.1.contains(words), "{found:?}");
+    }
+}
+
+#[test]
+fn a_release_that_is_not_trusted_here_is_a_failure() {
+    let yearbook = Yearbook::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugins/dist/r.wasm");
+    yearbook.run(&["plugin", "install", file]).ok();
+    let checks = doctor(&yearbook).1;
+    assert_eq!(check(&checks, "releases"), ("ok", "1 installed releases are there, trusted, and load"));
+    let checks = doctor_with(&yearbook, &[("YEARBOOK_PLUGINS__REQUIRE", "digest")], &[]).1;
+    let (status, message) = check(&checks, "releases");
+    assert!(status == "fail" && message.starts_with("r 0.1.0 cannot serve here: "), "{message}");
+}
+
+#[test]
+fn limits_and_addresses_that_do_not_fit_this_machine_are_named() {
+    let yearbook = Yearbook::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = listener.local_addr().unwrap().to_string();
+    let variables = [
+        ("YEARBOOK_SANDBOX__INSTANCES", "4000000"),
+        ("YEARBOOK_SERVER__CONNECTIONS", "4000000000"),
+        ("YEARBOOK_SERVER__ADMIN_LISTEN", &taken),
+    ];
+    let checks = doctor_with(&yearbook, &variables, &[]).1;
+    for (name, status, words) in [("memory", "warn", "sandbox.instances"), ("descriptors", "warn", "LimitNOFILE")] {
+        let found = check(&checks, name);
+        assert!(found.0 == status && found.1.contains(words), "{found:?}");
+    }
+    let listeners: Vec<&Value> = checks.as_array().unwrap().iter().filter(|check| check["name"] == "listener").collect();
+    assert_eq!((&listeners[0]["status"], &listeners[1]["status"]), (&"ok".into(), &"fail".into()), "{checks}");
+    assert!(listeners[1]["message"].as_str().unwrap().contains("server.admin_listen"), "{checks}");
 }
 
 /// The only Parquet file of a folder (the store may keep checksums beside it).

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::binary::Yearbook;
 
 /// A component that `cargo xtask plugins` built.
-fn built(name: &str) -> String {
+pub(crate) fn built(name: &str) -> String {
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist").join(format!("{name}.wasm"));
     path.to_str().unwrap().to_owned()
 }
@@ -31,7 +31,7 @@ fn a_good_plugin_passes_its_check_and_nothing_is_left_behind_contract_6() {
 #[test]
 fn what_is_wrong_is_said_with_place_and_advice_and_exit_code_1() {
     let yearbook = Yearbook::new();
-    let said = yearbook.run(&["plugin", "check", &built("evil-generator")]);
+    let said = yearbook.run(&["plugin", "check", &built("evil-generator"), "--capsules", "capsules"]);
     assert_eq!(said.code, Some(1));
     assert!(said.stdout.contains("WRONG\n  1. option evil.attack="), "{}", said.stdout);
     assert!(said.stdout.contains("     -> return at least one file"), "{}", said.stdout);
@@ -82,6 +82,27 @@ fn installing_and_taking_back_is_told_and_kept_contract_6() {
     let told: Vec<&str> = history.as_array().unwrap().iter().map(|event| event["what"].as_str().unwrap()).collect();
     assert_eq!(told, ["promoted", "pinned", "unpinned", "removed", "promoted"]);
     assert_ne!(history[3]["by"], json!(""), "the system user, where nobody is named");
+}
+
+#[test]
+fn the_key_that_signed_a_release_is_listed_as_it_is_inspected() {
+    let yearbook = Yearbook::new();
+    // Of another file: nobody asks for signatures here, so nobody verifies it.
+    let signature = "untrusted comment: signature from minisign secret key
+RUSvqcZ0EDklpiT2wPJiuVHXF/lxa9M72qAoTFz8MAThSpnrayaTxSvfTexxvWGsDvpB87mNEIyXk1VNQv2UBY2VGsQlR2+NBQk=
+trusted comment: made for a test
+8rAUzPQBjIGcdfW5S5kxUooEhzf2yESpzFsDwh4CyWp9ALJFtgVfqqSEzoxJFb2h2rvUYHnc0prWanSgATM3Dw==
+";
+    yearbook.write("csv.minisig", signature);
+    let inspected = yearbook.run(&["plugin", "inspect", &built("csv"), "--signature", "csv.minisig", "--json"]).ok().json();
+    yearbook.run(&["plugin", "install", &built("csv"), "--signature", "csv.minisig"]).ok();
+    yearbook.run(&["plugin", "install", &built("json")]).ok();
+    let listed = yearbook.run(&["plugin", "list", "--json"]).ok().json();
+    let signed_by = |name: &str| listed.as_array().unwrap().iter().find(|release| release["name"] == name).unwrap()["signed_by"].clone();
+    assert_eq!((signed_by("csv"), signed_by("json")), (inspected["signed_by"].clone(), Value::Null));
+    assert_eq!(inspected["signed_by"], json!("A625391074C6A9AF"));
+    let table = yearbook.run(&["plugin", "list"]).ok().stdout;
+    assert!(table.contains("SIGNED") && table.contains("A625391074C6A9AF"), "{table}");
 }
 
 #[test]

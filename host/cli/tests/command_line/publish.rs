@@ -1,8 +1,5 @@
 //! Publishing from the command line (contract 7).
 
-use std::process::Stdio;
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::binary::Yearbook;
@@ -85,32 +82,4 @@ fn a_run_stops_at_the_first_failure_and_says_what_was_published() {
 fn a_path_with_nothing_there_is_named() {
     let said = Yearbook::new().run(&["publish", "nowhere"]).failed(1);
     assert!(said.contains("nowhere was not published") && said.contains("No such file"), "{said}");
-}
-
-#[test]
-fn killed_at_any_moment_a_publication_is_there_whole_or_not_at_all_contract_7() {
-    let yearbook = Yearbook::new();
-    yearbook.package("tiny", ROWS);
-    yearbook.run(&["publish", "tiny"]).ok();
-    let served = || yearbook.run(&["datasets", "show", "tiny", "--json"]).ok().json();
-    let mut before = served();
-    // The first are killed while they start, the last after they have ended.
-    for (version, patience) in [0, 10, 20, 40, 80, 160, 320, 640, 1280].into_iter().enumerate() {
-        let rows: String =
-            (0..20_000).map(|day| format!("{:04}-{:02}-{:02},{version}\n", 1900 + day / 336, day / 28 % 12 + 1, day % 28 + 1)).collect();
-        yearbook.package("tiny", &rows);
-        let mut child = yearbook.command(&["publish", "tiny", "--json"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(patience));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let after = served();
-        let rows = if after["current_snapshot_id"] == before["current_snapshot_id"] { &before["rows"] } else { &json!(20_000) };
-        assert_eq!(&after["rows"], rows, "killed after {patience} ms");
-        let checks = yearbook.run(&["doctor", "--json", "--plugins", "none"]).json();
-        let stored = checks.as_array().unwrap().iter().find(|check| check["name"] == "snapshots").unwrap();
-        assert_eq!(stored["status"], "ok", "killed after {patience} ms: {stored}");
-        before = after;
-    }
-    let last = yearbook.run(&["publish", "tiny", "--json"]).ok().json();
-    assert_eq!(served()["current_snapshot_id"], last["snapshot_id"]);
 }

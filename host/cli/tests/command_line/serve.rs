@@ -63,7 +63,9 @@ fn a_server_notices_what_commands_do_and_stops_when_asked_contract_6() {
     let listed = yearbook.run(&["plugin", "list", "--json"]).ok().json();
     let kinds = |kind| listed.as_array().unwrap().iter().filter(|plugin| plugin["kind"] == kind).count();
     assert_eq!((kinds("encoder"), kinds("generator")), (4, 3), "{listed}");
-    assert!(yearbook.run(&["doctor"]).ok().stdout.contains("json, csv, arrow, parquet, azure-data-factory, fivetran, meltano load"));
+    let doctor = yearbook.run_with(&[("YEARBOOK_SERVER__LISTEN", &address)], &["doctor"]).ok().stdout;
+    assert!(doctor.contains("json, csv, arrow, parquet, azure-data-factory, fivetran, meltano load"), "{doctor}");
+    assert!(doctor.contains(&format!("{address} (server.listen): a yearbook answers there")), "{doctor}");
 
     let top = yearbook.run(&["plugin", "top", "--url", admin, "--json"]).ok().json();
     let json = top.as_array().unwrap().iter().find(|row| row["name"] == "json").unwrap();
@@ -93,7 +95,7 @@ fn a_server_notices_what_commands_do_and_stops_when_asked_contract_6() {
 }
 
 #[track_caller]
-fn within_two_seconds(mut holds: impl FnMut() -> bool) {
+pub(crate) fn within_two_seconds(mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < Duration::from_secs(2), "not within 2 seconds");
@@ -101,7 +103,7 @@ fn within_two_seconds(mut holds: impl FnMut() -> bool) {
     }
 }
 
-fn status(address: &str, path: &str, key: &serde_json::Value) -> u16 {
+pub(crate) fn status(address: &str, path: &str, key: &serde_json::Value) -> u16 {
     let mut stream = TcpStream::connect(address).unwrap();
     let key = key["key"].as_str().unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nX-API-Key: {key}\r\nConnection: close\r\n\r\n").unwrap();

@@ -50,7 +50,7 @@ fn table(encoder: &Encoder, tally: &mut Tally, case: &conformance::Case) {
                 tally.find(&name, wrong, "leave out whatever depends on memory addresses, hash order or what came before");
             }
         }
-        Err(failed) => report(&name, &failed, tally),
+        Err(failed) => report(&name, failed, tally),
     }
     if encoder.description().separator.is_some() && batches.len() > 1 {
         match encoder.trial(&schema, &[], &batches, true) {
@@ -62,7 +62,7 @@ fn table(encoder: &Encoder, tally: &mut Tally, case: &conformance::Case) {
                     tally.find(&name, wrong, "keep nothing from one part to the next (notes are for the tail), or say `separator: None`");
                 }
             }
-            Err(failed) => report(&format!("{name}, each part by an instance of its own"), &failed, tally),
+            Err(failed) => report(&format!("{name}, each part by an instance of its own"), failed, tally),
         }
     }
 }
@@ -82,7 +82,7 @@ fn options(encoder: &Encoder, tally: &mut Tally) {
             let chosen = [OptionValue { name: parameter.name.clone(), value }];
             match encoder.trial(&schema, &chosen, &batches, false) {
                 Ok(trial) => tally.used(trial.usage),
-                Err(failed) => report(&format!("option {}.{}={text}", encoder.description().format, parameter.name), &failed, tally),
+                Err(failed) => report(&format!("option {}.{}={text}", encoder.description().format, parameter.name), failed, tally),
             }
         }
     }
@@ -115,7 +115,7 @@ fn large(encoder: &Encoder, tally: &mut Tally) {
             tally.amplified(&trial);
             counted(encoder, "large batches", &trial, table.rows(), tally);
         }
-        Err(failed) => report("large batches", &failed, tally),
+        Err(failed) => report("large batches", failed, tally),
     }
 }
 
@@ -143,11 +143,12 @@ fn declined(name: &str, optional: bool, failed: Failed, tally: &mut Tally) {
                 );
             }
         }
-        _ => report(name, &failed, tally),
+        _ => report(name, failed, tally),
     }
 }
 
-fn report(place: &str, failed: &Failed, tally: &mut Tally) {
+fn report(place: &str, failed: Failed, tally: &mut Tally) {
+    tally.keep(failed.capsule);
     tally.find(format!("{place}, {}", failed.call), failed.error.to_string(), advice(&failed.error));
 }
 
@@ -165,6 +166,7 @@ pub(super) fn advice_on(trap: &Trap) -> &'static str {
     match trap {
         Trap::Cpu(_) | Trap::Wall(_) => "do less in one call; a batch of 4 MB should take milliseconds",
         Trap::Memory(_) => "free what a part needed before the next one, and hold no whole response",
+        Trap::TotalMemory(_) => "try again; other plugins hold the memory that all may have together",
         Trap::Table(_) => "a table holds functions; it need not grow while rows are written",
         Trap::Stack(_) => "do not recurse over rows or text",
         Trap::Output(_) | Trap::Amplification { .. } => "write what the rows need and no more",

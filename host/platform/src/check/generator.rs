@@ -2,7 +2,7 @@
 //! parameter. The sandbox judges what the files may be called and hold.
 
 use yearbook_domain::Plan;
-use yearbook_sandbox::{GenerateError, Generator, OptionValue, ParameterKind, Request, Value};
+use yearbook_sandbox::{Failed, GenerateError, Generator, OptionValue, ParameterKind, Request, Value};
 
 use super::encoder::advice_on;
 use super::report::Tally;
@@ -29,7 +29,7 @@ fn request(generator: &Generator, place: &str, request: &Request, tally: &mut Ta
             tally.used(usage);
             project
         }
-        Err(error) => return report(place, &error, tally),
+        Err(failed) => return report(place, failed, tally),
     };
     match generator.trial(request) {
         Ok((again, usage)) => {
@@ -41,7 +41,7 @@ fn request(generator: &Generator, place: &str, request: &Request, tally: &mut Ta
                 tally.find(place, wrong, "leave out whatever depends on memory addresses, hash order or what came before");
             }
         }
-        Err(error) => report(place, &error, tally),
+        Err(failed) => report(place, failed, tally),
     }
     if made.files.iter().any(|file| file.content.is_empty()) {
         tally.find(place, "a file is empty", "leave a file out that has nothing to say");
@@ -59,14 +59,15 @@ fn options(generator: &Generator, all: &Request, tally: &mut Tally) {
             let asked = Request { options: vec![OptionValue { name: parameter.name.clone(), value }], ..all.clone() };
             match generator.trial(&asked) {
                 Ok((_, usage)) => tally.used(usage),
-                Err(error) => report(&format!("option {}.{}={text}", generator.description().tool, parameter.name), &error, tally),
+                Err(failed) => report(&format!("option {}.{}={text}", generator.description().tool, parameter.name), failed, tally),
             }
         }
     }
 }
 
-fn report(place: &str, error: &GenerateError, tally: &mut Tally) {
-    let advice = match error {
+fn report(place: &str, failed: Failed<GenerateError>, tally: &mut Tally) {
+    tally.keep(failed.capsule);
+    let advice = match &failed.error {
         GenerateError::Trapped { trap, .. } => advice_on(trap),
         GenerateError::UnsupportedDataset(_) => {
             "make something of every dataset, or warn that it is left out; declining is a 422 for clients"
@@ -76,5 +77,5 @@ fn report(place: &str, error: &GenerateError, tally: &mut Tally) {
         GenerateError::Output { .. } => "return at least one file of UTF-8 text, each at a relative path of its own",
         GenerateError::Host(_) => "try again; if it stays so, the fault is the host's",
     };
-    tally.find(format!("{place}, generate"), error.to_string(), advice);
+    tally.find(format!("{place}, generate"), failed.error.to_string(), advice);
 }

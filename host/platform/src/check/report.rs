@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use yearbook_sandbox::{Limits, Plugin, Trial, Usage};
+use yearbook_sandbox::{Capsule, Limits, Plugin, Trial, Usage};
 
 use crate::Component;
 
@@ -83,6 +83,7 @@ pub(super) struct Tally {
     amplification: f64,
     compiled: (Duration, Duration),
     loaded_again: Duration,
+    capsules: Vec<Capsule>,
 }
 
 impl Tally {
@@ -103,7 +104,15 @@ impl Tally {
             budget: Vec::new(),
         };
         let zero = Duration::ZERO;
-        Self { report, limits: *limits, usage: Usage::default(), amplification: 0.0, compiled: (zero, zero), loaded_again: zero }
+        Self {
+            report,
+            limits: *limits,
+            usage: Usage::default(),
+            amplification: 0.0,
+            compiled: (zero, zero),
+            loaded_again: zero,
+            capsules: Vec::new(),
+        }
     }
 
     pub(super) fn identify(&mut self, plugin: &Plugin) {
@@ -117,6 +126,15 @@ impl Tally {
             self.report.findings.push(Finding { place: place.into(), wrong: wrong.into(), advice: advice.into() });
         } else {
             self.report.more_findings += 1;
+        }
+    }
+
+    /// Keeps the first capsule of each way of failing.
+    pub(super) fn keep(&mut self, capsule: Option<Box<Capsule>>) {
+        if let Some(capsule) = capsule
+            && self.capsules.iter().all(|kept| kept.file_name() != capsule.file_name())
+        {
+            self.capsules.push(*capsule);
         }
     }
 
@@ -146,7 +164,7 @@ impl Tally {
         self.amplification = self.amplification.max(ratio);
     }
 
-    pub(super) fn done(mut self) -> Report {
+    pub(super) fn done(mut self) -> (Report, Vec<Capsule>) {
         let Limits { memory_bytes, table_elements, cpu_ms_per_call, output_bytes_per_call, amplification, component_bytes, .. } =
             self.limits;
         let mb = |bytes: usize| count(bytes) / 1e6;
@@ -175,7 +193,7 @@ impl Tally {
             budget.push(line("bytes out per byte in", rounded, count(amplification), "", Some("sandbox.amplification")));
         }
         self.report.budget = budget;
-        self.report
+        (self.report, self.capsules)
     }
 }
 

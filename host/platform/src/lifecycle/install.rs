@@ -9,6 +9,7 @@ use yearbook_sandbox::Sandbox;
 use yearbook_snapshot::Files;
 
 use super::Problem;
+use crate::declare::store_component;
 use crate::keeper::{id, release};
 use crate::{Component, Report, Signature, Trust, check};
 
@@ -69,11 +70,12 @@ pub async fn install(
     let before = serves.and_then(|line| line.candidates.into_iter().next()).map(|release| release.id);
     // Nothing serves, so there is nobody to protect from it; or nothing tells whether two projects for a tool are alike.
     let state = if now || before.is_none() || id.kind != "encoder" { ReleaseState::Promoted } else { ReleaseState::Installed };
+    let digest = component.digest;
+    store_component(store, files, component.bytes.into()).await?;
     if let Some(signature) = &signature {
         // Beside the bytes that it vouches for: hosts believe neither the store nor the catalogue.
-        files.put_signature(&component.digest, signature.as_str().to_owned().into()).await?;
+        files.put_signature(&digest, signature.as_str().to_owned().into()).await?;
     }
-    files.put_component(component.bytes.into()).await?;
     let done = |state, unchanged| Installed {
         id: id.clone(),
         version: plugin.version().to_owned(),

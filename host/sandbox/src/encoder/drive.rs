@@ -129,7 +129,7 @@ impl Response {
                     Ok(reserved) => room = Some(reserved),
                     Err(_) => return Ok(End::Abandoned),
                 },
-                Some(made) = self.making.next() => self.place(made?)?,
+                Some(made) = self.making.next() => self.place(made?),
                 part = self.parts.next(), if ready.is_none() && !read => {
                     ready = part?;
                     read = ready.is_none();
@@ -158,7 +158,7 @@ impl Response {
     }
 
     /// Puts a part in its place, and sends what is whole from the front on.
-    fn place(&mut self, made: Made) -> Result<(), EncodeError> {
+    fn place(&mut self, made: Made) {
         self.hands.give_back(made.instance, made.first);
         if let Some(place) = self.places.get_mut(made.position - self.left) {
             place.piece = Some(made.piece);
@@ -172,12 +172,11 @@ impl Response {
             self.left += 1;
             let lead = separator.cloned().unwrap_or_default();
             self.notes.skip(lead.len());
-            self.notes.take(piece.bytes.len(), piece.note).map_err(|trap| self.encoder.trapped(trap))?;
+            self.notes.take(piece.bytes.len(), piece.note);
             if !lead.is_empty() || !piece.bytes.is_empty() {
                 room.send(Chunk { lead: lead.into(), bytes: piece.bytes.into() });
             }
         }
-        Ok(())
     }
 
     /// Makes and sends the tail.

@@ -1,8 +1,7 @@
 //! What parts leave for the tail: kept in the order of the parts, with each part's place in the
-//! response, and never more than a limit.
+//! response. How many there may be, the instance that takes them knows.
 
 use crate::bindings::exports::yearbook::plugin::encoder as wire;
-use crate::failure::Trap;
 
 /// The notes of one response, and how long the response is so far.
 pub(crate) struct Notes {
@@ -10,13 +9,22 @@ pub(crate) struct Notes {
     written: u64,
     kept: Vec<(u64, Vec<u8>)>,
     bytes: usize,
-    limit: usize,
 }
 
 impl Notes {
-    /// For a new response whose notes may have `limit` bytes together.
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { written: 0, kept: Vec::new(), bytes: 0, limit }
+    /// For a new response.
+    pub(crate) fn new() -> Self {
+        Self { written: 0, kept: Vec::new(), bytes: 0 }
+    }
+
+    /// Those of a response whose parts are all made: each with the place of its part.
+    pub(crate) fn of(kept: &[(u64, Vec<u8>)]) -> Self {
+        Self { written: 0, bytes: kept.iter().map(|(_, note)| note.len()).sum(), kept: kept.to_vec() }
+    }
+
+    /// Each note with the place of its part.
+    pub(crate) fn kept(&self) -> &[(u64, Vec<u8>)] {
+        &self.kept
     }
 
     /// Counts bytes of the response that are no part's own: its head, a separator.
@@ -25,19 +33,12 @@ impl Notes {
     }
 
     /// Takes the note of the next part, which has `bytes` bytes.
-    ///
-    /// # Errors
-    /// [`Trap::Notes`] when there are too many.
-    pub(crate) fn take(&mut self, bytes: usize, note: Vec<u8>) -> Result<(), Trap> {
+    pub(crate) fn take(&mut self, bytes: usize, note: Vec<u8>) {
         if !note.is_empty() {
             self.bytes = self.bytes.saturating_add(note.len());
-            if self.bytes > self.limit {
-                return Err(Trap::Notes(self.limit));
-            }
             self.kept.push((self.written, note));
         }
         self.skip(bytes);
-        Ok(())
     }
 
     /// Bytes of all notes.
@@ -54,27 +55,18 @@ impl Notes {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     #[test]
     fn a_note_says_where_its_part_begins_in_the_response() {
-        let mut notes = Notes::new(100);
+        let mut notes = Notes::new();
         notes.skip(4);
-        notes.take(10, b"a".to_vec()).unwrap();
+        notes.take(10, b"a".to_vec());
         notes.skip(1);
-        notes.take(20, Vec::new()).unwrap();
+        notes.take(20, Vec::new());
         notes.skip(1);
-        notes.take(30, b"bb".to_vec()).unwrap();
+        notes.take(30, b"bb".to_vec());
         let seen = notes.borrow(|notes| notes.iter().map(|noted| (noted.offset, noted.note.to_vec())).collect::<Vec<_>>());
         assert_eq!(seen, [(4, b"a".to_vec()), (36, b"bb".to_vec())]);
-    }
-
-    #[test]
-    fn notes_beyond_their_limit_are_refused() {
-        let mut notes = Notes::new(3);
-        notes.take(1, vec![0; 3]).unwrap();
-        assert_eq!(notes.take(1, vec![0; 1]), Err(Trap::Notes(3)));
     }
 }

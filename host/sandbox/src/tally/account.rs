@@ -2,34 +2,47 @@
 //! to whoever traces.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tracing::Span;
 use tracing::field::Empty;
 
 use super::outcome::Ending;
-use super::{BUCKETS_US, Outcome, Tally, TrapKind, add, nanoseconds};
+use super::{BUCKETS_US, Outcome, ReleaseName, Tally, TrapKind, add, nanoseconds};
+use crate::capsule::Outlet;
 
 /// What the guests of one response, or of one trial, have done. Instances share it.
-#[derive(Debug)]
 pub(crate) struct Work {
     tally: Arc<Tally>,
     cpu_ns: AtomicU64,
     rows: AtomicU64,
     bytes_in: AtomicU64,
     bytes_out: AtomicU64,
+    noted: AtomicUsize,
+    outlet: Outlet,
 }
 
 impl Work {
-    pub(crate) fn new(tally: Arc<Tally>) -> Arc<Self> {
+    /// Counted in `tally` too; what fails goes to `outlet`.
+    pub(crate) fn new(tally: Arc<Tally>, outlet: Outlet) -> Arc<Self> {
         let zero = AtomicU64::default;
-        Arc::new(Self { tally, cpu_ns: zero(), rows: zero(), bytes_in: zero(), bytes_out: zero() })
+        Arc::new(Self { tally, cpu_ns: zero(), rows: zero(), bytes_in: zero(), bytes_out: zero(), noted: AtomicUsize::default(), outlet })
     }
 
     /// Format or tool.
     pub(crate) fn plugin(&self) -> &str {
         &self.tally.release.name
+    }
+
+    /// Which release.
+    pub(crate) fn release(&self) -> &ReleaseName {
+        &self.tally.release
+    }
+
+    /// Where capsules go.
+    pub(crate) fn outlet(&self) -> &Outlet {
+        &self.outlet
     }
 
     /// Processor time of the calls so far.
@@ -67,6 +80,11 @@ impl Work {
         }
     }
 
+    /// Counts bytes of notes that a part leaves; how many all parts left before it.
+    pub(crate) fn noted(&self, bytes: usize) -> usize {
+        self.noted.fetch_add(bytes, Ordering::Relaxed)
+    }
+
     /// Counts bytes that a guest returned.
     pub(crate) fn returned(&self, bytes: usize) {
         add(&self.bytes_out, bytes as u64);
@@ -83,7 +101,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    pub(crate) fn begin(tally: &Arc<Tally>) -> Self {
+    pub(crate) fn begin(tally: &Arc<Tally>, outlet: &Outlet) -> Self {
         add(&tally.begun, 1);
         let release = &tally.release;
         let span = tracing::debug_span!(
@@ -98,7 +116,7 @@ impl Account {
             bytes_in = Empty,
             bytes_out = Empty,
         );
-        Self { work: Work::new(Arc::clone(tally)), since: Instant::now(), span, ended: false }
+        Self { work: Work::new(Arc::clone(tally), outlet.clone()), since: Instant::now(), span, ended: false }
     }
 
     /// What its guests do.
@@ -134,7 +152,7 @@ impl Account {
 
     fn end(&mut self, outcome: Outcome, trap: Option<TrapKind>) {
         self.ended = true;
-        let Work { tally, cpu_ns, rows, bytes_in, bytes_out } = &*self.work;
+        let Work { tally, cpu_ns, rows, bytes_in, bytes_out, .. } = &*self.work;
         add(&tally.outcomes[outcome as usize], 1);
         if let Some(trap) = trap {
             add(&tally.traps[trap as usize], 1);

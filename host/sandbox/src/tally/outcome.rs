@@ -111,7 +111,7 @@ impl Trap {
         match self {
             Self::Cpu(_) => TrapKind::Cpu,
             Self::Wall(_) => TrapKind::Wall,
-            Self::Memory(_) | Self::Table(_) => TrapKind::Memory,
+            Self::Memory(_) | Self::TotalMemory(_) | Self::Table(_) => TrapKind::Memory,
             Self::Stack(_) => TrapKind::Stack,
             Self::Output(_) => TrapKind::Output,
             Self::Notes(_) => TrapKind::Notes,

@@ -2,11 +2,11 @@
 //! a tight loop and are no quota.
 
 use std::hash::Hash;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use axum::extract::{ConnectInfo, Request};
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
@@ -14,6 +14,7 @@ use yearbook_domain::{Millis, Refusal};
 
 use super::fields::Window;
 use crate::error::Error;
+use crate::middleware::client::Client;
 use crate::settings::LimitSettings;
 
 /// Requests between two sweeps of full buckets: what bounds the memory of buckets that nobody uses any more.
@@ -57,10 +58,8 @@ impl Bursts {
     /// Takes a token of the bucket of the address that the request came from; the refusal when there is none.
     pub(crate) fn of_address(&self, request: &Request) -> Option<Response> {
         let on = self.on.as_ref()?;
-        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-        // Without a connection (a test, a socket file) everybody shares one bucket.
-        let address = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| household(peer.ip()));
-        Some(on.refuse(on.addresses.take(&address)?))
+        // Without a connection (a test) everybody shares one bucket.
+        Some(on.refuse(on.addresses.take(&household(Client::of(request).address))?))
     }
 }
 
@@ -104,8 +103,14 @@ fn household(address: IpAddr) -> IpAddr {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use std::net::SocketAddr;
+
+    use axum::extract::ConnectInfo;
+
     use super::*;
     use crate::headers::{RATE_LIMIT, RATE_REMAINING};
+    use crate::middleware::client;
+    use crate::settings::{Proxies, ServerSettings};
 
     #[test]
     fn a_burst_beyond_the_bucket_is_refused_with_its_wait_contract_5() {
@@ -125,6 +130,22 @@ mod tests {
     fn zero_a_second_switches_burst_limits_off_contract_6() {
         let bursts = Bursts::new(LimitSettings { burst_per_second: 0, burst_size: 1 });
         assert!((0..1000).all(|_| bursts.of_key("a").is_none() && bursts.of_address(&Request::default()).is_none()));
+    }
+
+    #[test]
+    fn clients_behind_a_trusted_proxy_have_buckets_of_their_own() {
+        let trusted_proxies = Proxies::try_from(vec!["10.0.0.1".to_owned()]).unwrap();
+        let settings = ServerSettings { trusted_proxies, ..ServerSettings::default() };
+        let bursts = Bursts::new(LimitSettings { burst_per_second: 1, burst_size: 1 });
+        let refused = |peer: &str, client: &str| {
+            let mut request = Request::default();
+            request.headers_mut().insert("x-forwarded-for", client.parse().unwrap());
+            request.extensions_mut().insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 1)));
+            client::mark(&mut request, &settings);
+            bursts.of_address(&request).is_some()
+        };
+        assert!(!refused("10.0.0.1", "192.0.2.1") && refused("10.0.0.1", "192.0.2.1") && !refused("10.0.0.1", "192.0.2.2"));
+        assert!(!refused("10.0.0.2", "192.0.2.3") && refused("10.0.0.2", "192.0.2.4"), "a stranger's word counts nothing");
     }
 
     #[test]

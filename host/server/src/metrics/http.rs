@@ -35,6 +35,11 @@ impl Facts {
     }
 }
 
+/// The eight bits of `key` from `shift` on.
+fn byte(key: u64, shift: u32) -> usize {
+    usize::try_from(key >> shift & 0xFF).unwrap_or(0)
+}
+
 /// From 1; 0 is a request without a key.
 fn plan_number(plan: Plan) -> u16 {
     match plan {
@@ -79,6 +84,12 @@ impl Http {
         }
     }
 
+    /// The plan and the format that `facts` hold.
+    pub(crate) fn names(&self, facts: &Facts) -> (Option<&str>, Option<&str>) {
+        let (plan, format) = (byte(facts.get(), 0).checked_sub(1), byte(facts.get(), 8).checked_sub(1));
+        (plan.and_then(|plan| Plan::ALL.get(plan)).map(|plan| plan.as_str()), format.map(|format| self.formats.name(format)))
+    }
+
     /// Counters of the route with that number.
     pub(super) fn of(&self, route: usize) -> &Route {
         &self.by_route[route.min(ROUTES - 1)]
@@ -93,7 +104,6 @@ impl Http {
 
     /// Writes the counters.
     pub(super) fn show(&self, sheet: &mut Sheet<'_>) -> std::fmt::Result {
-        let byte = |key: u64, shift: u32| usize::try_from(key >> shift & 0xFF).unwrap_or(0);
         let status = |key: u64| (key >> 32).to_string();
         let rows: Vec<_> = self.requests.all().into_iter().map(|(key, count)| (key, status(key), count)).collect();
         let labelled = rows.iter().map(|(key, status, count)| {

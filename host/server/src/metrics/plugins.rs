@@ -77,12 +77,16 @@ impl<'a> Releases<'a> {
         )?;
         sheet.counter(
             "yearbook_plugin_refused",
-            "Responses refused with 503 because no instance came free.",
+            "Responses refused with 503 because the host was at capacity.",
             self.each(|counts| counts.refused),
         )?;
         let limit = sandbox.limits().instances;
         sheet.gauge("yearbook_sandbox_instances_limit", "Instances that may live at once (sandbox.instances).", [(vec![], limit)])?;
-        sheet.gauge("yearbook_sandbox_instances_free", "Instances that are free.", [(vec![], sandbox.free_instances())])
+        sheet.gauge("yearbook_sandbox_instances_free", "Instances that are free.", [(vec![], sandbox.free_instances())])?;
+        let total = sandbox.limits().total_memory_bytes;
+        let help = "Memory that all instances may hold together (sandbox.total_memory_bytes).";
+        sheet.gauge("yearbook_sandbox_memory_limit_bytes", help, [(vec![], total)])?;
+        sheet.gauge("yearbook_sandbox_memory_bytes", "Memory that instances hold.", [(vec![], sandbox.held_memory())])
     }
 
     fn loads(&self, sheet: &mut Sheet<'_>) -> fmt::Result {

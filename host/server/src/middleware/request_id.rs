@@ -1,16 +1,20 @@
-//! The id of a request: in every answer, in every line of the log (contract 2).
+//! The id of a request: in every answer, in every line of the log (contract 2), and in its trace.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use http::HeaderValue;
 use tracing::Instrument;
+use tracing::field::Empty;
 
+use super::{client, traces};
 use crate::headers::REQUEST_ID;
+use crate::metrics::Facts;
+use crate::state::AppState;
 
 /// Longest id taken over from a client or proxy, bytes.
 const MAX_BYTES: usize = 64;
@@ -23,9 +27,13 @@ const LOW_48: u64 = (1 << 48) - 1;
 pub(crate) struct RequestId(pub(crate) String);
 
 /// Takes over the id that a proxy gave, or makes one; opens the span that everything is logged under.
-pub(crate) async fn mark(mut request: Request, next: Next) -> Response {
+pub(crate) async fn mark(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let id = request.headers().get(&REQUEST_ID).and_then(acceptable).unwrap_or_else(fresh);
-    let span = tracing::info_span!("request", %id, method = %request.method(), path = request.uri().path());
+    let client = client::mark(&mut request, &state.settings.server);
+    let (method, path) = (request.method(), request.uri().path());
+    let span = tracing::info_span!("request", %id, %method, path, otel.name = Empty, otel.kind = Empty);
+    traces::begin(&span, &request, client);
+    let facts = request.extensions().get::<Facts>().cloned();
     request.extensions_mut().insert(RequestId(id.clone()));
     let begun = Instant::now();
     let mut response = next.run(request).instrument(span.clone()).await;
@@ -34,7 +42,8 @@ pub(crate) async fn mark(mut request: Request, next: Next) -> Response {
     }
     // To the first byte; how long a body flows is the client's affair.
     let took_ms = begun.elapsed().as_secs_f64() * 1000.0;
-    span.in_scope(|| tracing::debug!(status = response.status().as_u16(), took_ms, "answered"));
+    span.in_scope(|| tracing::debug!(status = response.status().as_u16(), took_ms, client = %client.address, "answered"));
+    traces::answered(&span, response.status(), facts.as_ref(), &state.own().http);
     response
 }
 

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use axum::response::Response;
 use futures::StreamExt;
 use tracing::Instrument;
 use yearbook_domain::Problem;
@@ -31,8 +32,8 @@ pub(crate) struct Made {
 /// Makes the body of `scan`. What fails up to its first chunk is still an honest status.
 ///
 /// # Errors
-/// 422 for what only the guest can judge (contract 1, step 4), 503 when the sandbox is full, 500 for the rest. What is the plugin's fault
-/// is counted against it.
+/// 422 for what only the guest can judge (contract 1, step 4), 503 when the sandbox is full or the object store away, 500 for the rest. What
+/// is the plugin's fault is counted against it.
 pub(crate) async fn make(
     state: &AppState,
     asked: &Asked,
@@ -63,6 +64,24 @@ pub(crate) async fn make(
             unmade.into_error(asked)
         }),
         Err(panicked) => Err(Error::broken("make a response", &panicked)),
+    }
+}
+
+/// What came first; where its plugin failed before any byte was sent, what the release that would serve in its place makes `again`. That
+/// has a tag of its own.
+pub(crate) async fn or_before(
+    state: &AppState,
+    asked: &Asked,
+    first: Result<Response, Error>,
+    again: impl AsyncFnOnce(Asked) -> Result<Response, Error>,
+) -> Result<Response, Error> {
+    let before = if matches!(first, Err(Error::PluginFailed)) { asked.stepped_back(&state.guard) } else { None };
+    match before {
+        Some(asked) => {
+            tracing::warn!(format = asked.encoder.description().format, digest = asked.encoder.digest(), "the release before tries");
+            again(asked).await
+        }
+        None => first,
     }
 }
 
@@ -105,6 +124,10 @@ impl Unmade {
                 Error::invalid(problem.with_ctx(serde_json::json!({"error": {}})))
             }
             Self::Encode(EncodeError::Busy { retry_after }) => Error::Busy { retry_after },
+            Self::Encode(EncodeError::Input(cause)) => match cause.downcast::<Failure>() {
+                Ok(failure) => (*failure).into(),
+                Err(cause) => Error::broken("encode a response", &cause),
+            },
             Self::Encode(failure) => match Error::broken("encode a response", &failure) {
                 Error::Broken if failure.is_failure_of_the_plugin() => Error::PluginFailed,
                 error => error,

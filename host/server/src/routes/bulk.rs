@@ -1,5 +1,5 @@
 //! `/v1/bulk/{namespace}/{name}`: the stored file itself (spec 4.3, contract 4). Steps 6 to 10 of a request are replaced by
-//! a stream of the file's bytes; nothing is decoded, encoded or compressed.
+//! a stream of the file's bytes, or by an address where the store has it (decision 0166); nothing is decoded, encoded or compressed.
 
 mod head;
 mod range;
@@ -11,6 +11,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use futures::StreamExt;
 use http::Method;
+use http::header::RANGE;
 use http::request::Parts;
 use yearbook_domain::bulk::{self, Freshness};
 use yearbook_domain::query::pairs;
@@ -47,6 +48,12 @@ pub(crate) async fn file(State(state): State<AppState>, keyed: Keyed, request: R
     let part = range::of(&parts.headers, &head, &dataset)?;
     let range = part.as_ref().map_or(0..plan.snapshot.file.bytes, |Part(range)| range.clone());
     charged(&state, &keyed, &parts.method, async {
+        // Ranges and `If-Range` are judged by our tags, which the store does not know.
+        if !parts.headers.contains_key(RANGE)
+            && let Some(link) = state.files.link(&plan.snapshot.file, head::PARQUET, head.disposition()).await?
+        {
+            return head.elsewhere(link);
+        }
         let mut bytes = state.files.stream(&plan.snapshot.file, range);
         // Awaited, so that a missing or damaged file is still an honest status.
         let first = bytes.next().await.transpose()?;

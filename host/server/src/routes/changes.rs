@@ -12,12 +12,14 @@ use http::Method;
 use yearbook_domain::changes::{self, ChangeSet, Mark};
 use yearbook_domain::query::last;
 use yearbook_domain::{Dataset, PlanLimits, Refusal, Snapshot};
+use yearbook_sandbox::OptionValue;
 use yearbook_snapshot::ChangesPlan;
 
 use crate::charge::charged;
 use crate::error::Error;
 use crate::extract::Asked;
 use crate::middleware::keyed::Keyed;
+use crate::respond::head::Head;
 use crate::respond::{body, conditional, rows};
 use crate::state::AppState;
 
@@ -47,7 +49,7 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
         }
     };
     let start = since::place(&state, &dataset, &history, since).await?;
-    let answer = answer(&state, &asked, &dataset, &history, start, keyed.limits);
+    let answer = Arc::new(answer(&state, &asked, &dataset, &history, start, keyed.limits));
     let head = head::of(&parts, &asked, &answer, &options);
     if conditional::not_modified(&parts.headers, &head.tag, None) {
         return Ok(head.not_modified());
@@ -55,14 +57,31 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     if parts.method == Method::HEAD {
         return Ok(head.with(body::unsaid()));
     }
-    let reader = state.reader.clone();
-    let scan = async move { reader.changes(&answer.plan).await };
-    let asker = rows::asker(&keyed, &head.tag, &options);
     let work = async {
-        let made = Box::pin(rows::make(&state, &asked, asker, options, head.coding, scan)).await?;
-        Ok(head.with(made.content.into()))
+        let first = made(&state, &keyed, &asked, &answer, &options, head).await;
+        let again = async |asked: Asked| {
+            let head = head::of(&parts, &asked, &answer, &options);
+            made(&state, &keyed, &asked, &answer, &options, head).await
+        };
+        rows::or_before(&state, &asked, first, again).await
     };
-    charged(&state, &keyed, &parts.method, Box::pin(work)).await
+    charged(&state, &keyed, &parts.method, work).await
+}
+
+/// The response of one release.
+async fn made(
+    state: &AppState,
+    keyed: &Keyed,
+    asked: &Asked,
+    answer: &Arc<Answer>,
+    options: &[OptionValue],
+    head: Head,
+) -> Result<Response, Error> {
+    let (reader, answer) = (state.reader.clone(), Arc::clone(answer));
+    let asker = rows::asker(keyed, &head.tag, options);
+    let scan = async move { reader.changes(&answer.plan).await };
+    let made = Box::pin(rows::make(state, asked, asker, options.to_vec(), head.coding, scan)).await?;
+    Ok(head.with(made.content.into()))
 }
 
 /// Decides what is sent: no I/O.

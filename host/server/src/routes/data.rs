@@ -10,6 +10,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use http::Method;
 use http::request::Parts;
+use tracing::Instrument;
 use yearbook_domain::cursor::fingerprint;
 use yearbook_domain::{Position, ReadPlan, Refusal, read};
 use yearbook_sandbox::OptionValue;
@@ -31,7 +32,8 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     let asked = Asked::parse(&parts, plugins)?;
     state.own().http.note_format(&parts.extensions, &asked.encoder.description().format);
     let dataset = state.live.dataset(asked.name.as_str()).ok_or_else(|| Refusal::NoSuchDataset { name: asked.name.to_string() })?;
-    let Judged { snapshot, first_row, options } = judge(&state, &asked, &dataset).await?;
+    let span = tracing::debug_span!("plan", dataset = asked.name.as_str());
+    let Judged { snapshot, first_row, options } = judge(&state, &asked, &dataset).instrument(span).await?;
     let plan = Arc::new(read::plan(&dataset, snapshot, &keyed.caller, keyed.limits, &asked.query, first_row)?);
     let head = head::of(&state, &parts, &asked, &plan, &options);
     if conditional::not_modified(&parts.headers, &head.tag, Some(plan.snapshot.created_at)) {
@@ -42,15 +44,11 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     }
     let work = async {
         let first = Box::pin(answer(&state, &keyed, &parts, &asked, &plan, options.clone(), head)).await;
-        match (first, asked.stepped_back(&state.guard)) {
-            // Nothing was sent yet, so the release that served before may try. What it makes has a tag of its own.
-            (Err(Error::PluginFailed), Some(asked)) => {
-                tracing::warn!(format = asked.encoder.description().format, digest = asked.encoder.digest(), "the release before tries");
-                let head = head::of(&state, &parts, &asked, &plan, &options);
-                Box::pin(answer(&state, &keyed, &parts, &asked, &plan, options, head)).await
-            }
-            (first, _) => first,
-        }
+        let again = async |asked: Asked| {
+            let head = head::of(&state, &parts, &asked, &plan, &options);
+            Box::pin(answer(&state, &keyed, &parts, &asked, &plan, options.clone(), head)).await
+        };
+        rows::or_before(&state, &asked, first, again).await
     };
     charged(&state, &keyed, &parts.method, work).await
 }

@@ -40,10 +40,18 @@ pub(crate) async fn show(State(state): State<AppState>, request: Request) -> Res
     // Whoever waits for the same preview shares its failure, which was logged when it was found.
     // What is sent matches `dataset`, whatever is published meanwhile: the key names its snapshot.
     let render = Box::pin(render(&state, &dataset));
-    let made = state.own().previews.cache.try_get_with(key, render).await.map_err(|_: Arc<Error>| Error::Broken)?;
+    let made = state.own().previews.cache.try_get_with(key, render).await.map_err(shared)?;
     let mut response = made.respond(&state, request.headers(), Keeping::Public).await?;
     attribution::write(response.headers_mut(), &dataset.namespace, &dataset.current);
     Ok(response)
+}
+
+/// The failure of a load that several waited for.
+fn shared(failure: Arc<Error>) -> Error {
+    match *failure {
+        Error::Unavailable => Error::Unavailable,
+        _ => Error::Broken,
+    }
 }
 
 async fn render(state: &AppState, dataset: &Dataset) -> Result<Document, Error> {

@@ -1,11 +1,11 @@
 //! The file of changes being written.
 
+use std::fs::File;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::error::ArrowError;
-use tempfile::NamedTempFile;
 use yearbook_domain::Column;
 
 use super::columns_of_file;
@@ -15,9 +15,9 @@ use crate::table::blocks::{GROUP_BYTES, GROUP_ROWS};
 use crate::table::chunk::stored_schema;
 use crate::write::{Description, SnapshotWriter};
 
-/// Rows on their way into a temporary file.
+/// Rows on their way into a temporary file, which has no name: a process that is killed leaves nothing behind.
 pub(super) struct Sink {
-    temporary: NamedTempFile,
+    temporary: File,
     writer: SnapshotWriter,
     schema: arrow::datatypes::SchemaRef,
     rows: u64,
@@ -30,8 +30,8 @@ impl Sink {
     pub(super) fn new(columns: &[Column]) -> Result<Self, Failure> {
         let folder = std::env::temp_dir();
         let io = |source| Failure::local("write a temporary file in", &folder, source);
-        let temporary = NamedTempFile::new().map_err(io)?;
-        let file = temporary.reopen().map_err(io)?;
+        let temporary = tempfile::tempfile().map_err(io)?;
+        let file = temporary.try_clone().map_err(io)?;
         let columns = columns_of_file(columns);
         let description = Description { columns: &columns, sorted_by: &[], words: Vec::new() };
         let writer = SnapshotWriter::new(file, &description).map_err(|error| io(std::io::Error::other(error)))?;
@@ -58,7 +58,7 @@ impl Sink {
     }
 
     /// The finished file and its rows.
-    pub(super) fn finish(self) -> Result<(NamedTempFile, u64), ArrowError> {
+    pub(super) fn finish(self) -> Result<(File, u64), ArrowError> {
         self.writer.finish()?;
         Ok((self.temporary, self.rows))
     }

@@ -23,21 +23,42 @@ impl Files {
             let (local, file, ranges) = (Arc::clone(local), file.clone(), ranges.to_vec());
             return blocking(move || local.read(&file, &ranges)).await?;
         }
-        let blocks = Blocks::around(file, ranges)?;
+        let blocks = Arc::new(Blocks::around(file, ranges)?);
         let sums = self.sums(file).await?;
+        match self.verified(file, &blocks, &sums).await {
+            // What is damaged in the store stays so; what was damaged on its way comes whole the next time.
+            Err(Failure::Damaged { key, why }) => {
+                tracing::warn!(key, why, "what came from the object store is damaged; reading it once more");
+                self.verified(file, &blocks, &sums).await
+            }
+            got => got,
+        }
+    }
+
+    async fn verified(&self, file: &StoredFile, blocks: &Arc<Blocks>, sums: &Arc<Sums>) -> Result<Vec<Bytes>, Failure> {
         let got = self.unchecked(file, blocks.ranges()).await?;
         let few = got.iter().map(Bytes::len).sum::<usize>() <= CHECKED_IN_PLACE;
+        let (blocks, sums) = (Arc::clone(blocks), Arc::clone(sums));
         let check = move || blocks.verified(&sums, &got);
         if few { check() } else { blocking(check).await? }
     }
 
-    /// Whether the store holds exactly these bytes. Reads them all: called by publishing alone.
-    pub(super) async fn is_intact(&self, file: &StoredFile) -> Result<bool, Failure> {
+    /// Whether the store holds exactly these bytes. Reads them all: for publishing, and for whoever looks for damage.
+    ///
+    /// # Errors
+    /// The store's refusal; absence and damage are none.
+    pub async fn is_intact(&self, file: &StoredFile) -> Result<bool, Failure> {
         Ok(self.exists(file).await? && self.digest_stored(file).await?.0 == *file)
     }
 
-    /// Bytes as the store has them.
+    /// Bytes as the store has them, within the time that a read may take.
     async fn unchecked(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
+        let within = self.remote.settings.answer();
+        let late = |_| Err(Failure::Late { key: Self::key(file), within });
+        tokio::time::timeout(within, self.asked(file, ranges)).await.unwrap_or_else(late)
+    }
+
+    async fn asked(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
         let key = Self::key(file);
         let got = match self.store.get_ranges(&Key::from(key.as_str()), ranges).await {
             Ok(got) => got,
@@ -46,9 +67,7 @@ impl Files {
                 // A store reports a range past the end in its own words; the size tells which it was.
                 return Err(match self.size(file).await {
                     Ok(None) => Failure::Missing { key },
-                    Ok(Some(size)) if size != file.bytes => {
-                        Failure::damaged(&key, format!("{size} bytes are there, {} were published", file.bytes))
-                    }
+                    Ok(Some(size)) if size != file.bytes => Failure::short(&key, size, file),
                     _ => Failure::store(&key, source),
                 });
             }
@@ -75,11 +94,15 @@ impl Files {
     /// What lies beside the file; none when it is missing or damaged.
     pub(super) async fn stored_sums(&self, file: &StoredFile) -> Result<Option<Sums>, Failure> {
         let key = Self::sums_key(file);
-        // Its own checksum finds a shorter or longer object than expected.
         let size = (file.bytes.div_ceil(BLOCK) + 1) * 4;
-        match self.store.get_range(&Key::from(key.as_str()), 0..size).await {
-            Ok(bytes) => Ok(Sums::parse(&bytes, file.bytes)),
-            Err(object_store::Error::NotFound { .. } | object_store::Error::Generic { .. }) => Ok(None),
+        match self.store.get(&Key::from(key.as_str())).await {
+            // Judged before it is read: what lies there may have any size.
+            Ok(found) if found.meta.size != size => Ok(None),
+            Ok(found) => {
+                let bytes = found.bytes().await.map_err(|source| Failure::store(&key, source))?;
+                Ok(Sums::parse(&bytes, file.bytes))
+            }
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(source) => Err(Failure::store(&key, source)),
         }
     }

@@ -1,6 +1,7 @@
 //! Digests and block sums of files, always off the reactor.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use bytes::Bytes;
@@ -13,15 +14,18 @@ use crate::Failure;
 /// Bytes read at a time while hashing a local file.
 const CHUNK: usize = 256 << 10;
 
-/// Digest, size and block sums of a local file.
-pub(super) async fn of_local(path: &Path) -> Result<(StoredFile, Sums), Failure> {
-    let path = path.to_owned();
-    blocking(move || of_file(&path).map_err(|source| Failure::local("read", &path, source))).await?
+/// Digest, size and block sums of a local file, `named` so in messages; and the file, for whoever reads it next.
+pub(super) async fn of_local(mut file: File, named: &Path) -> Result<(File, (StoredFile, Sums)), Failure> {
+    let path = named.to_owned();
+    blocking(move || {
+        let digest = file.rewind().and_then(|()| of_file(&mut file));
+        digest.map(|digest| (file, digest)).map_err(|source| Failure::local("read", &path, source))
+    })
+    .await?
 }
 
-/// Blocking: the same.
-pub(super) fn of_file(path: &Path) -> std::io::Result<(StoredFile, Sums)> {
-    let mut file = std::fs::File::open(path)?;
+/// Blocking: the same, of all that is left to read.
+pub(super) fn of_file(file: &mut File) -> std::io::Result<(StoredFile, Sums)> {
     let mut digest = Running::default();
     let mut chunk = vec![0; CHUNK];
     loop {

@@ -53,8 +53,7 @@ impl Local {
             let bytes = range(&opened, block).map_err(refused)?;
             if bytes.len() as u64 != block.end - block.start {
                 let size = opened.metadata().map_err(refused)?.len();
-                let why = format!("{size} bytes are there, {} were published", file.bytes);
-                return Err(Failure::damaged(&Files::key(file), why));
+                return Err(Failure::short(&Files::key(file), size, file));
             }
             got.push(bytes);
         }
@@ -78,10 +77,11 @@ impl Local {
             }
             super::checked::warn_of_lost_sums(file);
             let path = self.folder.join(Files::key(file));
-            let (found, sums) = digest::of_file(&path).map_err(|source| match source.kind() {
-                ErrorKind::NotFound => Failure::Missing { key: Files::key(file) },
-                _ => Failure::local("read", &path, source),
-            })?;
+            let (found, sums) =
+                File::open(&path).and_then(|mut opened| digest::of_file(&mut opened)).map_err(|source| match source.kind() {
+                    ErrorKind::NotFound => Failure::Missing { key: Files::key(file) },
+                    _ => Failure::local("read", &path, source),
+                })?;
             super::checked::made_anew(file, &found, sums)
         };
         self.sums.try_get_with_by_ref(&file.sha256, load).map_err(|shared: Arc<Failure>| Failure::clone(&shared))

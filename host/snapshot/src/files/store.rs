@@ -1,34 +1,72 @@
 //! From a storage address to a store: one arm a scheme (contract 6, `YEARBOOK_STORAGE_URL`).
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use object_store::local::LocalFileSystem;
 
-use super::Files;
 use super::local::Local;
+use super::{Files, Remote, s3};
 use crate::Failure;
+use crate::settings::{Bulk, StoreSettings};
+
+/// What an address may be.
+const KINDS: &str = "write file:/path/to/folder or s3://bucket/prefix";
+
+/// What a folder cannot do.
+const NO_LINKS: &str = "is a folder, to which nobody can be redirected; set storage.bulk = \"stream\", or use s3://bucket/prefix";
 
 /// Opens the store that `url` names.
-pub(super) fn open(url: &str) -> Result<Files, Failure> {
-    let refuse = |why: &str| Failure::Address { url: url.to_owned(), why: why.to_owned() };
+pub(super) fn open(url: &str, settings: &StoreSettings, variables: &[(String, String)]) -> Result<Files, Failure> {
+    let address = |why: String| Failure::Address { url: without_secrets(url), why };
+    let refuse = |why: &str| address(format!("{why}; {KINDS}"));
     match url.split_once(':') {
+        Some(("file", _)) if settings.bulk == Bulk::Redirect => Err(address(NO_LINKS.to_owned())),
         Some(("file", path)) => match path.strip_prefix("//") {
-            Some(absolute) if !absolute.starts_with('/') => Err(refuse("names a host; write file:/path/to/folder")),
-            _ if path.is_empty() => Err(refuse("names no folder; write file:/path/to/folder")),
+            Some(absolute) if !absolute.starts_with('/') => Err(refuse("names a host")),
+            _ if path.is_empty() => Err(refuse("names no folder")),
             absolute => folder(PathBuf::from(absolute.unwrap_or(path))),
         },
-        Some(("s3", _)) => Err(refuse("this build has no S3 store; write file:/path/to/folder")),
-        _ => Err(refuse("is of no known kind; write file:/path/to/folder")),
+        Some(("s3", place)) => {
+            let bucket = s3::open(place, settings, variables).map_err(|why| refuse(&why))?;
+            Ok(Files::new(Arc::clone(&bucket) as _, None, Remote { settings: *settings, bucket: Some(bucket) }))
+        }
+        _ => Err(refuse("is of no known kind")),
     }
 }
 
 fn folder(path: PathBuf) -> Result<Files, Failure> {
-    let made = std::fs::create_dir_all(&path);
+    let made = std::path::absolute(&path).and_then(|path| make(&path));
     made.map_err(|source| Failure::local("create", &path, source))?;
     let store = LocalFileSystem::new_with_prefix(&path)
         .map_err(|source| Failure::store(&path.display().to_string(), source))?
         // A published snapshot survives a power cut once `put_snapshot` has returned.
         .with_fsync(true);
-    Ok(Files::new(Arc::new(store), Some(Local::new(path))))
+    Ok(Files::new(Arc::new(store), Some(Local::new(path)), Remote::default()))
+}
+
+/// Somebody may have written a key into the address, where none belongs.
+fn without_secrets(url: &str) -> String {
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://***@{rest}"),
+        _ => url.to_owned(),
+    }
+}
+
+/// Makes the folder and what is missing above it, each so that it is still there after a power cut: the store syncs the folders that it
+/// makes itself, below this one.
+fn make(path: &Path) -> std::io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let Some(above) = path.parent() else { return Ok(()) };
+    make(above)?;
+    match std::fs::create_dir(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists || !path.is_dir() => return Err(error),
+        _ => {}
+    }
+    // A folder that may be written but not read cannot be synced.
+    File::open(above).map_or(Ok(()), |above| above.sync_all())
 }

@@ -20,11 +20,18 @@ fn names(dir: &Path) -> Vec<String> {
 
 #[test]
 fn addresses_of_other_kinds_are_refused_with_advice() {
-    for url in ["s3:bucket", "postgres:x", "/just/a/path", "file:", "file://host/path", ""] {
+    for url in
+        ["s3:bucket", "s3://", "s3://Bucket/x", "s3:///x", "s3://b/../x", "postgres:x", "/just/a/path", "file:", "file://host/path", ""]
+    {
         let failure = Files::open(url).unwrap_err().to_string();
-        assert!(failure.contains("file:/path/to/folder") && failure.contains(url), "{failure}");
+        assert!(failure.contains("file:/path/to/folder or s3://bucket/prefix") && failure.contains(url), "{failure}");
     }
+    let secret = Files::open("s3://key:secret@bucket/x").unwrap_err().to_string();
+    assert!(secret.contains("***@bucket") && !secret.contains("secret@"), "{secret}");
     let dir = tempfile::tempdir().unwrap();
+    let redirect = StoreSettings { bulk: crate::Bulk::Redirect, ..StoreSettings::default() };
+    let failure = Files::open_with(&format!("file:{}", dir.path().display()), &redirect, &[]).unwrap_err().to_string();
+    assert!(failure.contains("storage.bulk = \"stream\""), "{failure}");
     assert!(Files::open(&format!("file://{}", dir.path().display())).is_ok());
 }
 

@@ -1,12 +1,12 @@
 //! The steps of publishing. Each hands small jobs to the workers and tells progress in between; reading a local file on a worker is
 //! meant, since decoding it is the greater part by far.
 
+use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use arrow::array::RecordBatch;
 use arrow::error::ArrowError;
-use tempfile::NamedTempFile;
 use yearbook_domain::{Column, StoredFile};
 use yearbook_workers::Workers;
 
@@ -117,7 +117,7 @@ pub(super) async fn identify(
     Ok(identity.finish(package))
 }
 
-/// Writes the file to the temporary folder. `columns` are the package's, with `few_values` decided.
+/// Writes the file to the temporary folder, without a name there: a process that is killed leaves nothing behind. `columns` are the package's, with `few_values` decided.
 pub(super) async fn write(
     workers: &Workers,
     package: &Package,
@@ -125,13 +125,13 @@ pub(super) async fn write(
     id: &str,
     arranged: &Arc<Arranged>,
     progress: &dyn Progress,
-) -> Result<NamedTempFile, PublishError> {
+) -> Result<File, PublishError> {
     const STAGE: &str = "writing";
     progress.stage(STAGE, Some(arranged.table.rows()));
     let folder = std::env::temp_dir();
     let io = |source| PublishError::Io { doing: "write a temporary file in", path: folder.clone(), source };
-    let temporary = NamedTempFile::new().map_err(io)?;
-    let file = temporary.reopen().map_err(io)?;
+    let temporary = tempfile::tempfile().map_err(io)?;
+    let file = temporary.try_clone().map_err(io)?;
     let description = Description { columns, sorted_by: &sorted_by(package), words: words(package, id) };
     let mut writer = SnapshotWriter::new(file, &description).map_err(internal(STAGE))?;
     for (index, block) in arranged.blocks.iter().enumerate() {

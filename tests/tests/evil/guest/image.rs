@@ -17,6 +17,8 @@ pub(crate) struct Image {
     pub(crate) docs: Vec<u8>,
     /// Bytes for the guest to use, at [`Image::EXTRA`].
     pub(crate) extra: Vec<u8>,
+    /// Bits of the record that are turned over.
+    pub(crate) damage: Vec<u8>,
 }
 
 /// A declared parameter.
@@ -45,6 +47,7 @@ impl Image {
             parameters: Vec::new(),
             docs: b"Attacks the host.".into(),
             extra: Vec::new(),
+            damage: Vec::new(),
         }
     }
 
@@ -73,6 +76,7 @@ impl Image {
         }
         heap.list(&mut record, &list, self.parameters.len());
         heap.string(&mut record, &self.docs);
+        record.iter_mut().zip(&self.damage).for_each(|(byte, damage)| *byte ^= damage);
         let text = format!("{}\n  {}", segment(1024, &record), segment(STRINGS, &heap.bytes));
         (text, STRINGS + heap.bytes.len())
     }
@@ -100,7 +104,7 @@ impl Heap {
 }
 
 /// A data segment.
-pub(super) fn segment(at: usize, bytes: &[u8]) -> String {
+pub(crate) fn segment(at: usize, bytes: &[u8]) -> String {
     let mut text = format!("(data (i32.const {at}) \"");
     for byte in bytes {
         let _ = write!(text, "\\{byte:02x}");

@@ -16,12 +16,14 @@ pub(crate) struct Tool {
     /// Path, media type and content.
     files: Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>,
     generate: String,
+    /// Bits of description and project that are turned over.
+    damage: Vec<u8>,
 }
 
 impl Tool {
     /// One that returns `README.md`.
     pub(crate) fn named(name: &str) -> Self {
-        Self { name: name.to_owned(), files: Vec::new(), generate: "(i32.const 2048)".to_owned() }.file(b"README.md")
+        Self { name: name.to_owned(), files: Vec::new(), generate: "(i32.const 2048)".to_owned(), damage: Vec::new() }.file(b"README.md")
     }
 
     /// Adds a file.
@@ -38,6 +40,12 @@ impl Tool {
     /// Replaces what `generate` does.
     pub(crate) fn does(mut self, body: &str) -> Self {
         self.generate = body.to_owned();
+        self
+    }
+
+    /// Turns over bits of what it says of itself and, from byte 128, of what it returns.
+    pub(crate) fn damaged(mut self, damage: &[u8]) -> Self {
+        self.damage = damage.to_vec();
         self
     }
 
@@ -58,6 +66,9 @@ impl Tool {
         let mut project = vec![0; 4];
         heap.list(&mut project, &files, self.files.len());
         heap.list(&mut project, &[], 0);
+        let (first, second) = self.damage.split_at(self.damage.len().min(128));
+        description.iter_mut().zip(first).for_each(|(byte, damage)| *byte ^= damage);
+        project.iter_mut().zip(second).for_each(|(byte, damage)| *byte ^= damage);
         let end = STRINGS + heap.bytes.len();
         let text = format!(
             r#"(module

@@ -2,7 +2,7 @@
 
 use super::limits::COMPONENT;
 use super::{Attack, Ends, rejected};
-use crate::guest::{ENCODER, Guest, section};
+use crate::guest::{ENCODER, Guest, leb, section};
 
 /// What is handed in as it stands.
 fn text(name: &str, does: &str, wat: impl Fn() -> String + 'static, reason: &str, caught: &'static str) -> Attack {
@@ -38,6 +38,14 @@ fn nested(depth: usize) -> Vec<u8> {
     let header = b"\0asm\x0d\0\x01\0";
     // Section 4 is a component.
     (0..depth).fold(header.to_vec(), |inner, _| [header.as_slice(), &section(4, &inner)].concat())
+}
+
+/// A component of one module with so many functions, each of this body.
+fn functions(count: usize, body: &[u8]) -> Vec<u8> {
+    let many = |item: &[u8]| [leb(count), item.repeat(count)].concat();
+    let function = [leb(body.len()), body.to_vec()].concat();
+    let sections = [section(1, b"\x01\x60\0\0"), section(3, &many(b"\0")), section(10, &many(&function))].concat();
+    [b"\0asm\x0d\0\x01\0".as_slice(), &section(1, &[b"\0asm\x01\0\0\0".as_slice(), &sections].concat())].concat()
 }
 
 const IMPORTS: &str = "only `log` may be imported";
@@ -208,6 +216,20 @@ pub(crate) fn list() -> Vec<Attack> {
             "components within components, 300 deep",
             |_| nested(300),
             rejected("the component has 257 components inside it; 256 are allowed"),
+            SHAPE,
+        ),
+        Attack::new(
+            "function-large",
+            "a function of 10 MB",
+            |_| functions(1, &[b"\0".as_slice(), &[0x01; 9_999_998], b"\x0b"].concat()),
+            rejected("the component has 10000000 bytes in one function; 1048576 are allowed"),
+            SHAPE,
+        ),
+        Attack::new(
+            "functions-many",
+            "a million functions",
+            |_| functions(1_000_000, b"\0\x0b"),
+            rejected("the component has 1000000 functions; 100000 are allowed"),
             SHAPE,
         ),
         text(

@@ -1,30 +1,56 @@
 //! `yearbook plugin check`: what is wrong with a plugin, where, what to do, and what it uses of its limits.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use yearbook_platform::{Budget, Report, check};
-use yearbook_sandbox::Config;
+use yearbook_sandbox::{Capsule, Config};
 
 use super::{component, limits};
-use crate::context::Context;
+use crate::context::{Context, make_private_dir};
 use crate::output::Table;
 use crate::plugins;
 
-pub(super) async fn run(context: &Context, file: &Path) -> anyhow::Result<()> {
+pub(super) async fn run(context: &Context, file: &Path, folder: Option<&Path>) -> anyhow::Result<()> {
     let component = component(context, file)?;
     // A folder of its own: compile times are to be true, and nothing that was not installed should stay.
     let cache = tempfile::tempdir().context("cannot make a temporary folder")?;
     let config = Config { limits: limits(context), cache: Some(cache.path().join("cache")), ..Config::default() };
     let sandbox = plugins::sandbox(config, context.workers())?;
-    let report = tokio::task::spawn_blocking(move || check(&sandbox, &component).report).await?;
-    context.output.result(&report, || told(&report))?;
+    let checked = tokio::task::spawn_blocking(move || check(&sandbox, &component)).await?;
+    let capsules = keep(context, &checked.capsules, folder.unwrap_or_else(|| file.parent().unwrap_or(Path::new(""))));
+    let report = checked.report;
+    let mut value = serde_json::to_value(&report)?;
+    value["capsules"] = capsules.iter().map(|path| path.display().to_string()).collect();
+    context.output.result(&value, || told(&report) + &replays(&capsules, file))?;
     match report.findings.len() + report.more_findings {
         0 => Ok(()),
         1 => bail!("1 thing is wrong with {}", file.display()),
         wrong => bail!("{wrong} things are wrong with {}", file.display()),
     }
+}
+
+/// Writes what failed into `folder`: what cannot be written is said, and no reason to say nothing else.
+fn keep(context: &Context, capsules: &[Capsule], folder: &Path) -> Vec<PathBuf> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let write = |capsule: &Capsule| {
+        let written = make_private_dir(folder).and_then(|()| capsule.write_to(folder));
+        written.inspect_err(|error| context.output.note(&format!("no capsule could be written into {}: {error}", folder.display()))).ok()
+    };
+    capsules.iter().filter_map(write).collect()
+}
+
+/// How each failure is replayed.
+fn replays(capsules: &[PathBuf], file: &Path) -> String {
+    let mut text = String::new();
+    if !capsules.is_empty() {
+        text.push_str("\n\nEach failure can be replayed, here or on a plugin that was mended:");
+    }
+    for capsule in capsules {
+        let _ = write!(text, "\n    yearbook plugin replay {} --component {}", capsule.display(), file.display());
+    }
+    text
 }
 
 /// The report for people.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use anyhow::Context as _;
 use serde_json::{Value, json};
 use yearbook_catalog::{PluginRelease, ReleaseId, lines};
+use yearbook_platform::Signature;
 
 use super::short;
 use crate::context::Context;
@@ -16,12 +17,28 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let used = store.release_use().await.context("cannot list the use of plugins")?;
     let used: HashMap<ReleaseId, (u64, u64)> = used.into_iter().map(|used| (used.id, (used.responses, used.failures))).collect();
     let used = |release: &PluginRelease| used.get(&release.id).copied().unwrap_or_default();
+    let signers = signers(context, &releases).await?;
+    let signer = |release: &PluginRelease| signers.get(&release.id.digest).cloned();
     let first = |line: yearbook_catalog::Line| line.candidates.into_iter().next().map(|release| release.id);
     let serving: HashSet<ReleaseId> = lines(&releases).into_iter().filter_map(first).collect();
-    let values: Vec<Value> = releases.iter().map(|release| describe(release, serving.contains(&release.id), used(release))).collect();
+    let values: Vec<Value> =
+        releases.iter().map(|release| describe(release, serving.contains(&release.id), used(release), signer(release))).collect();
     context.output.result(&values, || {
-        let columns =
-            ["name", "kind", "version", "state", "serves", "digest", "#bytes", "#responses", "#failures", "installed", "by", "reason"];
+        let columns = [
+            "name",
+            "kind",
+            "version",
+            "state",
+            "serves",
+            "digest",
+            "#bytes",
+            "#responses",
+            "#failures",
+            "installed",
+            "by",
+            "signed",
+            "reason",
+        ];
         let mut table = Table::new(&columns);
         for release in &releases {
             let serves = match (serving.contains(&release.id), release.pinned) {
@@ -41,6 +58,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
                 used(release).1.to_string(),
                 release.installed_at.rfc3339(),
                 release.by.clone(),
+                signer(release).unwrap_or_default(),
                 release.reason.clone().unwrap_or_default(),
             ]);
         }
@@ -50,6 +68,29 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
             table.render()
         }
     })
+}
+
+/// The keys that signatures beside components name, by digest. Hosts that ask for signatures verify them when they load a release; here they
+/// are shown. What the object store does not give is left out, and said once.
+async fn signers(context: &Context, releases: &[PluginRelease]) -> anyhow::Result<HashMap<String, String>> {
+    let files = context.files()?;
+    let mut signers = HashMap::new();
+    for release in releases.iter().filter(|release| !release.built_in) {
+        let digest = &release.id.digest;
+        match files.get_signature(digest).await {
+            Ok(Some(file)) => {
+                if let Ok(signature) = Signature::of(&file).read() {
+                    signers.insert(digest.clone(), signature.key_id().to_owned());
+                }
+            }
+            Ok(None) => {}
+            Err(failure) => {
+                context.output.note(&format!("who signed what is not known: {failure}"));
+                break;
+            }
+        }
+    }
+    Ok(signers)
 }
 
 pub(super) async fn history(context: &Context) -> anyhow::Result<()> {
@@ -71,7 +112,7 @@ pub(super) async fn history(context: &Context) -> anyhow::Result<()> {
     })
 }
 
-fn describe(release: &PluginRelease, serves: bool, (responses, failures): (u64, u64)) -> Value {
+fn describe(release: &PluginRelease, serves: bool, (responses, failures): (u64, u64), signer: Option<String>) -> Value {
     json!({
         "name": release.id.name,
         "kind": release.id.kind,
@@ -86,6 +127,7 @@ fn describe(release: &PluginRelease, serves: bool, (responses, failures): (u64, 
         "failures": failures,
         "installed_at": release.installed_at.rfc3339(),
         "installed_by": release.by,
+        "signed_by": signer,
         "reason": release.reason,
     })
 }

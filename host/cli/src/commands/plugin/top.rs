@@ -3,7 +3,6 @@
 
 mod metrics;
 mod releases;
-mod scrape;
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
@@ -12,6 +11,7 @@ use anyhow::{Context as _, bail};
 
 use self::releases::Releases;
 use super::short;
+use crate::ask;
 use crate::context::Context;
 use crate::output::Table;
 
@@ -42,7 +42,7 @@ pub(super) async fn run(context: &Context, url: Option<String>, once: bool) -> a
 }
 
 async fn read(url: &str) -> anyhow::Result<(Instant, Releases)> {
-    let text = scrape::get(url).await.with_context(|| format!("cannot read the metrics of {url}"))?;
+    let text = ask::get(url, "/metrics").await.with_context(|| format!("cannot read the metrics of {url}"))?;
     Ok((Instant::now(), Releases::of(&metrics::parse(&text))))
 }
 

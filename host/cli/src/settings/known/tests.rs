@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use yearbook_domain::plan::BulkEntitlement;
+use yearbook_snapshot::StoreSettings;
 
 use super::super::Storage;
 use super::*;
@@ -31,7 +32,10 @@ fn check_wrong(assignment: Assignment, expected: &str) {
 #[test]
 fn nothing_written_gives_the_defaults_contract_5_and_6() {
     let document = apply(&[]).unwrap();
-    assert_eq!(document.storage, Storage { url: None, retain_snapshots: 12, retain_hours: 24 });
+    assert_eq!(
+        document.storage,
+        Storage { url: None, retain_snapshots: 12, retain_hours: 24, unnamed_hours: 24, store: StoreSettings::default() }
+    );
     assert_eq!(document.plans.free.requests_per_month, Some(10));
 }
 

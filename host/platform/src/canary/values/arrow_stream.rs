@@ -1,47 +1,28 @@
-//! Arrow's IPC stream, row by row, however it is cut into batches. Compressed bodies are not read: their claimed sizes would be trusted.
+//! Arrow's IPC stream, row by row, however it is cut into batches. What compressed buffers claim is added up first,
+//! since a reader believes it.
 
 use arrow::array::{Array, DynComparator, RecordBatch, make_comparator};
 use arrow::compute::SortOptions;
 use arrow::error::ArrowError;
 use arrow::ipc::reader::StreamReader;
-use arrow::ipc::{MessageHeader, root_as_message};
+use yearbook_sandbox::claimed_bytes;
 
 use super::Values;
 
-/// Stands before a message's length.
-const CONTINUATION: [u8; 4] = [0xff; 4];
+/// Bytes that compressed buffers of a response may claim to have when they are not. Default responses are made of 4 MiB of columns
+/// (`plugins.canary_bytes`); more than sixteen times that is not read.
+const CLAIMED_BYTES: u64 = 64 << 20;
 
 pub(super) fn compare(one: &[u8], other: &[u8]) -> Values {
-    if [one, other].into_iter().any(|stream| is_plain(stream).is_none()) {
-        return Values::Unread("its buffers are compressed, or it is no stream of Arrow".to_owned());
+    if [one, other].into_iter().any(|stream| claimed_bytes(stream).is_none_or(|bytes| bytes > CLAIMED_BYTES)) {
+        return Values::Unread(format!(
+            "it is no stream of Arrow, or claims to have more than {CLAIMED_BYTES} bytes when it is not compressed"
+        ));
     }
     match rows(one, other) {
         Ok(None) => Values::Same,
         Ok(Some(difference)) => Values::Unlike(difference),
         Err(error) => Values::Unlike(format!("it cannot be read: {error}")),
-    }
-}
-
-/// Walks over the messages of a stream; none as soon as something is compressed or does not fit.
-fn is_plain(mut stream: &[u8]) -> Option<()> {
-    loop {
-        stream = stream.strip_prefix(&CONTINUATION).unwrap_or(stream);
-        let Some((length, rest)) = stream.split_first_chunk() else { return stream.is_empty().then_some(()) };
-        let length = usize::try_from(i32::from_le_bytes(*length)).ok()?;
-        if length == 0 {
-            return Some(());
-        }
-        let (message, rest) = rest.split_at_checked(length)?;
-        let message = root_as_message(message).ok()?;
-        let batch = match message.header_type() {
-            MessageHeader::RecordBatch => message.header_as_record_batch(),
-            MessageHeader::DictionaryBatch => message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data()),
-            _ => None,
-        };
-        if batch.is_some_and(|batch| batch.compression().is_some()) {
-            return None;
-        }
-        stream = rest.get(usize::try_from(message.bodyLength()).ok()?..)?;
     }
 }
 
@@ -107,7 +88,8 @@ mod tests {
     use std::sync::Arc;
 
     use arrow::array::{ArrayRef, Int64Array, StringArray};
-    use arrow::ipc::writer::StreamWriter;
+    use arrow::ipc::CompressionType;
+    use arrow::ipc::writer::{IpcWriteOptions, StreamWriter};
 
     use super::*;
 
@@ -126,6 +108,16 @@ mod tests {
         out
     }
 
+    fn compressed(batch: &RecordBatch, kind: CompressionType) -> Vec<u8> {
+        let mut out = Vec::new();
+        let options = IpcWriteOptions::default().try_with_compression(Some(kind)).unwrap();
+        let mut writer = StreamWriter::try_new_with_options(&mut out, &batch.schema(), options).unwrap();
+        writer.write(batch).unwrap();
+        writer.finish().unwrap();
+        drop(writer);
+        out
+    }
+
     #[test]
     fn rows_are_compared_however_they_are_cut_into_batches() {
         let whole = stream(&[batch(&[Some(1), None, Some(3)])]);
@@ -136,6 +128,25 @@ mod tests {
         unlike(&[batch(&[Some(1), None])], "it ends before row 2");
         unlike(&[batch(&[Some(1), None, Some(3), Some(4)])], "it goes on at row 3");
         assert!(matches!(compare(&whole, &whole[..whole.len() / 2]), Values::Unread(_)));
+        // Of two million characters, that few bytes are left.
+        let many =
+            RecordBatch::try_from_iter_with_nullable([("t", Arc::new(StringArray::from(vec!["x".repeat(1000); 2000])) as ArrayRef, true)]);
+        let many = many.unwrap();
+        let plain = stream(std::slice::from_ref(&many));
+        for kind in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+            let packed = compressed(&many, kind);
+            assert!(packed.len() < plain.len() / 10);
+            assert_eq!(compare(&plain, &packed), Values::Same);
+            let other = compressed(&many.slice(0, 1_999), kind);
+            assert_eq!(compare(&plain, &other), Values::Unlike("it ends before row 1999".to_owned()));
+            // The claim stands in front of the text: 2,000,000, and then all the memory that there is.
+            let claim = packed.windows(8).rposition(|bytes| bytes == 2_000_000_i64.to_le_bytes()).unwrap();
+            let mut bomb = packed.clone();
+            bomb[claim..claim + 8].copy_from_slice(&(i64::MAX / 2).to_le_bytes());
+            assert!(matches!(compare(&plain, &bomb), Values::Unread(_)));
+            bomb[claim..claim + 8].copy_from_slice(&1_000_000_i64.to_le_bytes());
+            assert!(matches!(compare(&plain, &bomb), Values::Unlike(why) if why.contains("cannot be read")));
+        }
         let mut damaged = whole.clone();
         damaged[8..20].fill(0xee);
         assert!(matches!(compare(&whole, &damaged), Values::Unread(_)));

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::response::Response;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use http::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, VARY,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use yearbook_domain::Millis;
@@ -16,7 +16,7 @@ use crate::headers::REPR_DIGEST;
 use crate::respond::{Tag, attribution, body, conditional};
 
 /// The stored form of every snapshot.
-const PARQUET: &str = "application/vnd.apache.parquet";
+pub(super) const PARQUET: &str = "application/vnd.apache.parquet";
 
 /// The head of a response.
 pub(super) struct Head {
@@ -24,6 +24,8 @@ pub(super) struct Head {
     modified: Millis,
     /// Size of the file in bytes.
     size: u64,
+    /// The name that browsers give the file.
+    disposition: String,
     /// Headers of 200, 206 and 304 alike.
     shared: HeaderMap,
     /// Headers of 200 and 206.
@@ -52,8 +54,9 @@ impl Head {
         }
         let mut content = HeaderMap::new();
         content.insert(CONTENT_TYPE, HeaderValue::from_static(PARQUET));
-        put(&mut content, CONTENT_DISPOSITION, format!("attachment; filename=\"{}.parquet\"", plan.dataset));
-        Self { tag, modified: snapshot.created_at, size: snapshot.file.bytes, shared, content }
+        let disposition = format!("attachment; filename=\"{}.parquet\"", plan.dataset);
+        put(&mut content, CONTENT_DISPOSITION, disposition.clone());
+        Self { tag, modified: snapshot.created_at, size: snapshot.file.bytes, disposition, shared, content }
     }
 
     /// The entity tag.
@@ -69,6 +72,29 @@ impl Head {
     /// Size of the file in bytes.
     pub(super) fn size(&self) -> u64 {
         self.size
+    }
+
+    /// What names the file for browsers.
+    pub(super) fn disposition(&self) -> &str {
+        &self.disposition
+    }
+
+    /// 307 to `link`, which holds for a while and is nobody else's: credit and tag travel with it, and no cache keeps it.
+    ///
+    /// # Errors
+    /// When the address is none.
+    pub(super) fn elsewhere(&self, link: String) -> Result<Response, Error> {
+        let location = HeaderValue::try_from(link).map_err(|_| Error::broken("redirect", &"the store's address does not fit a header"))?;
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+        let headers = response.headers_mut();
+        *headers = self.shared.clone();
+        // Of a redirect they would tell about its own, empty body.
+        headers.remove(REPR_DIGEST);
+        headers.remove(ACCEPT_RANGES);
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(LOCATION, location);
+        Ok(response)
     }
 
     /// 304.

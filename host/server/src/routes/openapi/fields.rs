@@ -1,7 +1,7 @@
 //! Response headers of the description. Names are those of `headers`, spelled as people write them.
 
 use http::HeaderName;
-use http::header::{CONTENT_DISPOSITION, CONTENT_RANGE, ETAG, LAST_MODIFIED, LINK, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{CONTENT_DISPOSITION, CONTENT_RANGE, ETAG, LAST_MODIFIED, LINK, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use serde_json::{Map, Value, json};
 
 use crate::headers::{
@@ -50,6 +50,7 @@ pub(super) fn components() -> Value {
         (ETAG, "Strong entity tag; send it back as `If-None-Match`.", text("\"310413fcb9f65f52b329453883a6535f\""), false),
         (LAST_MODIFIED, "When the snapshot was committed.", text("Sat, 21 Nov 2026 00:00:00 GMT"), false),
         (CONTENT_DISPOSITION, "Names the file; not on JSON.", text("attachment; filename=\"consumer_prices.csv\""), false),
+        (LOCATION, "Where the file is.", text("https://store.example.org/bucket/file.parquet?X-Amz-Signature=abc"), true),
         (CONTENT_RANGE, "Which bytes of how many.", text("bytes 0-1023/123456"), true),
         (REPR_DIGEST, "SHA-256 of the whole file (RFC 9530).", text("sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:"), true),
         (RATE_LIMIT, "Requests a month; limited plans alone have it. On a refused burst: requests at once.", count(10), false),

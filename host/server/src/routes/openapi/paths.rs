@@ -121,6 +121,7 @@ fn declared(plugins: &Plugins) -> impl Iterator<Item = Value> {
 fn bulk() -> Operation {
     let also = ["Last-Modified", "Content-Disposition", "Repr-Digest"];
     let credited = [&TAGGED[..], &also, &fields::CREDIT].concat();
+    let moved = [&TAGGED[..], &["Last-Modified", "Location"], &fields::CREDIT].concat();
     let file = || Some(json!({"application/vnd.apache.parquet": {}}));
     Operation::new(
         Kind::Bulk,
@@ -132,6 +133,12 @@ fn bulk() -> Operation {
     .answers(200, "The whole file.", &credited, file())
     .answers(206, "The range.", &[&credited[..], &["Content-Range"]].concat(), file())
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
+    .answers(
+        307,
+        "The file itself, at an address that holds for a minute or so; asked for a range, the service answers itself.",
+        &moved,
+        None,
+    )
 }
 
 fn integration(tool: &GeneratorDescription) -> Operation {

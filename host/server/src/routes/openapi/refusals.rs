@@ -53,7 +53,7 @@ fn knows(kind: Kind, error: &Error) -> bool {
         Error::PluginFailed => false,
         Error::Busy { .. } => matches!(kind, Kind::Data | Kind::Changes | Kind::Integration),
         Error::FormatUnavailable { .. } => matches!(kind, Kind::Data | Kind::Changes),
-        Error::Unavailable => kind.keyed(),
+        Error::Unavailable => kind.keyed() || kind == Kind::Preview,
         Error::AddressTooLong { .. } | Error::HeadersTooLarge { .. } | Error::TimedOut | Error::Broken => true,
     }
 }

@@ -1,4 +1,4 @@
-//! One GET of `/metrics`.
+//! One GET of a running server.
 
 use std::time::Duration;
 
@@ -11,15 +11,18 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-/// Longest answer that is read, bytes; a thousand releases have some 5 MB.
+/// Longest answer that is read, bytes; metrics of a thousand releases have some 5 MB.
 const ANSWER_BYTES: usize = 32 << 20;
 
 /// How long the server may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The metrics of the admin listener at `url`, `http://host:port`.
-pub(super) async fn get(url: &str) -> anyhow::Result<String> {
-    let address = format!("{}/metrics", url.trim_end_matches('/').trim_end_matches("/metrics"));
+/// What the server at `url`, `http://host:port`, answers at `path`.
+///
+/// # Errors
+/// When nobody answers in time, or not with success.
+pub(crate) async fn get(url: &str, path: &str) -> anyhow::Result<String> {
+    let address = format!("{}{path}", url.trim_end_matches('/').trim_end_matches(path));
     let uri = address.parse::<Uri>().ok().filter(|uri| uri.scheme_str() == Some("http"));
     let Some((uri, authority)) = uri.as_ref().and_then(|uri| Some((uri, uri.authority()?))) else {
         bail!("that is no address; write it as http://127.0.0.1:9090");

@@ -1,0 +1,230 @@
+//! Publishers, an installer, an operator, readers and two `gc` take steps in a random order, and die at random: whatever the catalogue names
+//! is in the object store at every instant, and so is what a reader has begun to read.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use yearbook_domain::{Millis, Stored};
+
+use super::Place;
+use super::fixtures::{DAY, FORGETFUL, TODAY, publication, snapshot};
+use super::releases::release;
+use crate::{Condemned, Declared, Failure, ReleaseChange, ReleaseState, Store};
+
+const STEPS: u32 = 1_500;
+/// Contents that publishers and the installer choose from: few, so that they meet.
+const CONTENTS: u64 = 5;
+/// Of a hundred steps so many are an actor's last.
+const DEATHS: u64 = 4;
+
+/// A process that stores something and has it named.
+struct Writer {
+    store: Arc<dyn Store>,
+    plugins: bool,
+    content: u64,
+    /// What it found when it looked into the object store.
+    at: Step,
+}
+
+enum Step {
+    Idle,
+    Declared,
+    Looked { there: bool },
+    Stored,
+}
+
+enum Gc {
+    Idle,
+    Listed(Vec<Stored>),
+    Removing(Condemned, usize),
+}
+
+struct World {
+    /// The operator's, who declares nothing.
+    store: Arc<dyn Store>,
+    /// Whether the writers have others: a store declares for one process.
+    apart: bool,
+    objects: BTreeSet<Stored>,
+    readers: Vec<(Stored, Millis)>,
+    random: u64,
+    removed: u32,
+    named: u32,
+    refused: u32,
+}
+
+impl World {
+    /// A number below `bound` (SplitMix64).
+    fn below(&mut self, bound: u64) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    fn dies(&mut self) -> bool {
+        self.below(100) < DEATHS
+    }
+
+    async fn write(&mut self, writer: &mut Writer) {
+        if self.dies() {
+            writer.at = Step::Idle;
+            return;
+        }
+        let stored = if writer.plugins { component(writer.content) } else { file(writer.content) };
+        writer.at = match writer.at {
+            Step::Idle => {
+                writer.content = self.below(CONTENTS);
+                let stored = if writer.plugins { component(writer.content) } else { file(writer.content) };
+                match writer.store.declare(&stored).await.unwrap() {
+                    Declared::Yes => Step::Declared,
+                    Declared::BeingRemoved => Step::Idle,
+                }
+            }
+            Step::Declared => Step::Looked { there: self.objects.contains(&stored) },
+            Step::Looked { there } => {
+                if !there {
+                    self.objects.insert(stored);
+                }
+                Step::Stored
+            }
+            Step::Stored => {
+                let outcome = if writer.plugins { self.install(writer).await } else { self.publish(writer).await };
+                match outcome {
+                    Ok(()) => self.named += 1,
+                    Err(Failure::Swept(_)) => self.refused += 1,
+                    Err(failure) => panic!("{failure}"),
+                }
+                Step::Idle
+            }
+        };
+    }
+
+    async fn publish(&mut self, writer: &Writer) -> Result<(), Failure> {
+        let dataset = ["cpi", "rent"][usize::try_from(self.below(2)).unwrap()];
+        // A month ago each, so that `FORGETFUL` keeps two of them.
+        let publication = publication(dataset, &id(writer.content), TODAY - 40 * DAY);
+        writer.store.commit(&publication, FORGETFUL).await.map(drop)
+    }
+
+    async fn install(&mut self, writer: &Writer) -> Result<(), Failure> {
+        let release = release("csv", &id(writer.content), TODAY);
+        if writer.store.register_release(&release).await? {
+            return Ok(());
+        }
+        let to = ReleaseState::Promoted;
+        let change = ReleaseChange { id: release.id, to, by: "ann".to_owned(), at: Millis(TODAY), reason: None };
+        writer.store.change_release(&change).await.map(drop)
+    }
+
+    /// Takes a release out of service, for good or not, or puts one back, or applies retention.
+    async fn operate(&mut self) {
+        use ReleaseState::{Promoted, Removed, RolledBack};
+        let releases = self.store.releases().await.unwrap();
+        let choice = self.below(4);
+        if releases.is_empty() || choice == 3 {
+            drop(self.store.retain(FORGETFUL, false).await.unwrap());
+            return;
+        }
+        let release = &releases[usize::try_from(self.below(releases.len() as u64)).unwrap()];
+        let to = [Removed, RolledBack, Promoted][usize::try_from(choice).unwrap()];
+        if to == Promoted && release.state == Removed && !self.apart {
+            return;
+        }
+        let change = ReleaseChange { id: release.id.clone(), to, by: "ann".to_owned(), at: Millis(TODAY), reason: None };
+        match self.store.change_release(&change).await {
+            // What was removed is promoted by installing it.
+            Ok(_) | Err(Failure::Swept(_)) => {}
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+
+    async fn read(&mut self) {
+        if !self.readers.is_empty() && (self.readers.len() > 2 || self.below(3) > 0) {
+            self.readers.remove(0);
+            return;
+        }
+        let begun = self.store.clock().await.unwrap();
+        let named = self.named_now().await;
+        if !named.is_empty() {
+            let index = usize::try_from(self.below(named.len() as u64)).unwrap();
+            self.readers.push((named[index].clone(), begun));
+        }
+    }
+
+    async fn collect(&mut self, gc: &mut Gc) {
+        *gc = match std::mem::replace(gc, Gc::Idle) {
+            Gc::Idle => Gc::Listed(self.objects.iter().cloned().collect()),
+            Gc::Listed(found) => {
+                // Longer ago than any response began that has not ended.
+                let now = self.store.clock().await.unwrap();
+                let before = self.readers.iter().map(|(_, begun)| *begun).min().unwrap_or(now);
+                Gc::Removing(self.store.condemn(&found, before, 3, false).await.unwrap(), 0)
+            }
+            Gc::Removing(condemned, done) if done < condemned.due.len() => {
+                self.removed += u32::from(self.objects.remove(&condemned.due[done].stored));
+                Gc::Removing(condemned, done + 1)
+            }
+            Gc::Removing(condemned, _) => {
+                let removed: Vec<Stored> = condemned.due.into_iter().map(|loose| loose.stored).collect();
+                self.store.forget(&removed, condemned.at).await.unwrap();
+                Gc::Idle
+            }
+        };
+    }
+
+    async fn named_now(&self) -> Vec<Stored> {
+        let files = self.store.referenced_files().await.unwrap().into_iter().map(|file| Stored::snapshot(&file.sha256));
+        let releases = self.store.releases().await.unwrap().into_iter();
+        let components = releases.filter(|release| release.state != ReleaseState::Removed);
+        files.chain(components.map(|release| Stored::component(&release.id.digest))).collect()
+    }
+}
+
+fn id(content: u64) -> String {
+    char::from(b'a' + u8::try_from(content).unwrap()).to_string()
+}
+
+fn file(content: u64) -> Stored {
+    Stored::snapshot(&snapshot(&id(content), 0).file.sha256)
+}
+
+fn component(content: u64) -> Stored {
+    Stored::component(&id(content).repeat(64))
+}
+
+pub(crate) async fn no_order_of_events_loses_a_live_file(place: Place) {
+    let (store, one, two) = (place.host().await, place.host().await, place.host().await);
+    let apart = !Arc::ptr_eq(&one, &two);
+    let seed = Millis::now().0.unsigned_abs();
+    println!("seed {seed}");
+    let writer = |store: &Arc<dyn Store>, plugins| Writer { store: Arc::clone(store), plugins, content: 0, at: Step::Idle };
+    let mut writers = vec![writer(&one, false), writer(&one, true)];
+    if apart {
+        writers.extend([writer(&two, false), writer(&two, true)]);
+    }
+    let mut gcs = [Gc::Idle, Gc::Idle];
+    let mut world = World { store, apart, objects: BTreeSet::new(), readers: Vec::new(), random: seed, removed: 0, named: 0, refused: 0 };
+    for step in 0..STEPS {
+        match world.below(10) {
+            0..4 => {
+                let index = usize::try_from(world.below(writers.len() as u64)).unwrap();
+                world.write(&mut writers[index]).await;
+            }
+            4..8 => {
+                let index = usize::try_from(world.below(2)).unwrap();
+                world.collect(&mut gcs[index]).await;
+            }
+            8 => world.operate().await,
+            _ => world.read().await,
+        }
+        for stored in world.named_now().await.iter().chain(world.readers.iter().map(|(stored, _)| stored)) {
+            assert!(world.objects.contains(stored), "{stored} is gone at step {step} of seed {seed}");
+        }
+    }
+    let World { removed, named, refused, .. } = world;
+    println!("{named} named, {removed} removed, {refused} refused");
+    assert!(named > 10 && removed > 0, "{named} named, {removed} removed, {refused} refused with seed {seed}");
+}

@@ -1,0 +1,58 @@
+//! Whether the plugins load that would serve here, and whether this host's settings let them in.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use yearbook_catalog::{PluginRelease, Store, lines};
+use yearbook_platform::Signature;
+use yearbook_sandbox::Sandbox;
+use yearbook_snapshot::Files;
+
+use super::{Checks, Finding, Status};
+use crate::context::Context;
+use crate::plugins;
+
+/// What the binary carries.
+pub(super) async fn built_in(context: &Context, fresh: bool) -> anyhow::Result<Finding> {
+    let registry = plugins::load(context, context.workers(), !fresh).await?;
+    let plugins = registry.current();
+    let formats = plugins.encoders().map(|encoder| encoder.description().format.as_str());
+    let tools = plugins.generators().map(|generator| generator.description().tool.as_str());
+    Ok((Status::Ok, format!("{} load", formats.chain(tools).collect::<Vec<_>>().join(", "))))
+}
+
+/// Every release that may serve and did not come with a binary; each that cannot is a line of its own.
+pub(super) async fn releases(checks: &mut Checks, context: &Context, store: &dyn Store, files: &Files) {
+    let known = match store.releases().await {
+        Ok(known) => known,
+        Err(failure) => return checks.add("releases", Err(failure.into())),
+    };
+    let candidates = lines(&known).into_iter().flat_map(|line| line.candidates);
+    let installed: Vec<PluginRelease> = candidates.filter(|release| !release.built_in).collect();
+    let limits = context.settings.values.sandbox.limits;
+    let sandbox = match plugins::sandbox(plugins::kept(context, limits), context.workers()) {
+        Ok(sandbox) => sandbox,
+        Err(error) => return checks.add("releases", Err(error)),
+    };
+    let mut sound = 0;
+    for release in &installed {
+        match load(context, &sandbox, files, release).await {
+            Ok(()) => sound += 1,
+            Err(error) => checks.add("releases", Err(error.context(format!("{} {} cannot serve here", release.id.name, release.version)))),
+        }
+    }
+    if sound == installed.len() {
+        checks.add("releases", Ok((Status::Ok, format!("{sound} installed releases are there, trusted, and load"))));
+    }
+}
+
+async fn load(context: &Context, sandbox: &Arc<Sandbox>, files: &Files, release: &PluginRelease) -> anyhow::Result<()> {
+    let digest = &release.id.digest;
+    let bytes = files.get_component(digest, release.bytes).await?;
+    let trust = &context.settings.values.plugins.trust;
+    let signature = if trust.reads_signatures() { files.get_signature(digest).await?.map(|file| Signature::of(&file)) } else { None };
+    trust.judge(&bytes, signature.as_ref())?;
+    let sandbox = Arc::clone(sandbox);
+    tokio::task::spawn_blocking(move || sandbox.load(&bytes)).await.context("a thread panicked while it was loaded")??;
+    Ok(())
+}

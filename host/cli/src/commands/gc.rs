@@ -1,0 +1,89 @@
+//! `yearbook gc`: removes what is no longer needed, and says what and why.
+
+use serde::Serialize;
+use yearbook_catalog::Loose;
+use yearbook_platform::{Collected, GcSettings, gc};
+use yearbook_snapshot::Leftover;
+
+use crate::context::Context;
+use crate::output::Table;
+
+/// One thing that went, or will.
+#[derive(Debug, Serialize)]
+struct Item {
+    what: &'static str,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    why: String,
+}
+
+/// All of them.
+#[derive(Debug, Serialize)]
+struct Said {
+    dry_run: bool,
+    removed: Vec<Item>,
+    /// Not needed by anything, and still too young to go.
+    later: Vec<Item>,
+    /// In the hands of another `gc`.
+    being_removed: usize,
+}
+
+pub(super) async fn run(context: &Context, dry_run: bool) -> anyhow::Result<()> {
+    let store = context.catalogue().await?;
+    let files = context.files()?;
+    let settings = GcSettings { retention: context.settings.retention(), unnamed_for: context.settings.unnamed_for(), dry_run };
+    let collected = gc(&*store, &files, settings).await;
+    store.close().await;
+    let said = said(collected?, settings);
+    context.output.result(&said, || text(&said))
+}
+
+fn said(collected: Collected, settings: GcSettings) -> Said {
+    let Collected { dropped, removed, later, being_removed, leftovers } = collected;
+    let unnamed = |what, (Loose { stored, since }, bytes): (Loose, u64)| Item {
+        what,
+        name: stored.to_string(),
+        bytes: Some(bytes),
+        why: format!("nothing names it since {}", since.rfc3339()),
+    };
+    let hours = settings.unnamed_for.as_secs_f64() / 3600.0;
+    let dropped = dropped.into_iter().map(|dropped| Item {
+        what: "snapshot",
+        name: format!("{} {}", dropped.dataset, dropped.id),
+        bytes: None,
+        why: format!("published {}, and kept by none of the rules on retention", dropped.created_at.rfc3339()),
+    });
+    let leftovers = leftovers.into_iter().map(|Leftover { path, bytes }| Item {
+        what: "upload",
+        name: path.display().to_string(),
+        bytes: Some(bytes),
+        why: format!("nobody has written to it for {hours:.1} h"),
+    });
+    Said {
+        dry_run: settings.dry_run,
+        removed: dropped.chain(removed.into_iter().map(|item| unnamed("file", item))).chain(leftovers).collect(),
+        later: later.into_iter().map(|item| unnamed("file", item)).collect(),
+        being_removed,
+    }
+}
+
+fn text(said: &Said) -> String {
+    let mut text = String::new();
+    if !said.removed.is_empty() {
+        let mut table = Table::new(&["what", "name", "#bytes", "why"]);
+        for Item { what, name, bytes, why } in &said.removed {
+            table.row([(*what).to_owned(), name.clone(), bytes.map_or_else(String::new, |bytes| bytes.to_string()), why.clone()]);
+        }
+        text = table.render();
+    }
+    let done = if said.dry_run { "would go" } else { "went" };
+    text += &format!("{} {done}; {} more that nothing names are too young to go.", said.removed.len(), said.later.len());
+    if said.being_removed > 0 {
+        text += &format!(
+            " {} are in the hands of another gc; if that was killed, the next run after ten minutes takes them.",
+            said.being_removed
+        );
+    }
+    text
+}

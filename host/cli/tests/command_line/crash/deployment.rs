@@ -1,0 +1,110 @@
+//! A data directory and an object store, with what must hold of them after every kill.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use yearbook_catalog::{DatabaseSettings, sqlite_url};
+use yearbook_snapshot::{Files, StoreSettings};
+
+use crate::binary::{Said, Yearbook};
+
+/// A deployment of its own.
+pub(super) struct Deployment {
+    pub(super) yearbook: Yearbook,
+    /// Address of the object store; none: a folder in the data directory.
+    store: Option<String>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Deployment {
+    pub(super) fn new() -> Self {
+        let yearbook = Yearbook::new();
+        let own = yearbook.path("").file_name().map(|name| name.to_string_lossy().trim_start_matches('.').to_owned());
+        let store = std::env::var("YEARBOOK_TEST_CRASH_STORE").ok();
+        let store = store.map(|url| format!("{}/{}", url.trim_end_matches('/'), own.unwrap()));
+        Self { yearbook, store, runtime: tokio::runtime::Runtime::new().unwrap() }
+    }
+
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.yearbook.command(arguments);
+        command.envs(self.store.iter().map(|url| ("YEARBOOK_STORAGE_URL", url)));
+        command.env("YEARBOOK_LIMITS__BURST_PER_SECOND", "0");
+        // What is dropped is a part of what is tried.
+        command.env("YEARBOOK_STORAGE__RETAIN_SNAPSHOTS", "3").env("YEARBOOK_STORAGE__RETAIN_HOURS", "0");
+        if arguments.first() == Some(&"gc") {
+            command.envs(crate::gc::AT_ONCE);
+        }
+        command
+    }
+
+    pub(super) fn run(&self, arguments: &[&str]) -> Said {
+        Said::of(self.command(arguments).output().unwrap())
+    }
+
+    /// One cell for each of `rows` days, each the same.
+    pub(super) fn package(&self, rows: usize, version: u32) {
+        let day = |day: usize| format!("{:04}-{:02}-{:02},{version}\n", 1900 + day / 336, day / 28 % 12 + 1, day % 28 + 1);
+        self.yearbook.package("tiny", &(0..rows).map(day).collect::<String>());
+    }
+
+    /// Asserts that whatever the catalogue names is in the store, byte for byte, and that nothing there has a name that is not its own.
+    pub(super) fn is_whole(&self, seen: &mut HashSet<String>) {
+        self.runtime.block_on(self.named_files_are_whole());
+        if self.store.is_none() {
+            for folder in ["snapshots", "plugins"] {
+                objects_are_whole(&self.yearbook.path("yearbook-data/objects").join(folder), seen);
+            }
+        }
+    }
+
+    async fn named_files_are_whole(&self) {
+        let data = self.yearbook.path("yearbook-data");
+        if !data.join("yearbook.db").exists() {
+            return;
+        }
+        let store = yearbook_catalog::open(&sqlite_url(&data.join("yearbook.db")), &DatabaseSettings::default()).await.unwrap();
+        let url = self.store.clone().unwrap_or_else(|| format!("file:{}", data.join("objects").display()));
+        let files = Files::open_with(&url, &StoreSettings::default(), &std::env::vars().collect::<Vec<_>>()).unwrap();
+        for file in store.referenced_files().await.unwrap() {
+            // Every block is compared with its checksum.
+            let read = files.get_range(&file, 0..file.bytes).await;
+            assert!(read.is_ok(), "{file:?} is named: {read:?}");
+        }
+        for release in store.releases().await.unwrap() {
+            let read = files.get_component(&release.id.digest, release.bytes).await;
+            assert!(read.is_ok(), "{release:?} is named: {read:?}");
+        }
+        store.close().await;
+    }
+
+    fn doctor(&self) -> Value {
+        let doctor = self.command(&["doctor", "--deep", "--json"]).env("YEARBOOK_SERVER__LISTEN", "127.0.0.1:0").output().unwrap();
+        Said::of(doctor).ok().json()
+    }
+
+    /// Asserts that `doctor` finds nothing wrong.
+    pub(super) fn is_sound(&self) {
+        let checks = self.doctor();
+        let failed = |checks: &Value| checks.as_array().unwrap().iter().any(|check| check["status"] == "fail");
+        assert!(!failed(&checks), "{checks}");
+    }
+}
+
+/// Each object whose name is a digest has that digest; those of `seen` were looked at before.
+fn objects_are_whole(folder: &Path, seen: &mut HashSet<String>) {
+    let Ok(objects) = std::fs::read_dir(folder) else { return };
+    for object in objects {
+        let path = object.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let Some((digest, "parquet" | "wasm")) = name.split_once('.') else { continue };
+        if seen.contains(&name) {
+            continue;
+        }
+        let found: String = Sha256::digest(std::fs::read(&path).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(found, digest, "{name} is visible and half-written");
+        seen.insert(name);
+    }
+}

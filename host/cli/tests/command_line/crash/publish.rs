@@ -1,0 +1,112 @@
+//! `yearbook publish`.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::deployment::Deployment;
+use super::points::{Moments, Tally, measured, of_a_kind};
+use super::reader::{Reading, Server};
+use crate::serve::within_two_seconds;
+
+/// Enough that writing takes a while, few enough that 100 runs do not.
+const ROWS: usize = 5_000;
+
+const PUBLISH: [&str; 3] = ["publish", "tiny", "--json"];
+
+fn current(deployment: &Deployment) -> Value {
+    deployment.run(&["datasets", "show", "tiny", "--json"]).ok().json()["current_snapshot_id"].clone()
+}
+
+#[test]
+fn publish_killed_at_any_point_leaves_the_last_snapshot_served_contract_7() {
+    let deployment = Deployment::new();
+    let (mut moments, mut seen) = (Moments::new(), HashSet::new());
+    let mut version = 0;
+    let takes = measured(|| {
+        version += 1;
+        deployment.package(ROWS, version);
+        deployment.run(&PUBLISH).ok();
+    });
+    let mut tally = Tally::new(takes);
+    let server = Server::start(&deployment);
+    let client = server.client();
+    let mut newest = client.version(ROWS);
+    let reading = Reading::start(move || {
+        let version = client.version(ROWS);
+        assert!(version >= newest, "version {version} was served after {newest}");
+        newest = version;
+    });
+    for _ in 0..of_a_kind() {
+        version += 1;
+        deployment.package(ROWS, version);
+        let before = current(&deployment);
+        tally.kill(&deployment, &PUBLISH, moments.next());
+        let after = current(&deployment);
+        deployment.is_whole(&mut seen);
+        // The second run completes, whatever the first had done.
+        let again = deployment.run(&PUBLISH).ok().json();
+        assert_eq!(again["status"], if after == before { "new" } else { "unchanged" }, "{again}");
+        assert_eq!(current(&deployment), again["snapshot_id"]);
+    }
+    deployment.is_whole(&mut seen);
+    deployment.is_sound();
+    within_two_seconds(|| server.client().version(ROWS) == version);
+    let reads = reading.stop();
+    println!("publish took {takes:?}: {tally:?}, {reads} responses meanwhile");
+    assert!(tally.killed > tally.ended && reads > of_a_kind() / 10, "{tally:?}, {reads} responses");
+}
+
+#[test]
+fn gc_killed_at_any_point_loses_nothing_that_is_named() {
+    let deployment = Deployment::new();
+    let (mut moments, mut seen) = (Moments::new(), HashSet::new());
+    let mut version = 0;
+    let mut publish = || {
+        version += 1;
+        deployment.package(50, version);
+        deployment.run(&PUBLISH).ok();
+    };
+    (0..3).for_each(|_| publish());
+    let takes = measured(|| {
+        publish();
+        // What was let go an instant ago is too young even here.
+        std::thread::sleep(Duration::from_millis(5));
+        deployment.run(&["gc"]).ok();
+    });
+    // Publishing takes about as long.
+    let mut tally = Tally::new(takes / 2);
+    for _ in 0..of_a_kind().div_ceil(5) {
+        // Each drops what two before it had, so that there is always something to remove.
+        publish();
+        tally.kill(&deployment, &["gc"], moments.next());
+        deployment.is_whole(&mut seen);
+    }
+    deployment.run(&["gc"]).ok();
+    publish();
+    deployment.is_whole(&mut seen);
+    deployment.is_sound();
+    println!("gc: {tally:?}");
+}
+
+#[test]
+fn the_first_publish_killed_at_any_point_can_be_run_again() {
+    let mut moments = Moments::new();
+    let fresh = || {
+        let deployment = Deployment::new();
+        deployment.package(50, 1);
+        deployment
+    };
+    let takes = measured(|| drop(fresh().run(&PUBLISH).ok()));
+    let mut tally = Tally::new(takes);
+    for _ in 0..of_a_kind().div_ceil(10) {
+        let deployment = fresh();
+        tally.kill(&deployment, &PUBLISH, moments.next());
+        deployment.is_whole(&mut HashSet::new());
+        let again = deployment.run(&PUBLISH).ok().json();
+        assert_eq!(again["rows"], json!(50));
+        deployment.is_whole(&mut HashSet::new());
+    }
+    println!("the first publish took {takes:?}: {tally:?}");
+}

@@ -1,0 +1,97 @@
+//! Where capsules go: nowhere, to whoever tries a plugin, or into a folder, one file for each way of failing.
+
+use std::collections::HashSet;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Capsule;
+use crate::failure::Failure;
+
+/// Where the capsules of a sandbox, or of one trial, go.
+#[derive(Clone, Default)]
+pub(crate) enum Outlet {
+    /// Nothing is kept for any.
+    #[default]
+    Closed,
+    /// Into a folder.
+    Folder(Arc<Folder>),
+    /// The last one, for whoever asked for it.
+    Hand(Arc<Mutex<Option<Box<Capsule>>>>),
+}
+
+/// A folder of capsules.
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Names that are being written, or could not be: those are not tried again.
+    taken: Mutex<HashSet<String>>,
+}
+
+impl Outlet {
+    /// Into `folder`, made for its owner alone where there is none.
+    ///
+    /// # Errors
+    /// [`Failure::Capsules`] when it cannot be made.
+    pub(crate) fn folder(folder: &Path) -> Result<Self, Failure> {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| Failure::Capsules { folder: folder.display().to_string(), reason: error.to_string() })?;
+        Ok(Self::Folder(Arc::new(Folder { path: folder.to_owned(), taken: Mutex::default() })))
+    }
+
+    /// To whoever calls [`Outlet::take`].
+    pub(crate) fn hand() -> Self {
+        Self::Hand(Arc::default())
+    }
+
+    /// This one, or one in hand where nothing would be kept.
+    pub(crate) fn or_hand(&self) -> Self {
+        if self.is_open() { self.clone() } else { Self::hand() }
+    }
+
+    /// Whether capsules are wanted.
+    pub(crate) fn is_open(&self) -> bool {
+        !matches!(self, Self::Closed)
+    }
+
+    /// Lets a capsule go. Blocks while a file is written, once for each way in which a component fails.
+    pub(crate) fn leave(&self, capsule: Capsule) {
+        match self {
+            Self::Closed => {}
+            Self::Folder(folder) => folder.keep(&capsule),
+            Self::Hand(hand) => *hand.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(capsule)),
+        }
+    }
+
+    /// The last capsule, where they are held in hand.
+    pub(crate) fn take(&self) -> Option<Box<Capsule>> {
+        match self {
+            Self::Hand(hand) => hand.lock().unwrap_or_else(PoisonError::into_inner).take(),
+            _ => None,
+        }
+    }
+}
+
+impl Folder {
+    /// Writes the capsule unless it is a refusal, or one of its name is there. What goes wrong is logged once.
+    fn keep(&self, capsule: &Capsule) {
+        let name = capsule.file_name();
+        if capsule.about.failure.is_refusal() || self.path.join(&name).exists() || !self.taken().insert(name.clone()) {
+            return;
+        }
+        let plugin = &capsule.about.component.name;
+        match capsule.write_to(&self.path) {
+            Ok(path) => {
+                tracing::warn!(plugin, path = %path.display(), "the plugin's failure is kept: run `yearbook plugin replay` on this file");
+                self.taken().remove(&name);
+            }
+            Err(error) => {
+                tracing::warn!(plugin, folder = %self.path.display(), %error, "the plugin's failure could not be kept as a capsule");
+            }
+        }
+    }
+
+    fn taken(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,72 @@
+//! A loaded plugin, whichever of the two kinds it is.
+
+use std::sync::Arc;
+
+use crate::encoder::Encoder;
+use crate::generator::Generator;
+use crate::tally::Tally;
+
+/// A loaded plugin of either kind.
+#[derive(Clone)]
+pub enum Plugin {
+    /// An output format.
+    Encoder(Arc<Encoder>),
+    /// An integration.
+    Generator(Arc<Generator>),
+}
+
+impl Plugin {
+    /// Format or tool.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Encoder(encoder) => &encoder.description.format,
+            Self::Generator(generator) => &generator.description.tool,
+        }
+    }
+
+    /// `encoder` or `generator`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Encoder(_) => "encoder",
+            Self::Generator(_) => "generator",
+        }
+    }
+
+    /// The plugin's own version.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        match self {
+            Self::Encoder(encoder) => &encoder.description.version,
+            Self::Generator(generator) => &generator.description.version,
+        }
+    }
+
+    /// Lower-case hexadecimal SHA-256 of the component.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        match self {
+            Self::Encoder(encoder) => &encoder.digest,
+            Self::Generator(generator) => &generator.digest,
+        }
+    }
+
+    /// What this release has done so far.
+    #[must_use]
+    pub fn tally(&self) -> &Tally {
+        match self {
+            Self::Encoder(encoder) => encoder.tally(),
+            Self::Generator(generator) => generator.tally(),
+        }
+    }
+
+    /// Size of the component in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Encoder(encoder) => encoder.bytes,
+            Self::Generator(generator) => generator.bytes,
+        }
+    }
+}

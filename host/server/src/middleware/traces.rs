@@ -1,0 +1,56 @@
+//! What a trace says of a request beyond the log's span: route, plan, format and status in OpenTelemetry's words, and the
+//! trace that a trusted proxy began. Where no traces are exported, each call costs one look at a flag of its call site.
+
+use axum::extract::{MatchedPath, Request};
+use http::StatusCode;
+use opentelemetry::global;
+use opentelemetry::trace::Status;
+use opentelemetry_http::HeaderExtractor;
+use tracing::Span;
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+
+use super::client::Client;
+use crate::metrics::{Facts, Http};
+
+/// Makes `span` that of a server's request. A parent in `traceparent` counts from trusted proxies alone: from anybody else it
+/// would decide what is sampled, and where it is hung in.
+pub(crate) fn begin(span: &Span, request: &Request, client: Client) {
+    if !wanted() {
+        return;
+    }
+    if client.by_proxy {
+        let parent = global::get_text_map_propagator(|propagator| propagator.extract(&HeaderExtractor(request.headers())));
+        // Refused only where the span has begun already, which it has not.
+        let _ = span.set_parent(parent);
+    }
+    span.record("otel.kind", "server");
+    let method = request.method().as_str();
+    span.set_attribute("http.request.method", method.to_owned());
+    span.set_attribute("url.path", request.uri().path().to_owned());
+    if let Some(route) = request.extensions().get::<MatchedPath>() {
+        span.record("otel.name", format_args!("{method} {}", route.as_str()));
+        span.set_attribute("http.route", route.as_str().to_owned());
+    }
+}
+
+/// Adds what is known when the response's head is made.
+pub(crate) fn answered(span: &Span, status: StatusCode, facts: Option<&Facts>, http: &Http) {
+    if !wanted() {
+        return;
+    }
+    span.set_attribute("http.response.status_code", i64::from(status.as_u16()));
+    if status.is_server_error() {
+        span.set_status(Status::error(""));
+    }
+    let (plan, format) = facts.map(|facts| http.names(facts)).unwrap_or_default();
+    for (name, value) in [("yearbook.plan", plan), ("yearbook.format", format)] {
+        if let Some(value) = value {
+            span.set_attribute(name, value.to_owned());
+        }
+    }
+}
+
+/// Whether somebody exports traces. `yearbook_traces` is the name that the exporting layer listens to.
+fn wanted() -> bool {
+    tracing::enabled!(target: "yearbook_traces", tracing::Level::DEBUG)
+}

@@ -1,0 +1,103 @@
+//! Data packages: a descriptor and its table. What publishing takes can be read back; what it does not is refused in words.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures::StreamExt;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+use yearbook_domain::ReadPlan;
+use yearbook_snapshot::{Draft, Files, Package, PublishError, Reader, Silent, publish};
+use yearbook_tests::fuzz::Target;
+use yearbook_workers::Workers;
+
+const PACKAGE: Target = Target {
+    name: "package",
+    inputs: 250,
+    words: &[
+        "\"name\"",
+        "\"type\"",
+        "\"date\"",
+        "\"number\"",
+        "\"integer\"",
+        "\"boolean\"",
+        "\"string\"",
+        "\"resources\"",
+        "\"schema\"",
+        "\"fields\"",
+        "\"primaryKey\"",
+        "\"yearbook\"",
+        "\"path\"",
+        "data.csv",
+        "\"proportions\"",
+        "\"layout\"",
+        "\"wide\"",
+        "null",
+        "true",
+        "[]",
+        "2024-02-29",
+        "2024-Q1",
+        ",",
+        "\n",
+        "\"\"",
+        "MULTIPOINT ((1 2))",
+        "0.1",
+        "\"dimensions\"",
+        "geometry_wkt",
+    ],
+};
+
+/// Between descriptor and table.
+const SEAM: &[u8] = b"\n--- data.csv\n";
+
+#[test]
+fn a_package_is_published_as_it_is_or_refused_in_words_contract_7() {
+    let runtime = Runtime::new().unwrap();
+    let store = TempDir::new().unwrap();
+    let files = Files::open(&format!("file:{}", store.path().display())).unwrap();
+    let workers = Workers::new(2);
+    let mut taken = 0;
+    PACKAGE.run(|input| {
+        let folder = TempDir::new().unwrap();
+        let draft = Package::open(&unpacked(input, folder.path()))
+            .and_then(|package| runtime.block_on(Box::pin(publish(&files, &workers, &package, None, &Silent))));
+        match draft {
+            Err(refused) => worded(&refused),
+            Ok(draft) => {
+                taken += 1;
+                let rows = draft.snapshot.rows;
+                assert_eq!(runtime.block_on(read_back(&files, &workers, draft)), rows);
+            }
+        }
+    });
+    assert!(taken > 0, "nothing was published, so nothing was tried");
+}
+
+/// Writes descriptor and table into `folder`; the descriptor's path.
+pub(super) fn unpacked(input: &[u8], folder: &Path) -> PathBuf {
+    let seam = input.windows(SEAM.len()).position(|window| window == SEAM);
+    let (descriptor, table) = seam.map_or((input, &b""[..]), |at| (&input[..at], &input[at + SEAM.len()..]));
+    let path = folder.join("datapackage.json");
+    std::fs::write(&path, descriptor).unwrap();
+    std::fs::write(folder.join("data.csv"), table).unwrap();
+    path
+}
+
+fn worded(refused: &PublishError) {
+    let text = refused.to_string();
+    assert!(!text.is_empty() && !text.contains("panicked"), "{text}");
+}
+
+async fn read_back(files: &Files, workers: &Arc<Workers>, draft: Draft) -> u64 {
+    let reader = Reader::new(files.clone(), Arc::clone(workers));
+    let plan = ReadPlan::everything(draft.name, draft.namespace, Arc::new(draft.snapshot));
+    let counted = async move {
+        let mut batches = reader.scan(&plan).await.unwrap().batches;
+        let mut rows = 0;
+        while let Some(batch) = batches.next().await {
+            rows += batch.unwrap().num_rows() as u64;
+        }
+        rows
+    };
+    workers.drive(counted).await.unwrap()
+}

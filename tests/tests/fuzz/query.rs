@@ -1,0 +1,102 @@
+//! Path and query of a request, through the whole service.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+use tokio::runtime::Runtime;
+use yearbook_domain::{DataQuery, Plan, query::pairs};
+use yearbook_tests::app::{Reply, TestApp, harvest, parks};
+use yearbook_tests::fuzz::Target;
+
+const QUERY: Target = Target {
+    name: "query",
+    inputs: 1_500,
+    words: &[
+        "start=",
+        "end=",
+        "limit=",
+        "dimensions=",
+        "format=",
+        "geometry=",
+        "envelope=",
+        "cursor=",
+        "snapshot=",
+        "columns=",
+        "since=",
+        "freshness=",
+        "&",
+        "=",
+        "json",
+        "csv",
+        "arrow",
+        "parquet",
+        "harvest",
+        "parks",
+        "/data",
+        "/changes",
+        "/preview",
+        "2020-01-01",
+        "date,value",
+        "true",
+        "%2e%2e",
+        "%C3%A9",
+    ],
+};
+
+/// `bytes` as a client could write them into an address: what may not stand there is percent-encoded.
+pub(super) fn address(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in bytes {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'?' | b'&' | b'=' | b'+' | b',' | b'%' => {
+                text.push(char::from(*byte))
+            }
+            _ => write!(text, "%{byte:02X}").unwrap(),
+        }
+    }
+    text
+}
+
+#[test]
+fn a_path_and_a_query_are_answered_or_refused_in_words_contract_2() {
+    let runtime = Runtime::new().unwrap();
+    let (app, key) = runtime.block_on(async {
+        let app = TestApp::start().await;
+        app.publish(&harvest()).await;
+        app.publish(&parks()).await;
+        let key = app.key(Plan::Enterprise).await;
+        (app, key)
+    });
+    QUERY.run(|input| {
+        let path = format!("/v1/datasets/{}", address(input));
+        if path.parse::<http::Uri>().is_err() {
+            return;
+        }
+        let raw = path.split_once('?').map_or("", |(_, raw)| raw);
+        let _ = DataQuery::parse(&pairs(raw), &["json", "csv"]);
+        let reply = runtime.block_on(app.get(&path).key(&key).send());
+        sound(&path, &reply);
+    });
+}
+
+/// A right answer, or a refusal that says what is wrong.
+fn sound(path: &str, reply: &Reply) {
+    let status = reply.status.as_u16();
+    assert!(matches!(status, 200 | 404 | 406 | 410 | 413 | 414 | 422), "{status} for {path}: {}", reply.text());
+    assert!(!reply.cut, "{path} is cut off");
+    for (name, value) in &reply.headers {
+        assert!(!value.as_bytes().iter().any(|byte| byte.is_ascii_control()), "{name}: {value:?} for {path}");
+    }
+    if status == 422 {
+        let detail = reply.json()["detail"].clone();
+        let problems = detail.as_array().filter(|problems| !problems.is_empty()).unwrap_or_else(|| panic!("{detail} for {path}"));
+        for problem in problems {
+            assert!(matches!(problem["loc"][0].as_str(), Some("query" | "path")), "{problem} for {path}");
+            assert!(problem["msg"].is_string() && problem["type"].is_string(), "{problem} for {path}");
+        }
+    } else if status != 200 {
+        assert!(reply.json()["detail"].as_str().is_some_and(|sentence| !sentence.is_empty()), "{} for {path}", reply.text());
+    } else if reply.header("content-type") == "application/json" {
+        assert!(matches!(reply.json(), Value::Array(_) | Value::Object(_)), "{path}");
+    }
+}

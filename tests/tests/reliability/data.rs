@@ -1,0 +1,180 @@
+//! A dataset whose every version is known in advance, so that any body can be judged by itself: all rows of version n say n.
+
+use std::collections::HashMap;
+use std::io::Cursor;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
+use arrow::ipc::reader::StreamReader;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+use yearbook_catalog::{DatabaseSettings, Publication, Retention, Store};
+use yearbook_domain::Millis;
+use yearbook_platform::Declarations;
+use yearbook_snapshot::{Files, Package, Silent, StoreSettings};
+use yearbook_workers::Workers;
+
+/// Rows of the table: enough for a body in several chunks.
+const ROWS: u64 = 10_000;
+
+/// Which version each snapshot is.
+#[derive(Default)]
+pub(crate) struct Versions {
+    by_snapshot: Mutex<HashMap<String, u64>>,
+    /// SHA-256 of bodies by path and entity tag, for those that are not written down here.
+    by_tag: Mutex<HashMap<String, String>>,
+    newest: AtomicU64,
+}
+
+/// What publishes.
+pub(crate) struct Publisher {
+    store: Arc<dyn Store>,
+    files: Files,
+    workers: Arc<Workers>,
+    versions: Arc<Versions>,
+    current: Option<yearbook_domain::Snapshot>,
+}
+
+impl Publisher {
+    /// A publisher with a line of its own to the catalogue.
+    pub(crate) async fn open(database: &str, storage: &str, variables: &[(String, String)], versions: Arc<Versions>) -> Self {
+        let store = yearbook_catalog::open(database, &DatabaseSettings::default()).await.unwrap();
+        let files = Files::open_with(storage, &StoreSettings::default(), variables).unwrap();
+        let files = files.declaring(Arc::new(Declarations(Arc::clone(&store))));
+        Self { store, files, workers: Workers::new(1), versions, current: None }
+    }
+
+    /// Publishes the next version. Fails where the store does; nothing of it is seen then.
+    pub(crate) async fn publish(&mut self) -> Result<u64, String> {
+        let version = self.versions.newest.load(Ordering::SeqCst) + 1;
+        let folder = TempDir::new().unwrap();
+        std::fs::write(folder.path().join("data.csv"), csv(version, ROWS)).unwrap();
+        std::fs::write(folder.path().join("datapackage.json"), descriptor().to_string()).unwrap();
+        let package = Package::open(&folder.path().join("datapackage.json")).unwrap();
+        let publishing = yearbook_snapshot::publish(&self.files, &self.workers, &package, self.current.as_ref(), &Silent);
+        let draft = Box::pin(publishing).await.map_err(|error| error.to_string())?;
+        // Before anybody can be served it.
+        self.versions.by_snapshot.lock().unwrap().insert(draft.snapshot.id.clone(), version);
+        let publication = Publication {
+            name: draft.name,
+            namespace: draft.namespace,
+            snapshot: draft.snapshot,
+            checked_at: Millis::now(),
+            changes: draft.changes,
+        };
+        self.store.commit(&publication, Retention::default()).await.map_err(|error| error.to_string())?;
+        self.current = Some(publication.snapshot);
+        self.versions.newest.store(version, Ordering::SeqCst);
+        Ok(version)
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Asked {
+    Csv,
+    Few,
+    Json,
+    Arrow,
+    Parquet,
+    Bulk,
+    Preview,
+}
+
+impl Asked {
+    pub(crate) const ALL: [Self; 7] = [Self::Csv, Self::Few, Self::Json, Self::Arrow, Self::Parquet, Self::Bulk, Self::Preview];
+
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::Csv => "/v1/datasets/pulse/data?limit=0&format=csv",
+            Self::Few => "/v1/datasets/pulse/data?limit=20&format=csv",
+            Self::Json => "/v1/datasets/pulse/data?limit=0",
+            Self::Arrow => "/v1/datasets/pulse/data?limit=0&format=arrow",
+            Self::Parquet => "/v1/datasets/pulse/data?limit=0&format=parquet",
+            Self::Bulk => "/v1/bulk/tests/pulse?freshness=current",
+            Self::Preview => "/v1/datasets/pulse/preview",
+        }
+    }
+}
+
+impl Versions {
+    /// The newest that is committed.
+    pub(crate) fn newest(&self) -> u64 {
+        self.newest.load(Ordering::SeqCst)
+    }
+
+    /// The version of a whole 200, all of it of one snapshot.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn judge(&self, asked: Asked, snapshot: &str, tag: &str, body: &[u8]) -> Result<u64, String> {
+        let version = *self.by_snapshot.lock().unwrap().get(snapshot).ok_or_else(|| format!("nobody published {snapshot}"))?;
+        let right = match asked {
+            Asked::Csv => body == csv(version, ROWS).as_bytes(),
+            Asked::Few => body == csv(version, 20).as_bytes(),
+            Asked::Json => body == self::json(version).as_bytes(),
+            Asked::Arrow => arrow(body, version),
+            Asked::Bulk => tag == format!("\"{}\"", sha256(body)),
+            Asked::Preview => preview(body, snapshot, version),
+            Asked::Parquet => body.starts_with(b"PAR1") && body.ends_with(b"PAR1"),
+        };
+        if !right {
+            return Err(format!("{asked:?} of {} bytes is not that of version {version}", body.len()));
+        }
+        let digest = sha256(body);
+        let mut known = self.by_tag.lock().unwrap();
+        let first = known.entry(format!("{} {tag}", asked.path())).or_insert_with(|| digest.clone());
+        if *first == digest { Ok(version) } else { Err(format!("{asked:?} {tag} has been other bytes")) }
+    }
+}
+
+fn csv(version: u64, rows: u64) -> String {
+    let mut text = "id,series,version\n".to_owned();
+    (0..rows).for_each(|id| text.push_str(&format!("{id},series {},{version}\n", id % 7)));
+    text
+}
+
+fn json(version: u64) -> String {
+    let rows: Vec<String> = (0..ROWS).map(|id| format!(r#"{{"id":{id},"series":"series {}","version":{version}}}"#, id % 7)).collect();
+    format!("[{}]", rows.join(","))
+}
+
+fn arrow(body: &[u8], version: u64) -> bool {
+    let Ok(reader) = StreamReader::try_new(Cursor::new(body), None) else { return false };
+    let mut ids = 0..i64::try_from(ROWS).unwrap();
+    let version = i64::try_from(version).unwrap();
+    for batch in reader {
+        let Ok(batch) = batch else { return false };
+        let column = |index: usize| batch.column(index).as_primitive::<Int64Type>().values().to_vec();
+        if column(0).into_iter().any(|id| ids.next() != Some(id)) || column(2).into_iter().any(|found| found != version) {
+            return false;
+        }
+    }
+    ids.is_empty()
+}
+
+fn preview(body: &[u8], snapshot: &str, version: u64) -> bool {
+    let Ok(document) = serde_json::from_slice::<Value>(body) else { return false };
+    let rows = document["rows"].as_array().cloned().unwrap_or_default();
+    document["snapshot_id"] == snapshot && rows.len() == 10 && rows.iter().all(|row| row["version"] == version)
+}
+
+fn descriptor() -> Value {
+    let fields = json!([{"name": "id", "type": "integer"}, {"name": "series", "type": "string"}, {"name": "version", "type": "integer"}]);
+    json!({
+        "name": "pulse",
+        "title": "A table that is another every second",
+        "licenses": [{"name": "CC-BY-4.0"}],
+        "sources": [{"title": "Tests", "path": "https://example.org/pulse"}],
+        "resources": [{"name": "pulse", "path": "data.csv", "schema": {"fields": fields, "primaryKey": ["id"]}}],
+        "yearbook": {"namespace": "tests", "source": "Tests", "attribution_text": "Synthetic", "source_url_precision": "source",
+            "dimensions": ["series"], "bulk_redistribution": true},
+    })
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,183 @@
+//! Three `yearbook serve`, the real binary, on one PostgreSQL and one S3 server, behind nginx with the configuration that is shipped.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use yearbook_tests::app::{Line, S3, postgres};
+
+use crate::data::{Publisher, Versions};
+use crate::load::{self, Load};
+use crate::process::{Process, free_port};
+use crate::{nginx, process};
+
+const HOSTS: usize = 3;
+
+/// How long a process may take to answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Everything.
+pub(crate) struct Fleet {
+    pub(crate) hosts: Vec<Host>,
+    _nginx: Process,
+    /// Address of nginx.
+    pub(crate) base: String,
+    /// The store.
+    pub(crate) s3: S3,
+    /// The line of all hosts to the database.
+    pub(crate) line: Line,
+    pub(crate) versions: Arc<Versions>,
+    /// What publishes, on a line of its own.
+    pub(crate) publisher: Publisher,
+    /// A key without a quota.
+    pub(crate) key: String,
+    setting: Setting,
+}
+
+/// What a process is started with.
+#[derive(Clone)]
+struct Setting {
+    binary: PathBuf,
+    variables: Vec<(String, String)>,
+    folder: Arc<TempDir>,
+}
+
+/// One host.
+pub(crate) struct Host {
+    number: usize,
+    port: u16,
+    process: Option<Process>,
+    setting: Setting,
+}
+
+impl Fleet {
+    /// Starts all of it with one version published. None, and a sentence that says so, where something is missing.
+    pub(crate) async fn start() -> Option<Self> {
+        let database = postgres()?;
+        let binary = process::binary()?;
+        if !nginx::there() {
+            return None;
+        }
+        let (line, s3) = (Line::to(&database).await, S3::start().await);
+        let mut variables = s3.variables();
+        variables.extend(process::cache());
+        let ours = [
+            ("YEARBOOK_DATABASE_URL", line.url.clone()),
+            ("YEARBOOK_STORAGE_URL", s3.url.clone()),
+            ("YEARBOOK_LIMITS__BURST_PER_SECOND", "0".to_owned()),
+            ("YEARBOOK_SANDBOX__THREADS", "2".to_owned()),
+        ];
+        variables.extend(ours.map(|(name, value)| (name.to_owned(), value)));
+        let setting = Setting { binary, variables, folder: Arc::new(TempDir::new().unwrap()) };
+        let versions = Arc::new(Versions::default());
+        let mut publisher = Publisher::open(&database, &s3.url, &s3.variables(), Arc::clone(&versions)).await;
+        publisher.publish().await.unwrap();
+        let mut hosts: Vec<Host> = (0..HOSTS).map(|number| Host::new(number, setting.clone())).collect();
+        for host in &mut hosts {
+            host.start();
+            host.healthy().await;
+        }
+        let ports: Vec<u16> = hosts.iter().map(|host| host.port).collect();
+        let (nginx, base) = nginx::in_front_of(setting.folder.path(), &ports);
+        let mut fleet = Self { hosts, _nginx: nginx, base, s3, line, versions, publisher, key: String::new(), setting };
+        fleet.key = fleet.create_key("enterprise").0;
+        fleet.answers().await;
+        Some(fleet)
+    }
+
+    /// Runs a command of the binary on the fleet's catalogue and store.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Output {
+        let mut command = self.setting.command();
+        command.args(arguments).arg("--json").arg("--data-dir").arg(self.setting.folder.path().join("operator"));
+        command.output().unwrap()
+    }
+
+    /// A new key of `plan`, and its id.
+    pub(crate) fn create_key(&self, plan: &str) -> (String, String) {
+        let output = self.command(&["keys", "create", "--plan", plan]);
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+        let text = |name: &str| said[name].as_str().unwrap().to_owned();
+        (text("key"), text("id"))
+    }
+
+    /// Clients at work.
+    pub(crate) fn load(&self) -> Load {
+        Load::start(&self.base, &self.key, &self.versions)
+    }
+
+    /// Addresses of the hosts themselves.
+    pub(crate) fn addresses(&self) -> Vec<String> {
+        self.hosts.iter().map(Host::base).collect()
+    }
+
+    /// Waits until every host serves the newest version to the key; how long that took.
+    pub(crate) async fn answers(&self) -> Duration {
+        let began = Instant::now();
+        let client = load::client();
+        for base in self.addresses().iter().chain([&self.base]) {
+            loop {
+                let asked = crate::data::Asked::Few;
+                let outcome = load::ask(&client, base, &self.key, asked, &self.versions).await;
+                if outcome.ended == load::Ended::Right(self.versions.newest()) {
+                    break;
+                }
+                assert!(began.elapsed() < PATIENCE, "{base}: {outcome:?}");
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+        began.elapsed()
+    }
+}
+
+impl Setting {
+    fn command(&self) -> Command {
+        process::yearbook(&self.binary, self.folder.path(), &self.variables)
+    }
+}
+
+impl Host {
+    fn new(number: usize, setting: Setting) -> Self {
+        Self { number, port: free_port(), process: None, setting }
+    }
+
+    /// Its address.
+    pub(crate) fn base(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Starts it, where it was before.
+    pub(crate) fn start(&mut self) {
+        let folder = self.setting.folder.path();
+        let log = File::options().create(true).append(true).open(folder.join(format!("host-{}.log", self.number))).unwrap();
+        let mut serve = self.setting.command();
+        serve.arg("serve").arg("--listen").arg(format!("127.0.0.1:{}", self.port));
+        serve.arg("--data-dir").arg(folder.join(format!("host-{}", self.number))).stdout(log.try_clone().unwrap()).stderr(log);
+        self.process = Some(Process::start(&mut serve));
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(&mut self) {
+        self.process = None;
+    }
+
+    /// Waits until it answers; how long that took.
+    pub(crate) async fn healthy(&mut self) -> Duration {
+        let began = Instant::now();
+        let client = load::client();
+        while !client.get(format!("{}/health", self.base())).send().await.is_ok_and(|response| response.status() == 200) {
+            let ended = self.process.as_mut().is_none_or(Process::has_ended);
+            assert!(!ended && began.elapsed() < PATIENCE, "host {} does not start: {}", self.number, self.log());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        began.elapsed()
+    }
+
+    /// What it has logged.
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.setting.folder.path().join(format!("host-{}.log", self.number))).unwrap_or_default()
+    }
+}

@@ -1,0 +1,63 @@
+//! nginx: with the configuration that is shipped in front of hosts, or as the end of TLS in front of a store.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use yearbook_tests::components::root;
+
+use crate::process::{Process, free_port};
+
+/// Whether it can be run; a sentence where it cannot.
+pub(crate) fn there() -> bool {
+    let there = Command::new("nginx").arg("-v").output().is_ok();
+    if !there {
+        eprintln!("NOT RUN: there is no nginx");
+    }
+    there
+}
+
+/// With the shipped configuration, for hosts at these ports; and its address. Writes into `folder`.
+pub(crate) fn in_front_of(folder: &Path, hosts: &[u16]) -> (Process, String) {
+    let mut shipped = std::fs::read_to_string(root().join("deploy/nginx/yearbook.conf")).unwrap();
+    let port = free_port();
+    let mut replace = |from: &str, to: String| {
+        assert_eq!(shipped.matches(from).count(), 1, "{from} in the shipped configuration");
+        shipped = shipped.replace(from, &to);
+    };
+    replace("listen 80;", format!("listen 127.0.0.1:{port};"));
+    for (number, host) in hosts.iter().enumerate() {
+        replace(&format!("10.0.0.1{}:8080", number + 1), format!("127.0.0.1:{host}"));
+    }
+    (run(folder, &shipped), format!("http://127.0.0.1:{port}"))
+}
+
+/// TLS with `localhost`'s certificate and key, in front of `endpoint`; and its address. Writes into `folder`.
+pub(crate) fn tls(folder: &Path, certificate: &Path, key: &Path, endpoint: &str) -> (Process, String) {
+    let port = free_port();
+    let (certificate, key) = (certificate.display(), key.display());
+    // The signature of a request covers the name that the client used.
+    let server = format!(
+        "server {{ listen 127.0.0.1:{port} ssl; ssl_certificate {certificate}; ssl_certificate_key {key};\n\
+         location / {{ proxy_pass {endpoint}; proxy_set_header Host $http_host; proxy_http_version 1.1; client_max_body_size 0; }} }}\n"
+    );
+    (run(folder, &server), format!("https://localhost:{port}"))
+}
+
+/// `http` is what stands in the block of that name.
+fn run(folder: &Path, http: &str) -> Process {
+    let place = folder.join("nginx");
+    std::fs::create_dir(&place).unwrap();
+    std::fs::write(place.join("http.conf"), http).unwrap();
+    let temporary: String =
+        ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|name| format!("{name}_temp_path temp-{name};\n")).concat();
+    // Root would hand over to a user that may not read the folder.
+    let user = if rustix::process::geteuid().is_root() { "user root;\n" } else { "" };
+    // One process, so that none is left when it is killed.
+    let main = format!(
+        "{user}daemon off;\nmaster_process off;\npid pid;\nerror_log error.log;\nevents {{}}\nhttp {{\naccess_log off;\n{temporary}include http.conf;\n}}\n"
+    );
+    std::fs::write(place.join("nginx.conf"), main).unwrap();
+    let mut nginx = Command::new("nginx");
+    nginx.arg("-p").arg(&place).arg("-c").arg(place.join("nginx.conf")).arg("-e").arg(place.join("error.log")).stdin(Stdio::null());
+    Process::start(&mut nginx)
+}

@@ -1,0 +1,63 @@
+//! Processes that end with the test that started them, and the binary that is tried.
+
+use std::fs::DirBuilder;
+use std::net::TcpListener;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Where `cargo xtask` puts the path of the binary.
+const BINARY: &str = "YEARBOOK_TEST_BINARY";
+
+/// A process that is killed when this is dropped.
+pub(crate) struct Process(Child);
+
+impl Process {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        Self(command.spawn().unwrap())
+    }
+
+    /// Whether it has ended by itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_some()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The binary; none, and a sentence that says so, where there is none.
+pub(crate) fn binary() -> Option<PathBuf> {
+    let found = std::env::var(BINARY);
+    if found.is_err() {
+        eprintln!("NOT RUN: {BINARY} names no binary");
+    }
+    found.ok().map(PathBuf::from)
+}
+
+/// The binary in `folder` with these settings and no others.
+pub(crate) fn yearbook(binary: &Path, folder: &Path, variables: &[(String, String)]) -> Command {
+    let mut command = Command::new(binary);
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("YEARBOOK_") || name.starts_with("AWS_")) {
+        command.env_remove(name);
+    }
+    command.envs(variables.iter().map(|(name, value)| (name, value))).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+/// Settings by which every run finds the compiled plugins of the first.
+pub(crate) fn cache() -> [(String, String); 2] {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reliability");
+    DirBuilder::new().recursive(true).mode(0o700).create(&place).unwrap();
+    [("YEARBOOK_SANDBOX__CACHE_DIR", "cache"), ("YEARBOOK_SANDBOX__CACHE_KEY_FILE", "cache.key")]
+        .map(|(name, file)| (name.to_owned(), place.join(file).display().to_string()))
+}
+
+/// A port of this machine that nothing listens on.
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}

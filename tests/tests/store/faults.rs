@@ -1,0 +1,130 @@
+//! What a store on the network may do to us: never a wrong byte; what passes is got over, what stays is said in bounded time.
+
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use yearbook_domain::StoredFile;
+use yearbook_snapshot::{Failure, Files, StoreSettings};
+use yearbook_tests::app::{Fault, S3};
+
+/// Some blocks, and the end of one.
+const LENGTH: usize = 300_000;
+
+/// Bounds that a test can wait for.
+fn short() -> StoreSettings {
+    StoreSettings { attempt_ms: 500, retries: 3, answer_ms: 2_500, ..StoreSettings::default() }
+}
+
+fn content() -> Vec<u8> {
+    (0..LENGTH).map(|at| u8::try_from(at * 31 % 251).unwrap()).collect()
+}
+
+async fn stored(s3: &S3) -> StoredFile {
+    let source = TempDir::new().unwrap();
+    std::fs::write(source.path().join("file"), content()).unwrap();
+    open(s3).put_snapshot(&source.path().join("file")).await.unwrap()
+}
+
+/// Nothing of it is in memory.
+fn open(s3: &S3) -> Files {
+    Files::open_with(&s3.url, &short(), &s3.variables()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_passes_is_got_over_and_no_byte_is_wrong() {
+    let s3 = S3::start().await;
+    let file = stored(&s3).await;
+    let content = content();
+    let passing = [
+        Fault::Status(500),
+        Fault::Status(503),
+        Fault::Status(429),
+        Fault::Reset,
+        Fault::Silent,
+        Fault::Slow(Duration::from_millis(100)),
+        Fault::Truncated(0),
+        Fault::Truncated(20_000),
+        Fault::Flipped(0),
+        Fault::Flipped(20_000),
+    ];
+    for fault in passing {
+        // The first is for the checksums, the second for the file.
+        for request in [0, 1] {
+            s3.fail_after(request, fault);
+            let got = open(&s3).get_range(&file, 10..LENGTH as u64).await;
+            assert_eq!(got.unwrap(), content[10..], "{fault:?}, request {request}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stays_is_a_failure_in_bounded_time_and_is_over_when_the_store_is_well() {
+    let s3 = S3::start().await;
+    let file = stored(&s3).await;
+    let staying = [
+        Fault::Status(500),
+        Fault::Status(503),
+        Fault::Status(403),
+        Fault::Reset,
+        Fault::Silent,
+        Fault::Slow(Duration::from_secs(60)),
+        Fault::Truncated(0),
+        Fault::Truncated(200),
+        Fault::Flipped(100),
+    ];
+    let warm = open(&s3);
+    assert_eq!(warm.get_range(&file, 0..3).await.unwrap(), content()[..3]);
+    for fault in staying {
+        s3.break_down(fault);
+        for files in [&open(&s3), &warm] {
+            let begun = Instant::now();
+            let failure = files.get_range(&file, 0..LENGTH as u64).await.expect_err("it is down");
+            // The checksums, and the file's own bytes twice.
+            let bound = 3 * Duration::from_millis(short().answer_ms + short().attempt_ms);
+            assert!(begun.elapsed() < bound, "{fault:?}: {:?}", begun.elapsed());
+            let damaged = matches!(fault, Fault::Flipped(_)) && matches!(failure, Failure::Damaged { .. });
+            assert!(failure.is_outage() || damaged, "{fault:?}: {failure}");
+        }
+        s3.mend();
+        assert_eq!(warm.get_range(&file, 0..LENGTH as u64).await.unwrap(), content(), "after {fault:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_is_not_there_is_told_from_an_empty_one() {
+    let s3 = S3::start().await;
+    open(&s3).ping().await.unwrap();
+    let ping = async |url: &str, variables: &[(String, String)]| Files::open_with(url, &short(), variables).unwrap().ping().await;
+    assert!(ping("s3://another/prefix", &s3.variables()).await.unwrap_err().is_outage(), "no such bucket");
+    let mut variables = s3.variables();
+    variables[1].1 = "not the secret".to_owned();
+    let failure = ping(&s3.url, &variables).await.unwrap_err();
+    assert!(failure.is_outage() && !failure.to_string().contains("not the secret"), "{failure}");
+    s3.break_down(Fault::Silent);
+    let begun = Instant::now();
+    assert!(open(&s3).ping().await.unwrap_err().is_outage());
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_gets_over_what_passes_and_leaves_nothing_visible_otherwise() {
+    let s3 = S3::start().await;
+    let source = TempDir::new().unwrap();
+    let path = source.path().join("file");
+    std::fs::write(&path, content()).unwrap();
+    for fault in [Fault::Status(500), Fault::Reset, Fault::Slow(Duration::from_secs(60))] {
+        s3.break_down(fault);
+        assert!(open(&s3).put_snapshot(&path).await.unwrap_err().is_outage(), "{fault:?}");
+        s3.mend();
+        assert!(!s3.below().exists(), "{fault:?}");
+    }
+    let before = s3.requests();
+    let file = open(&s3).put_snapshot(&path).await.unwrap();
+    let requests = s3.requests() - before;
+    for nth in 0..requests {
+        std::fs::remove_dir_all(s3.below()).unwrap();
+        s3.fail_after(nth, Fault::Status(503));
+        assert_eq!(open(&s3).put_snapshot(&path).await.unwrap(), file, "request {nth} of {requests}");
+        assert_eq!(open(&s3).get_range(&file, 0..file.bytes).await.unwrap(), content(), "request {nth} of {requests}");
+    }
+}

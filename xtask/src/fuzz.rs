@@ -1,0 +1,78 @@
+//! `cargo xtask fuzz`: the tests' fuzz targets for as long as one likes. An input that fails is kept in `tests/fixtures/fuzz`, where every
+//! later run of the tests begins with it.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+use std::{env, fs};
+
+use anyhow::{Context as _, Result, bail};
+use clap::ValueEnum;
+
+use crate::repository::Repository;
+
+/// What may be fuzzed; `tests/tests/fuzz` and `tests/tests/evil` say what with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Target {
+    /// Path and query of requests
+    Query,
+    /// Cursors
+    Cursor,
+    /// Data packages
+    Package,
+    /// Stored Parquet files
+    Snapshot,
+    /// What an encoder says of itself and returns
+    Guest,
+    /// What a generator says of itself and returns
+    Project,
+    /// Components
+    Component,
+}
+
+impl Target {
+    /// Its test binary and its test.
+    fn test(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Query => ("all", "fuzz::query"),
+            Self::Cursor => ("all", "fuzz::cursor"),
+            Self::Package => ("all", "fuzz::package"),
+            Self::Snapshot => ("all", "fuzz::snapshot"),
+            Self::Guest => ("evil", "returned::what_an_encoder"),
+            Self::Project => ("evil", "returned::what_a_generator"),
+            Self::Component => ("evil", "fuzz::"),
+        }
+    }
+}
+
+/// Fuzzes `target`, or each in turn, for `seconds`, from a seed that is another each time.
+pub(crate) fn run(repository: &Repository, target: Option<Target>, seconds: u64, seed: Option<u64>) -> Result<()> {
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs() << 20);
+    let seed = seed.unwrap_or_else(now);
+    let mut failed = Vec::new();
+    for target in target.map_or_else(|| Target::value_variants().to_vec(), |target| vec![target]) {
+        let (binary, test) = target.test();
+        let mut run = repository.cargo();
+        run.args(["test", "--package", "yearbook-tests", "--test", binary, test, "--", "--nocapture"]);
+        run.env("YEARBOOK_FUZZ_SECONDS", seconds.to_string()).env("YEARBOOK_FUZZ_SEED", seed.to_string());
+        println!("{target:?} for {seconds} s from seed {seed}");
+        if !run.status().context("cannot run cargo")?.success() {
+            keep_last(repository, target)?;
+            failed.push(target);
+        }
+    }
+    if !failed.is_empty() {
+        bail!("{failed:?} failed; the inputs are in tests/fixtures/fuzz, and the tests replay them");
+    }
+    Ok(())
+}
+
+/// Keeps the input of a process that could not do so itself, since it was ended.
+fn keep_last(repository: &Repository, target: Target) -> Result<()> {
+    let name = format!("{target:?}").to_lowercase();
+    let last = env::temp_dir().join(format!("yearbook-fuzz-{name}"));
+    if last.exists() {
+        let kept = repository.root().join("tests/fixtures/fuzz").join(&name).join("found-last");
+        fs::copy(&last, &kept).with_context(|| format!("cannot write {}", kept.display()))?;
+        fs::remove_file(&last).with_context(|| format!("cannot remove {}", last.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! `cargo xtask soak`: mixed traffic for as long as wanted, while a plugin is installed and removed, and whether the server
+//! then holds what it held before: memory, descriptors, instances. Owns the verdict; the traffic and what is watched stand
+//! beneath.
+
+mod traffic;
+mod watch;
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{scope, sleep};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+
+use crate::repository::{Profile, Repository};
+use crate::server;
+use crate::test::report::Tally;
+use crate::test::served::Ground;
+use crate::{command, demo, packages};
+
+use traffic::{Kind, Outcomes};
+use watch::{Held, Samples};
+
+/// How long the last requests may take to end, and with them what they held.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Between two changes of the plugin.
+const SWAP: Duration = Duration::from_secs(4);
+
+/// Descriptors beyond those of the idle server: connections of the database's pool open as they are needed.
+const DESCRIPTORS: u64 = 16;
+
+/// Threads beyond those of the idle server: tokio's for blocking calls live some seconds after the last.
+const THREADS: u64 = 8;
+
+/// A run that is shorter sees the server grow warm.
+const WARM: Duration = Duration::from_secs(600);
+
+/// What the caller asked for.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Wanted {
+    /// Minutes of traffic
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..))]
+    minutes: u64,
+    /// Use a debug build: minutes sooner, slower to answer
+    #[arg(long)]
+    debug: bool,
+}
+
+/// Runs it and fails where something is not as it was.
+pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
+    repository.build_plugins()?;
+    let profile = if wanted.debug { Profile::Debug } else { Profile::Release };
+    let tally = soak(repository, profile, Duration::from_secs(wanted.minutes * 60))?;
+    anyhow::ensure!(tally.failed == 0, "{} of {} checks failed", tally.failed, tally.failed + tally.passed);
+    Ok(())
+}
+
+/// The same for a minute, for `cargo xtask test`.
+pub(crate) fn check(repository: &Repository) -> Result<Tally> {
+    soak(repository, Profile::Debug, Duration::from_secs(60))
+}
+
+fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Tally> {
+    let ground = Ground::built(repository, "soak", profile)?;
+    let mut descriptors = ground.publish_demo()?;
+    let generated = demo::million_rows(repository)?;
+    ground.publish(&[&generated])?;
+    descriptors.push(generated);
+    let datasets = packages::newest(&descriptors).iter().map(|path| traffic::Dataset::read(path)).collect::<Result<Vec<_>>>()?;
+    let key = ground.key("enterprise")?;
+    let admin = server::free_address()?;
+    let log = ground.folder().join("server.log");
+    let admin_listen = admin.to_string();
+    let settings = [
+        ("YEARBOOK_LIMITS__BURST_PER_SECOND", "0"),
+        ("YEARBOOK_SERVER__ADMIN_LISTEN", admin_listen.as_str()),
+        // Full within seconds: what a cache may hold is no growth.
+        ("YEARBOOK_SERVER__RESPONSE_CACHE_BYTES", "4194304"),
+    ];
+    let mut server = ground.serve(&log, &settings)?;
+    let watcher = watch::Watcher { process: server.id(), metrics: format!("http://{admin}/metrics") };
+    let target = traffic::Target { base: server.base(), key, datasets };
+
+    // Everything once, so that what is made at first need is there.
+    for kind in Kind::ALL {
+        let _ = target.send(kind, 0);
+    }
+    let idle = watcher.held()?;
+    println!("idle: {idle}");
+
+    let (outcomes, samples) = traffic(&ground, repository, &target, &watcher, time)?;
+    let asked = Instant::now();
+    let mut after = watcher.held()?;
+    while !after.is_at_rest() && asked.elapsed() < PATIENCE {
+        sleep(Duration::from_millis(200));
+        after = watcher.held()?;
+    }
+    println!("at rest: {after}");
+    let ended = server.has_ended()?;
+    server.stop().context("the server did not drain")?;
+    let said = fs::read_to_string(&log).context("no log")?;
+    Ok(judge(&outcomes, &samples, time < WARM, idle, after, ended, &said))
+}
+
+/// Clients of every kind, two threads each for what is common, until `time` is over.
+fn traffic(
+    ground: &Ground,
+    repository: &Repository,
+    target: &traffic::Target,
+    watcher: &watch::Watcher,
+    time: Duration,
+) -> Result<(Outcomes, Samples)> {
+    let (stop, outcomes) = (AtomicBool::new(false), Outcomes::default());
+    let component = repository.root().join("plugins/dist/ndjson.wasm");
+    scope(|threads| {
+        for (number, kind) in Kind::CLIENTS.into_iter().enumerate() {
+            let (stop, outcomes) = (&stop, &outcomes);
+            threads.spawn(move || {
+                let mut turn = number as u64 * 1_000_003;
+                while !stop.load(Ordering::Relaxed) {
+                    turn += 1;
+                    outcomes.count(kind, target.send(kind, turn));
+                }
+            });
+        }
+        let swaps = threads.spawn(|| -> Result<()> {
+            while !stop.load(Ordering::Relaxed) {
+                command::output(ground.yearbook().args(["plugin", "install", "--now"]).arg(&component))?;
+                sleep(SWAP);
+                command::output(ground.yearbook().args(["plugin", "remove", "ndjson"]))?;
+                sleep(SWAP);
+            }
+            Ok(())
+        });
+        let samples = watcher.samples(time);
+        stop.store(true, Ordering::Relaxed);
+        swaps.join().map_err(|_| anyhow::anyhow!("the swaps panicked"))??;
+        samples
+    })
+    .map(|samples| (outcomes, samples))
+}
+
+fn judge(outcomes: &Outcomes, samples: &Samples, short: bool, idle: Held, after: Held, ended: bool, log: &str) -> Tally {
+    let mut tally = Tally::default();
+    let mut check = |what: String, good: bool| {
+        println!("{} {what}", if good { "ok    " } else { "FAILED" });
+        if good { tally.passed += 1 } else { tally.failed += 1 }
+    };
+    check(format!("the server serves to the end: {samples}"), !ended);
+    for (kind, answered) in outcomes.all() {
+        check(format!("{kind:?}: {answered}"), answered.all_as_expected());
+    }
+    let (early, late, allowed) = samples.memory(short);
+    check(format!("memory is flat: {early} MiB in the second quarter, {late} MiB in the last, {allowed} MiB allowed"), late <= allowed);
+    check(format!("descriptors are given back: {} idle, {} at rest", idle.descriptors, after.descriptors), {
+        after.descriptors <= idle.descriptors + DESCRIPTORS
+    });
+    check(format!("threads are as they were: {} idle, {} at rest", idle.threads, after.threads), after.threads <= idle.threads + THREADS);
+    check(format!("no request, instance or guest's memory is left: {after}"), after.is_at_rest());
+    check("nothing panicked".to_owned(), !log.contains("panicked"));
+    tally
+}

@@ -1,0 +1,238 @@
+//! What clients do: whole exports and small pages, searches and files, mistakes, giving up half-way, reading slowly. Each
+//! kind knows which answers are right for it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+use crate::bench::ask::Ask;
+use crate::bench::client::{self, Begun, End};
+
+/// Formats that are always there.
+const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
+
+/// A published dataset, as far as requests need it.
+pub(super) struct Dataset {
+    name: String,
+    namespace: String,
+    dated: bool,
+    /// Whether its file may be downloaded.
+    bulk: bool,
+}
+
+/// A server and what it serves.
+pub(super) struct Target {
+    pub(super) base: String,
+    pub(super) key: String,
+    pub(super) datasets: Vec<Dataset>,
+}
+
+/// What a client does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// A hundred rows in some format.
+    Page,
+    /// All rows.
+    Export,
+    /// Rows with some text in a dimension.
+    Search,
+    /// The catalogue, a description, a project for a tool.
+    Document,
+    /// A range of a stored file.
+    File,
+    /// What must be refused.
+    Mistake,
+    /// Begins an export and goes away.
+    GivesUp,
+    /// Reads an export for some seconds, a little at a time.
+    Slow,
+    /// The format that comes and goes.
+    Swapped,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 9] =
+        [Self::Page, Self::Export, Self::Search, Self::Document, Self::File, Self::Mistake, Self::GivesUp, Self::Slow, Self::Swapped];
+
+    /// One thread each.
+    pub(super) const CLIENTS: [Self; 12] = [
+        Self::Page,
+        Self::Page,
+        Self::Export,
+        Self::Export,
+        Self::Search,
+        Self::Document,
+        Self::File,
+        Self::Mistake,
+        Self::GivesUp,
+        Self::Slow,
+        Self::Slow,
+        Self::Swapped,
+    ];
+
+    /// Statuses that are right.
+    fn expected(self) -> &'static [u16] {
+        match self {
+            Self::File => &[206],
+            Self::Mistake => &[400, 401, 404, 414, 422],
+            // Removed: no such format, and none that may serve while it goes.
+            Self::Swapped => &[200, 422, 503],
+            _ => &[200],
+        }
+    }
+}
+
+/// How a request ended.
+pub(super) enum Ended {
+    /// With this status, and its body whole or left by the client.
+    Answered(u16),
+    /// Before its end.
+    Cut,
+    /// With no answer.
+    Lost,
+}
+
+/// How the requests of one kind ended.
+#[derive(Debug)]
+pub(super) struct Answered {
+    kind: Kind,
+    statuses: BTreeMap<u16, u64>,
+    cut: u64,
+    lost: u64,
+}
+
+/// How all requests ended.
+#[derive(Default)]
+pub(super) struct Outcomes(Mutex<BTreeMap<Kind, Answered>>);
+
+impl Outcomes {
+    pub(super) fn count(&self, kind: Kind, ended: Ended) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_kind = all.entry(kind).or_insert_with(|| Answered { kind, statuses: BTreeMap::new(), cut: 0, lost: 0 });
+        match ended {
+            Ended::Answered(status) => *of_kind.statuses.entry(status).or_default() += 1,
+            Ended::Cut => of_kind.cut += 1,
+            Ended::Lost => of_kind.lost += 1,
+        }
+    }
+
+    pub(super) fn all(&self) -> Vec<(Kind, Answered)> {
+        let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        all.into_iter().collect()
+    }
+}
+
+impl Answered {
+    /// Some were answered, and none otherwise than it should be.
+    pub(super) fn all_as_expected(&self) -> bool {
+        let right = self.statuses.keys().all(|status| self.kind.expected().contains(status));
+        right && !self.statuses.is_empty() && self.cut == 0 && self.lost == 0
+    }
+}
+
+impl fmt::Display for Answered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (status, count) in &self.statuses {
+            write!(f, "{count} times {status}, ")?;
+        }
+        write!(f, "{} cut, {} lost", self.cut, self.lost)
+    }
+}
+
+impl Dataset {
+    pub(super) fn read(descriptor: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(descriptor).with_context(|| format!("cannot read {}", descriptor.display()))?;
+        let value: Value = serde_json::from_str(&text).with_context(|| format!("{} is not JSON", descriptor.display()))?;
+        let text = |value: &Value| value.as_str().map(str::to_owned).context("a descriptor without a name");
+        Ok(Self {
+            name: text(&value["name"])?,
+            namespace: text(&value["yearbook"]["namespace"])?,
+            dated: value["yearbook"]["date_filter_column"].is_string(),
+            bulk: value["yearbook"]["bulk_redistribution"].as_bool() != Some(false),
+        })
+    }
+}
+
+impl Target {
+    /// Sends one request of a kind; `turn` decides which.
+    pub(super) fn send(&self, kind: Kind, turn: u64) -> Ended {
+        let Ok(Begun { mut stream, head, body }) = client::begin(&self.ask(kind, turn)) else { return Ended::Lost };
+        let Some(status) = head.get(9..12).and_then(|status| status.parse().ok()) else { return Ended::Lost };
+        let pace = match kind {
+            Kind::GivesUp => return Ended::Answered(status),
+            Kind::Slow => Some(Duration::from_millis(100)),
+            _ => None,
+        };
+        let (mut buffer, mut bytes) = (vec![0; if pace.is_some() { 4 << 10 } else { 128 << 10 }], body.len() as u64);
+        let mut last = body;
+        for step in 0_u64.. {
+            if let Some(pause) = pace {
+                // After three seconds it has seen enough.
+                if step == 30 {
+                    return Ended::Answered(status);
+                }
+                sleep(pause);
+            }
+            match stream.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => {
+                    bytes += read as u64;
+                    last.extend_from_slice(&buffer[..read]);
+                    last.drain(..last.len().saturating_sub(5));
+                }
+                Err(_) => return Ended::Cut,
+            }
+        }
+        let last = &last[last.len().saturating_sub(5)..];
+        if End::of(&head).is_some_and(|end| !end.reached(bytes, last)) { Ended::Cut } else { Ended::Answered(status) }
+    }
+
+    fn ask(&self, kind: Kind, turn: u64) -> Ask {
+        let some = |of: usize| usize::try_from(scattered(turn) % of as u64).unwrap_or(0);
+        let dataset = &self.datasets[some(self.datasets.len())];
+        let format = FORMATS[usize::try_from(turn % 4).unwrap_or(0)];
+        let name = &dataset.name;
+        let all = if dataset.dated { "start=0001-01-01&limit=0" } else { "limit=100000000" };
+        let path = match kind {
+            Kind::Page => format!("/v1/datasets/{name}/data?format={format}&limit=100"),
+            Kind::Export | Kind::GivesUp | Kind::Slow => format!("/v1/datasets/{name}/data?format={format}&{all}"),
+            Kind::Search => format!("/v1/datasets/{name}/data?dimensions=a{}&limit=50", turn % 10),
+            Kind::Document => match turn % 5 {
+                0 => "/v1/datasets".to_owned(),
+                1 => format!("/v1/datasets/{name}"),
+                2 => format!("/v1/datasets/{name}/preview"),
+                3 => format!("/v1/integrations/meltano?datasets={name}"),
+                _ => "/openapi.json".to_owned(),
+            },
+            Kind::File => {
+                let file = self.datasets.iter().filter(|dataset| dataset.bulk).nth(some(8)).unwrap_or(&self.datasets[0]);
+                let ask = Ask::get(format!("{}/v1/bulk/{}/{}", self.base, file.namespace, file.name));
+                return ask.with("X-API-Key", &self.key).with("Range", &format!("bytes={}-", turn % 1_000));
+            }
+            Kind::Mistake => match turn % 5 {
+                0 => "/v1/datasets/no_such_table/data".to_owned(),
+                1 => format!("/v1/datasets/{name}/data?limit=-1"),
+                2 => format!("/v1/datasets/{name}/data?cursor=%00%ff{turn}"),
+                3 => format!("/v1/datasets/{name}/data?columns={}", "x,".repeat(9_000)),
+                _ => return Ask::get(format!("{}/v1/me", self.base)).with("X-API-Key", "yb_no_such_key"),
+            },
+            Kind::Swapped => format!("/v1/datasets/{name}/data?format=ndjson&limit=1000"),
+        };
+        Ask::get(format!("{}{path}", self.base)).with("X-API-Key", &self.key)
+    }
+}
+
+/// The same number for the same turn, and another for the next (splitmix64).
+fn scattered(turn: u64) -> u64 {
+    let mut mixed = turn.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}

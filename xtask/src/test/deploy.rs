@@ -1,0 +1,18 @@
+//! The checks of `deploy/`: `tests/deploy` holds every flag, setting, port and path in it against the binary, and the manifests against
+//! the schemas of Kubernetes.
+
+use anyhow::Result;
+
+use super::report::Tally;
+use super::served::Ground;
+use super::suites;
+use crate::python;
+use crate::repository::Repository;
+
+pub(super) fn check(repository: &Repository) -> Result<Tally> {
+    let python = python::environment(repository, "deploy", "tests/deploy/requirements.txt")?;
+    let ground = Ground::prepare(repository, "deploy")?;
+    let mut run = ground.script(&python, "deploy/main.py");
+    run.arg("--binary").arg(ground.yearbook().get_program()).arg("--work").arg(ground.folder().join("work"));
+    suites::count(&mut run)
+}
