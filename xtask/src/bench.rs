@@ -15,18 +15,18 @@ pub(crate) mod client;
 mod contestants;
 mod encode;
 mod exports;
-mod figures;
+pub(crate) mod figures;
 mod growth;
 mod http;
 pub(crate) mod machine;
-mod page;
+pub(crate) mod page;
 mod plugins;
-mod process;
+pub(crate) mod process;
 mod requests;
 mod same;
 mod tables;
 mod targets;
-mod wrk;
+pub(crate) mod wrk;
 
 use figures::Figures;
 
@@ -145,7 +145,8 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     Ok(())
 }
 
-fn ensure_tools() -> Result<()> {
+/// What measuring needs besides cargo.
+pub(crate) fn ensure_tools() -> Result<()> {
     for (tool, package) in [("wrk", "wrk"), ("taskset", "util-linux")] {
         // `wrk --version` ends with 1, so look whether it starts at all.
         debian::ensure("the benchmark", &[package], || Command::new(tool).arg("--version").output().is_ok())?;

@@ -12,6 +12,7 @@ use anyhow::{Result, bail};
 
 use crate::command;
 use crate::repository::Repository;
+use crate::test::report::Tally;
 
 use record::Record;
 
@@ -33,7 +34,7 @@ enum Verdict {
 /// Counts, compares, prints; with `accept`, a reason, records what moved.
 pub(crate) fn run(repository: &Repository, accept: Option<&str>) -> Result<()> {
     let Some(reason) = accept else {
-        let failed = check(repository)?;
+        let Tally { failed, .. } = check(repository)?;
         if failed > 0 {
             bail!("{failed} counts are not as recorded");
         }
@@ -54,16 +55,16 @@ pub(crate) fn run(repository: &Repository, accept: Option<&str>) -> Result<()> {
             }
         }
     }
-    record.compiler = record::compiler()?;
+    (record.compiler, record.processor) = (record::compiler()?, record::processor()?);
     record.write(repository)
 }
 
-/// Counts and compares: how many are not as recorded.
-fn check(repository: &Repository) -> Result<u64> {
+/// Counts and compares with what was recorded.
+pub(crate) fn check(repository: &Repository) -> Result<Tally> {
     let record = Record::read(repository)?;
     let counts = all(repository)?;
-    let comparable = record.compiler == record::compiler()?;
-    let mut failed = 0;
+    let comparable = record.compiler == record::compiler()? && record.processor == record::processor()?;
+    let mut tally = Tally::default();
     for (name, verdict) in judge(&record, &counts) {
         let word = match verdict {
             Verdict::Same => "ok",
@@ -71,18 +72,19 @@ fn check(repository: &Repository) -> Result<u64> {
             _ => "FAILED",
         };
         println!("{word} {name}: {}", shown(&record, &counts, &name));
-        failed += u64::from(word == "FAILED");
+        if word == "FAILED" { tally.failed += 1 } else { tally.passed += 1 }
     }
     if !comparable {
-        println!("recorded with {}, counted with another compiler: differences are shown and not judged", record.compiler);
+        let Record { compiler, processor, .. } = record;
+        println!("recorded with {compiler} on a processor with {processor}, counted with others: differences are shown and not judged");
     }
-    if failed > 0 {
+    if tally.failed > 0 {
         println!(
             "more than {:.0} % away from tests/count/recorded.json: mend what became dearer, or say why it is so: cargo xtask count --accept \"the reason\"",
             TOLERANCE * 100.0
         );
     }
-    Ok(failed)
+    Ok(tally)
 }
 
 fn all(repository: &Repository) -> Result<Counts> {

@@ -33,6 +33,15 @@ impl Shape {
             Self::Spatial => "spatial",
         }
     }
+
+    /// What random numbers begin with where nobody asked for others: another seed makes other values of the same keys.
+    fn seed(self) -> u64 {
+        match self {
+            Self::Long => 1,
+            Self::Wide => 2,
+            Self::Spatial => 3,
+        }
+    }
 }
 
 /// Writes a package of `rows` rows into `directory` and says where.
@@ -42,10 +51,29 @@ pub(crate) fn rows(rows: u64, shape: Shape, gzip: bool, directory: &Path) -> Res
     Ok(())
 }
 
+/// Writes `count` packages of `rows` rows each below `directory`, no two alike, and says where.
+pub(crate) fn datasets(count: u64, rows: u64, directory: &Path) -> Result<()> {
+    for number in 1..=count {
+        one_of_many(number, rows, 1, directory)?;
+    }
+    println!("{count} synthetic datasets of {rows} rows: {}", directory.display());
+    Ok(())
+}
+
+/// Writes the package of dataset `number`, in long form, into a folder of its own below `directory`; the path of its descriptor. Another
+/// `edition` has other values.
+pub(crate) fn one_of_many(number: u64, rows: u64, edition: u64, directory: &Path) -> Result<PathBuf> {
+    let name = format!("synthetic_{number:06}");
+    write_package(&name, Shape::Long, rows, number << 20 | edition, false, &directory.join(&name))
+}
+
 /// Writes a package of `rows` rows into `directory`; the path of its descriptor. Rows are streamed:
 /// memory does not grow with their number.
 pub(crate) fn package(rows: u64, shape: Shape, gzip: bool, directory: &Path) -> Result<PathBuf> {
-    let name = format!("synthetic_{}_{rows}", shape.word());
+    write_package(&format!("synthetic_{}_{rows}", shape.word()), shape, rows, shape.seed(), gzip, directory)
+}
+
+fn write_package(name: &str, shape: Shape, rows: u64, seed: u64, gzip: bool, directory: &Path) -> Result<PathBuf> {
     let table = format!("{name}.csv{}", if gzip { ".gz" } else { "" });
     fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
 
@@ -55,29 +83,29 @@ pub(crate) fn package(rows: u64, shape: Shape, gzip: bool, directory: &Path) -> 
     if gzip {
         // No time stamp: the same rows are the same bytes.
         let mut out = GzBuilder::new().mtime(0).write(file, Compression::fast());
-        write_rows(shape, rows, &mut out).with_context(failed)?;
+        write_rows(shape, rows, seed, &mut out).with_context(failed)?;
         out.finish().and_then(|mut file| file.flush()).with_context(failed)?;
     } else {
         let mut out = file;
-        write_rows(shape, rows, &mut out).and_then(|()| out.flush()).with_context(failed)?;
+        write_rows(shape, rows, seed, &mut out).and_then(|()| out.flush()).with_context(failed)?;
     }
 
     let descriptor = directory.join("datapackage.json");
     let value = match shape {
-        Shape::Long => long::descriptor(&name, &table),
-        Shape::Wide => wide::descriptor(&name, &table),
-        Shape::Spatial => spatial::descriptor(&name, &table),
+        Shape::Long => long::descriptor(name, &table),
+        Shape::Wide => wide::descriptor(name, &table),
+        Shape::Spatial => spatial::descriptor(name, &table),
     };
     let text = serde_json::to_string_pretty(&value).context("cannot print the descriptor")?;
     fs::write(&descriptor, text + "\n").with_context(|| format!("cannot write {}", descriptor.display()))?;
     Ok(descriptor)
 }
 
-fn write_rows(shape: Shape, rows: u64, out: &mut dyn Write) -> std::io::Result<()> {
+fn write_rows(shape: Shape, rows: u64, seed: u64, out: &mut dyn Write) -> std::io::Result<()> {
     match shape {
-        Shape::Long => long::write(rows, out),
-        Shape::Wide => wide::write(rows, out),
-        Shape::Spatial => spatial::write(rows, out),
+        Shape::Long => long::write(rows, seed, out),
+        Shape::Wide => wide::write(rows, seed, out),
+        Shape::Spatial => spatial::write(rows, seed, out),
     }
 }
 
@@ -132,7 +160,7 @@ mod tests {
 
     fn text(shape: Shape, rows: u64) -> String {
         let mut out = Vec::new();
-        write_rows(shape, rows, &mut out).unwrap();
+        write_rows(shape, rows, shape.seed(), &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -140,6 +168,17 @@ mod tests {
     fn the_same_rows_every_time() {
         for shape in [Shape::Long, Shape::Wide, Shape::Spatial] {
             assert_eq!(text(shape, 500), text(shape, 500), "{shape:?}");
+        }
+    }
+
+    #[test]
+    fn another_seed_has_the_same_keys_and_other_values() {
+        for shape in [Shape::Long, Shape::Wide, Shape::Spatial] {
+            let mut other = Vec::new();
+            write_rows(shape, 500, shape.seed() + 1, &mut other).unwrap();
+            let (other, text) = (String::from_utf8(other).unwrap(), text(shape, 500));
+            assert_ne!(other, text, "{shape:?}");
+            assert_eq!(other.split(',').next(), text.split(',').next(), "{shape:?}");
         }
     }
 

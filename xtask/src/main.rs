@@ -15,11 +15,13 @@ mod demo;
 mod fleet;
 mod fuzz;
 mod generate;
+mod metrics;
 mod node;
 mod packages;
 mod plugins;
 mod python;
 mod repository;
+mod scale;
 mod server;
 mod soak;
 mod spec;
@@ -88,6 +90,8 @@ enum Task {
     Fleet(fleet::Wanted),
     /// Send mixed traffic for a while and see whether memory, descriptors and instances come back
     Soak(soak::Wanted),
+    /// Measure what requests and many datasets cost, and write docs/scale.md
+    Scale(scale::Wanted),
     /// Make synthetic input
     #[command(subcommand)]
     Generate(Generate),
@@ -108,6 +112,16 @@ enum Generate {
         /// Folder to write datapackage.json and the table into
         directory: PathBuf,
     },
+    /// Data packages with tables of their own, the same at every run
+    Datasets {
+        /// Number of datasets
+        datasets: u64,
+        /// Rows of each
+        #[arg(long, default_value_t = 240)]
+        rows: u64,
+        /// Folder to write a folder for each into
+        directory: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -123,6 +137,8 @@ fn main() -> ExitCode {
         Task::Bench(wanted) => bench::run(&repository, &wanted),
         Task::Soak(wanted) => soak::run(&repository, wanted),
         Task::Fleet(wanted) => fleet::run(&repository, wanted),
+        Task::Scale(wanted) => scale::run(&repository, &wanted),
+        Task::Generate(Generate::Datasets { datasets, rows, directory }) => generate::datasets(datasets, rows, &directory),
         Task::Generate(Generate::Rows { rows, shape, gzip, directory }) => generate::rows(rows, shape, gzip, &directory),
     };
     match result {

@@ -4,7 +4,7 @@
 use clap::ValueEnum;
 
 use crate::repository::Repository;
-use crate::{command, fleet, soak, spec};
+use crate::{command, count, fleet, soak, spec};
 
 mod deploy;
 mod guide;
@@ -90,6 +90,7 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
     if !quick {
         report.counted("examples in the documentation", || suites::examples(repository));
         if built {
+            report.counted("instructions: encoders, planning and scanning take what was recorded", || count::check(repository));
             report.counted("soak: a minute of mixed traffic leaves nothing behind", || soak::check(repository));
             for step in Served::value_variants() {
                 step.run(&mut report, repository);

@@ -60,6 +60,7 @@ impl Line {
         let follow = state.subscribe();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
+                client.set_nodelay(true).unwrap();
                 tokio::spawn(carry(client, socket.clone(), follow.clone()));
             }
         });

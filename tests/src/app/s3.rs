@@ -90,6 +90,8 @@ impl S3 {
         let accepting = Arc::clone(&shared);
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
+                // Head and body are two writes, and the second would wait 40 ms for the client to have heard of the first.
+                socket.set_nodelay(true).unwrap();
                 let shared = Arc::clone(&accepting);
                 let answer = service_fn(move |request| Arc::clone(&shared).answer(request));
                 tokio::spawn(async move {

@@ -17,13 +17,13 @@ const HEAD_BYTES: usize = 64 << 10;
 
 /// A whole answer with status 200.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Download {
+pub(crate) struct Download {
     /// From before connecting to the last byte.
-    pub(super) seconds: f64,
+    pub(crate) seconds: f64,
     /// To the first byte of the body; its headers may come long before.
-    pub(super) first_byte: f64,
+    pub(crate) first_byte: f64,
     /// Of the body, the lengths of chunks included.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// An answer whose head has been read.
@@ -46,7 +46,7 @@ pub(crate) fn begin(ask: &Ask) -> Result<Begun> {
 }
 
 /// Sends the request and reads the answer to its end.
-pub(super) fn get(ask: &Ask) -> Result<Download> {
+pub(crate) fn get(ask: &Ask) -> Result<Download> {
     let started = Instant::now();
     let Begun { mut stream, head, body } = begin(ask)?;
     let mut buffer = vec![0; 256 << 10];
@@ -72,7 +72,7 @@ pub(super) fn get(ask: &Ask) -> Result<Download> {
 }
 
 /// The value of a header of the answer.
-pub(super) fn header(ask: &Ask, name: &str) -> Result<String> {
+pub(crate) fn header(ask: &Ask, name: &str) -> Result<String> {
     value(&begin(ask)?.head, name).map(str::to_owned).with_context(|| format!("{} sent no {name}", ask.url))
 }
 

@@ -16,24 +16,24 @@ fn cores() -> usize {
 
 /// Cores for requests under load, as `taskset` wants them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cores {
-    pub(super) server: String,
-    pub(super) generator: String,
+pub(crate) struct Cores {
+    pub(crate) server: String,
+    pub(crate) generator: String,
 }
 
 /// Half each, so that neither slows the other.
-pub(super) fn halves() -> Cores {
+pub(crate) fn halves() -> Cores {
     let (half, last) = (cores() / 2, cores() - 1);
     if half == 0 { shared() } else { Cores { server: range(0, half - 1), generator: range(half, last) } }
 }
 
 /// The server has all, the load generator stays on the last: how services of one machine are usually measured.
-pub(super) fn shared() -> Cores {
+pub(crate) fn shared() -> Cores {
     Cores { server: all(), generator: range(cores() - 1, cores() - 1) }
 }
 
 /// Every core.
-pub(super) fn all() -> String {
+pub(crate) fn all() -> String {
     range(0, cores() - 1)
 }
 

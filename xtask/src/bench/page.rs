@@ -203,7 +203,8 @@ fn times(over: Option<f64>, under: Option<f64>) -> String {
 }
 
 /// Three digits that count.
-fn number(value: f64) -> String {
+/// With the digits that count.
+pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         0.0..0.1 => format!("{value:.3}"),
         0.1..10.0 => format!("{value:.2}"),

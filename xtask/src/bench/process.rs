@@ -17,19 +17,22 @@ use crate::command;
 /// How long a server may take to load its tables.
 const PATIENCE: Duration = Duration::from_secs(180);
 
+/// Between two questions whether it has.
+const POLL: Duration = Duration::from_millis(5);
+
 /// Ticks a second of the times in `/proc`: fixed on Linux.
-const TICKS: f64 = 100.0;
+pub(crate) const TICKS: f64 = 100.0;
 
 /// Processor time at one moment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cpu {
+pub(crate) struct Cpu {
     all: f64,
     living: f64,
 }
 
 impl Cpu {
     /// Seconds since `earlier`: by the nanosecond, unless so much is missing there that a thread must have ended.
-    pub(super) fn since(self, earlier: Self) -> f64 {
+    pub(crate) fn since(self, earlier: Self) -> f64 {
         let (all, living) = (self.all - earlier.all, self.living - earlier.living);
         if all - living > 3.0 / TICKS { all } else { living }
     }
@@ -37,17 +40,19 @@ impl Cpu {
 
 /// A running server; dropping it ends it.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
     /// `http://host:port`.
-    pub(super) base: String,
+    pub(crate) base: String,
     /// Mebibytes that were resident when it was ready: what it keeps of one request for the next counts as grown.
-    pub(super) idle: f64,
+    pub(crate) idle: f64,
+    /// Seconds until it was ready.
+    pub(crate) started: f64,
 }
 
 impl Process {
     /// Starts `command` on `cores` and waits until `ready` (a path) is answered with 200.
-    pub(super) fn start(command: &Command, cores: &str, base: String, ready: &str, log: &Path) -> Result<Self> {
+    pub(crate) fn start(command: &Command, cores: &str, base: String, ready: &str, log: &Path) -> Result<Self> {
         let mut pinned = Command::new("taskset");
         pinned.args(["--cpu-list", cores]).arg(command.get_program()).args(command.get_args());
         for (name, value) in command.get_envs() {
@@ -61,25 +66,26 @@ impl Process {
         println!("$ {}", command::shown(&pinned));
         let out = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         pinned.stdin(Stdio::null()).stdout(out.try_clone().context("cannot share the log file")?).stderr(out);
-        let child = pinned.spawn().with_context(|| format!("cannot run {}", command::shown(&pinned)))?;
-        let mut process = Self { child, base, idle: 0.0 };
-        let ready = Ask::get(format!("{}{ready}", process.base));
         let started = Instant::now();
+        let child = pinned.spawn().with_context(|| format!("cannot run {}", command::shown(&pinned)))?;
+        let mut process = Self { child, base, idle: 0.0, started: 0.0 };
+        let ready = Ask::get(format!("{}{ready}", process.base));
         while started.elapsed() < PATIENCE {
             if process.child.try_wait().context("cannot watch a server")?.is_some() {
                 bail!("{} ended at once: {}", command::shown(command), fs::read_to_string(log).unwrap_or_default());
             }
             if client::get(&ready).is_ok() {
+                process.started = started.elapsed().as_secs_f64();
                 process.idle = process.mebibytes("VmRSS:")?;
                 return Ok(process);
             }
-            sleep(Duration::from_millis(100));
+            sleep(POLL);
         }
         bail!("{} did not answer within {PATIENCE:?}; see {}", command::shown(command), log.display())
     }
 
     /// Seconds of processor time that it has used: of all threads by the tick, and of those that live by the nanosecond.
-    pub(super) fn cpu(&self) -> Result<Cpu> {
+    pub(crate) fn cpu(&self) -> Result<Cpu> {
         let folder = format!("/proc/{}", self.child.id());
         let stat = fs::read_to_string(format!("{folder}/stat")).context("cannot read a server's times")?;
         // The name in parentheses may hold anything; user and system time are the 12th and 13th word after it.
@@ -96,12 +102,12 @@ impl Process {
     }
 
     /// The most mebibytes that were resident since [`Self::forget_peak`].
-    pub(super) fn peak(&self) -> Result<f64> {
+    pub(crate) fn peak(&self) -> Result<f64> {
         self.mebibytes("VmHWM:")
     }
 
     /// Sets the high-water mark back to the present size: "5", see `proc_pid_clear_refs`(5).
-    pub(super) fn forget_peak(&self) -> Result<()> {
+    pub(crate) fn forget_peak(&self) -> Result<()> {
         fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").context("cannot reset a server's high-water mark")
     }
 

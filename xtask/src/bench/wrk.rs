@@ -9,23 +9,23 @@ use super::ask::Ask;
 use crate::command;
 
 /// Connections: as many as the first measurements had.
-pub(super) const CONNECTIONS: u32 = 32;
+pub(crate) const CONNECTIONS: u32 = 32;
 
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Load {
+pub(crate) struct Load {
     /// Requests a second.
-    pub(super) rate: f64,
+    pub(crate) rate: f64,
     /// Milliseconds, the middle of all requests.
-    pub(super) median: f64,
+    pub(crate) median: f64,
     /// Milliseconds that 99 of 100 requests take at most.
-    pub(super) slow: f64,
+    pub(crate) slow: f64,
     /// All of them.
-    pub(super) requests: f64,
+    pub(crate) requests: f64,
 }
 
 /// Asks the same thing again and again for `seconds`, from `cores`. `scripts` is the folder of the script that sends bodies.
-pub(super) fn run(ask: &Ask, seconds: u32, cores: &str, scripts: &Path) -> Result<Load> {
+pub(crate) fn run(ask: &Ask, seconds: u32, cores: &str, scripts: &Path) -> Result<Load> {
     let mut wrk = Command::new("taskset");
     wrk.args(["--cpu-list", cores, "wrk", "--latency", "--threads", "1", "--timeout", "30s"]);
     wrk.args(["--connections", &CONNECTIONS.to_string(), "--duration", &format!("{seconds}s")]);

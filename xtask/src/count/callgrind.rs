@@ -12,7 +12,8 @@ use crate::{command, debian};
 /// Counts every work of `yearbook-count`.
 pub(super) fn counts(repository: &Repository) -> Result<Counts> {
     debian::ensure("counting instructions", &["valgrind"], || command::exists("valgrind", &["--version"]))?;
-    command::run(repository.cargo().args(["build", "--release", "--package", "yearbook-count"]))?;
+    // As a part of the whole workspace, like the product.
+    command::run(repository.cargo().args(["build", "--release", "--workspace", "--bin", "yearbook-count"]))?;
     let program = repository.target().join("release/yearbook-count");
     let mut counts = Counts::new();
     for work in super::lines(Command::new(&program).arg("list"))? {

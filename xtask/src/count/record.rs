@@ -16,6 +16,9 @@ use crate::repository::Repository;
 pub(super) struct Record {
     /// `rustc --version`: another compiler makes other instructions.
     pub(super) compiler: String,
+    /// [`processor`]: libraries choose their loops by what it can do.
+    #[serde(default)]
+    pub(super) processor: String,
     works: BTreeMap<String, Entry>,
 }
 
@@ -68,6 +71,15 @@ impl Record {
 /// The compiler that counts are made with.
 pub(super) fn compiler() -> Result<String> {
     Ok(command::output(Command::new("rustc").arg("--version"))?.trim().to_owned())
+}
+
+/// What the processor can do, of what libraries ask it before they choose a loop.
+pub(super) fn processor() -> Result<String> {
+    const ASKED: [&str; 5] = ["avx2", "bmi2", "erms", "fsrm", "sse4_2"];
+    let text = fs::read_to_string("/proc/cpuinfo").context("cannot read what the processor can do")?;
+    let flags = text.lines().find_map(|line| line.strip_prefix("flags")?.split_once(':')).map_or("", |(_, flags)| flags);
+    let has = |wanted: &&&str| flags.split_whitespace().any(|flag| flag == **wanted);
+    Ok(ASKED.iter().filter(has).copied().collect::<Vec<_>>().join(" "))
 }
 
 fn path(repository: &Repository) -> PathBuf {

@@ -14,10 +14,10 @@ const REGIONS: [&str; 8] =
 const INDUSTRIES: [&str; 6] = ["Agriculture", "Manufacturing", "Construction", "Retail trade", "Café & tourism", "Health"];
 const MEASURES: [&str; 3] = ["count", "index", "rate"];
 
-pub(super) fn write(rows: u64, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(rows: u64, seed: u64, out: &mut dyn Write) -> Result<()> {
     out.write_all(b"date,period,series_code,region,industry,measure,value,count,is_provisional,note\n")?;
     let series = rows.div_ceil(MONTHS).max(1);
-    let mut random = Random::new(1);
+    let mut random = Random::new(seed);
     for row in 0..rows {
         let (month, series) = (row / series, row % series);
         let (year, month) = (1976 + month / 12, month % 12 + 1);

@@ -11,9 +11,9 @@ use super::random::Random;
 /// Corners of an area, the closing one not counted.
 const CORNERS: u32 = 64;
 
-pub(super) fn write(rows: u64, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(rows: u64, seed: u64, out: &mut dyn Write) -> Result<()> {
     out.write_all(b"area_code,name,population,density,geometry_wkt\n")?;
-    let mut random = Random::new(3);
+    let mut random = Random::new(seed);
     for row in 0..rows {
         write!(out, "{row:08},")?;
         cell::text(out, &format!("Area {row}, \u{14d}-{}", row % 97))?;

@@ -12,14 +12,14 @@ const SERIES: u64 = 30;
 /// Days in the table, from 2000-01-01; more rows mean more stations.
 const DAYS: u64 = 9_000;
 
-pub(super) fn write(rows: u64, out: &mut dyn Write) -> Result<()> {
+pub(super) fn write(rows: u64, seed: u64, out: &mut dyn Write) -> Result<()> {
     out.write_all(b"date,station")?;
     for series in 1..=SERIES {
         write!(out, ",series_{series:02}")?;
     }
     out.write_all(b"\n")?;
     let stations = rows.div_ceil(DAYS).max(1);
-    let mut random = Random::new(2);
+    let mut random = Random::new(seed);
     for row in 0..rows {
         let (year, month, day) = cell::date(row / stations);
         write!(out, "{year:04}-{month:02}-{day:02},station {:05}", row % stations)?;

@@ -2,14 +2,12 @@
 
 use std::fmt;
 use std::fs;
-use std::io::Read as _;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-use crate::bench::ask::Ask;
-use crate::bench::client;
+use crate::metrics::Metrics;
 
 const MIB: u64 = 1 << 20;
 
@@ -41,8 +39,8 @@ pub(super) struct Samples(Vec<u64>);
 
 impl Watcher {
     pub(super) fn held(&self) -> Result<Held> {
-        let metrics = self.scrape()?;
-        let value = |name: &str| sum(&metrics, name).with_context(|| format!("no metric {name}"));
+        let metrics = Metrics::scrape(&self.metrics)?;
+        let value = |name: &str| metrics.sum(name).map(rounded);
         let folder = format!("/proc/{}", self.process);
         let count = |part: &str| -> Result<u64> {
             let entries = fs::read_dir(format!("{folder}/{part}")).context("the server is gone")?;
@@ -73,12 +71,6 @@ impl Watcher {
         let value = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).and_then(|rest| rest.split_whitespace().next());
         let kilobytes: u64 = value.and_then(|value| value.parse().ok()).context("no VmRSS in a server's status")?;
         Ok(kilobytes * 1024 / MIB)
-    }
-
-    fn scrape(&self) -> Result<String> {
-        let mut begun = client::begin(&Ask::get(self.metrics.clone()))?;
-        begun.stream.read_to_end(&mut begun.body).context("the metrics were cut off")?;
-        Ok(String::from_utf8_lossy(&begun.body).into_owned())
     }
 }
 
@@ -123,19 +115,6 @@ fn median(values: &[u64]) -> u64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(0)
 }
 
-/// A gauge's values of all labels together.
-fn sum(metrics: &str, name: &str) -> Option<u64> {
-    let values = metrics.lines().filter_map(|line| line.strip_prefix(name)?.rsplit(' ').next().filter(|_| is_sample(line, name)));
-    values
-        .map(|value| value.parse::<f64>().ok())
-        .try_fold(None, |sum: Option<f64>, value| Some(Some(sum.unwrap_or(0.0) + value?)))?
-        .map(rounded)
-}
-
-fn is_sample(line: &str, name: &str) -> bool {
-    line[name.len()..].starts_with([' ', '{'])
-}
-
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "gauges of whole things")]
 fn rounded(value: f64) -> u64 {
     value.max(0.0) as u64
@@ -144,12 +123,6 @@ fn rounded(value: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_gauge_is_the_sum_of_its_labels_and_of_no_other_name() {
-        let metrics = "# TYPE a gauge\na{x=\"1\"} 2\na{x=\"2\"} 3\na_b 7\nc 1.5e3\n";
-        assert_eq!((sum(metrics, "a"), sum(metrics, "a_b"), sum(metrics, "c"), sum(metrics, "d")), (Some(5), Some(7), Some(1500), None));
-    }
 
     #[test]
     fn memory_that_grows_by_more_than_a_tenth_is_told() {

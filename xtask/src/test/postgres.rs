@@ -84,6 +84,11 @@ impl Postgres {
         Ok(server)
     }
 
+    /// The process whose children serve.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Its address.
     pub(crate) fn url(&self) -> String {
         format!("postgres://yearbook@localhost:{}/postgres?host={}", self.port, self.folder.display())

@@ -1,0 +1,133 @@
+//! What one request costs: processor time here and in the database, reads of the store, bytes sent. Owns which requests are measured.
+
+use anyhow::Result;
+
+use super::site::{Host, Site};
+use crate::bench::ask::Ask;
+use crate::bench::{client, machine, wrk};
+use crate::demo;
+use crate::metrics::Metrics;
+
+/// Exports that are measured; one before them is not.
+const EXPORTS: u32 = 3;
+
+/// A kind of request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    NotModified,
+    Cached,
+    Page,
+    Limited,
+    Year,
+    Metadata,
+    Export,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 7] =
+        [Self::NotModified, Self::Cached, Self::Page, Self::Limited, Self::Year, Self::Metadata, Self::Export];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::NotModified => "304 to `If-None-Match`",
+            Self::Cached => "100 rows as JSON, in the response cache",
+            Self::Page => "100 rows as JSON",
+            Self::Limited => "the same by a key with a quota",
+            Self::Year => "1,000 rows of a year as JSON",
+            Self::Metadata => "`/v1/datasets/{name}`",
+            Self::Export => "a million rows as CSV",
+        }
+    }
+}
+
+/// What one of a kind costs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cost {
+    pub(super) kind: Kind,
+    /// Processor time of the server, microseconds.
+    pub(super) cpu: f64,
+    /// Processor time of the database's own processes, microseconds.
+    pub(super) database: f64,
+    /// Reads of the store.
+    pub(super) reads: f64,
+    /// Bytes of the body.
+    pub(super) bytes: f64,
+    /// Requests a second on this machine, with the load generator and the database on it.
+    pub(super) rate: Option<f64>,
+}
+
+/// One of each kind.
+pub(super) struct Costs(pub(super) Vec<Cost>);
+
+/// Measures every kind.
+pub(super) fn measure(site: &Site<'_>, seconds: u32) -> Result<Costs> {
+    let (unlimited, limited) = (site.key("enterprise")?, site.key("starter")?);
+    let mut costs = Vec::new();
+    for kind in Kind::ALL {
+        let host = site.serve(kind == Kind::Cached)?;
+        let data = format!("{}/v1/datasets/synthetic_long_{}", host.process.base, demo::ROWS);
+        let key = if kind == Kind::Limited { &limited } else { &unlimited };
+        let ask = |rest: &str| Ask::get(format!("{data}{rest}")).with("X-API-Key", key);
+        let ask = match kind {
+            Kind::NotModified => {
+                let ask = ask("/data");
+                let tag = client::header(&ask, "etag")?;
+                ask.with("If-None-Match", &tag)
+            }
+            Kind::Cached | Kind::Page | Kind::Limited => ask("/data"),
+            Kind::Year => ask("/data?start=2020-01-01&end=2020-12-31&limit=1000"),
+            Kind::Metadata => ask(""),
+            Kind::Export => ask("/data?limit=0&format=csv"),
+        };
+        let cost = if kind == Kind::Export { exports(site, &host, &ask)? } else { requests(site, &host, kind, &ask, seconds)? };
+        println!("   {}: {cost:?}", kind.name());
+        costs.push(cost);
+    }
+    Ok(Costs(costs))
+}
+
+/// Under load.
+fn requests(site: &Site<'_>, host: &Host, kind: Kind, ask: &Ask, seconds: u32) -> Result<Cost> {
+    let cores = machine::shared().generator;
+    wrk::run(ask, 1, &cores, &site.scripts())?;
+    let before = Reading::now(site, host)?;
+    let load = wrk::run(ask, seconds, &cores, &site.scripts())?;
+    let cost = Reading::now(site, host)?.since(&before, kind, load.requests)?;
+    Ok(Cost { rate: Some(load.rate), ..cost })
+}
+
+/// One after the other.
+fn exports(site: &Site<'_>, host: &Host, ask: &Ask) -> Result<Cost> {
+    client::get(ask)?;
+    let before = Reading::now(site, host)?;
+    for _ in 0..EXPORTS {
+        client::get(ask)?;
+    }
+    Reading::now(site, host)?.since(&before, Kind::Export, f64::from(EXPORTS))
+}
+
+/// What counters say at one moment.
+struct Reading {
+    cpu: crate::bench::process::Cpu,
+    database: f64,
+    metrics: Metrics,
+}
+
+impl Reading {
+    fn now(site: &Site<'_>, host: &Host) -> Result<Self> {
+        Ok(Self { cpu: host.process.cpu()?, database: site.database_cpu()?, metrics: host.metrics()? })
+    }
+
+    /// What each of `requests` cost since `before`.
+    fn since(&self, before: &Self, kind: Kind, requests: f64) -> Result<Cost> {
+        let moved = |name: &str| Ok::<_, anyhow::Error>((self.metrics.sum(name)? - before.metrics.sum(name)?) / requests);
+        Ok(Cost {
+            kind,
+            cpu: self.cpu.since(before.cpu) / requests * 1e6,
+            database: (self.database - before.database) / requests * 1e6,
+            reads: moved("yearbook_storage_reads_total")?,
+            bytes: moved("yearbook_http_response_bytes_total")?,
+            rate: None,
+        })
+    }
+}

@@ -1,0 +1,144 @@
+//! What follows from the costs for a load: sums and lines through two points, nothing else. Owns the assumed mix of requests.
+
+use anyhow::{Context as _, Result};
+
+use super::catalogue::Catalogue;
+use super::costs::{Costs, Kind};
+
+/// Of a thousand requests, so many are of this kind. Assumed.
+pub(super) const MIX: [(Kind, f64); 7] = [
+    (Kind::NotModified, 200.0),
+    (Kind::Cached, 250.0),
+    (Kind::Page, 390.0),
+    (Kind::Limited, 60.0),
+    (Kind::Year, 90.0),
+    (Kind::Metadata, 9.0),
+    (Kind::Export, 1.0),
+];
+
+/// Requests a second and datasets that everything else is a multiple of.
+pub(super) const REQUESTS: f64 = 1_000.0;
+pub(super) const DATASETS: f64 = 1_500.0;
+
+/// How busy a core may be, so that nobody waits long. Assumed.
+pub(super) const BUSY: f64 = 0.5;
+
+/// How often a dataset is refreshed, times a day. Assumed.
+pub(super) const REFRESHES_A_DAY: f64 = 1.0;
+
+const SECONDS_A_DAY: f64 = 86_400.0;
+
+/// What a load takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Needs {
+    /// Cores of all hosts.
+    pub(super) cores: f64,
+    /// Cores of the database.
+    pub(super) database: f64,
+    /// Reads of the store a second.
+    pub(super) reads: f64,
+    /// Gigabits a second to clients.
+    pub(super) gigabits: f64,
+    pub(super) refreshes_a_second: f64,
+    /// Milliseconds that a host takes to read the catalogue again.
+    pub(super) read: f64,
+    /// Part of its time that a host reads the catalogue; above 1 it never comes to an end.
+    pub(super) reading: f64,
+    /// Mebibytes of the catalogue in each host.
+    pub(super) catalogue_mib: f64,
+    /// Megabytes of `/v1/datasets`.
+    pub(super) list_megabytes: f64,
+    /// Seconds to start a host.
+    pub(super) start: f64,
+}
+
+/// What `times` as much of everything takes.
+pub(super) fn needs(costs: &Costs, catalogues: &[Catalogue], times: f64) -> Result<Needs> {
+    let load = REQUESTS * times;
+    let mean = |of: fn(&super::costs::Cost) -> f64| {
+        let parts = MIX
+            .iter()
+            .map(|&(kind, share)| costs.0.iter().filter(move |cost| cost.kind == kind).map(move |cost| of(cost) * share / 1_000.0));
+        parts.flatten().sum::<f64>()
+    };
+    let datasets = DATASETS * times;
+    let refreshes_a_second = datasets * REFRESHES_A_DAY / SECONDS_A_DAY;
+    let read = line(catalogues, |catalogue| catalogue.read)?.at(datasets);
+    Ok(Needs {
+        cores: load * mean(|cost| cost.cpu) / 1e6 / BUSY,
+        database: load * mean(|cost| cost.database) / 1e6 / BUSY,
+        reads: load * mean(|cost| cost.reads),
+        gigabits: load * mean(|cost| cost.bytes) * 8.0 / 1e9,
+        refreshes_a_second,
+        read,
+        reading: refreshes_a_second * read / 1e3,
+        catalogue_mib: line(catalogues, |catalogue| catalogue.resident_mib)?.slope * datasets,
+        list_megabytes: line(catalogues, |catalogue| catalogue.list_bytes as f64)?.at(datasets) / 1e6,
+        start: line(catalogues, |catalogue| catalogue.start)?.at(datasets) / 1e3,
+    })
+}
+
+/// A line through the first and the last point.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    base: f64,
+    slope: f64,
+}
+
+impl Line {
+    fn at(self, datasets: f64) -> f64 {
+        self.base + self.slope * datasets
+    }
+}
+
+fn line(catalogues: &[Catalogue], of: impl Fn(&Catalogue) -> f64) -> Result<Line> {
+    let (first, last) = (catalogues.first().context("nothing was measured")?, catalogues.last().context("nothing was measured")?);
+    anyhow::ensure!(first.datasets < last.datasets, "what more datasets cost can be told from two numbers of them, the smaller first");
+    let slope = (of(last) - of(first)) / (last.datasets - first.datasets) as f64;
+    Ok(Line { base: of(first) - slope * first.datasets as f64, slope })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::super::costs::Cost;
+    use super::*;
+    use crate::bench::wrk::Load;
+
+    fn catalogue(datasets: u64, value: f64) -> Catalogue {
+        let list = Load { rate: 1.0, median: 1.0, slow: 1.0, requests: 1.0 };
+        Catalogue {
+            datasets,
+            publish: 1.0,
+            start: value,
+            resident_mib: value,
+            idle: 0.0,
+            list_bytes: datasets * 1_000,
+            list_first: 1.0,
+            list,
+            seen: 1.0,
+            seen_latest: 1.0,
+            read: value,
+        }
+    }
+
+    #[test]
+    fn a_load_takes_the_sum_of_its_requests_and_datasets_lie_on_a_line() {
+        let costs = Costs(Kind::ALL.map(|kind| Cost { kind, cpu: 100.0, database: 0.0, reads: 2.0, bytes: 1e6, rate: None }).into());
+        let catalogues = [catalogue(100, 12.0), catalogue(1_100, 22.0)];
+        let needs = needs(&costs, &catalogues, 10.0).unwrap();
+        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6 * expected, "{found} {expected}");
+        close(needs.cores, 10_000.0 * 100e-6 / BUSY);
+        close(needs.reads, 20_000.0);
+        close(needs.gigabits, 80.0);
+        close(needs.read, 11.0 + 150.0);
+        close(needs.list_megabytes, 15.0);
+        close(needs.reading, 15_000.0 / 86_400.0 * 0.161);
+    }
+
+    #[test]
+    fn the_mix_is_of_a_thousand_requests() {
+        assert!((MIX.iter().map(|(_, share)| share).sum::<f64>() - 1_000.0).abs() < f64::EPSILON);
+    }
+}

@@ -1,0 +1,102 @@
+//! The page: what was measured, what follows, and what is done about it. Owns wording and layout.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+
+use super::Measured;
+use super::model::{self, BUSY, DATASETS, MIX, REFRESHES_A_DAY, REQUESTS};
+use crate::bench::page::number;
+
+const TIMES: [f64; 4] = [1.0, 10.0, 100.0, 1_000.0];
+
+const AFTER: &str = "";
+
+/// The whole page.
+pub(super) fn render(command: &str, machine: &str, measured: &[Measured]) -> Result<String> {
+    let mut page = format!("# Scale\nMade by `{command}`, which replaces this page. {machine}\n");
+    page += &requests(measured);
+    page += &catalogues(measured);
+    page += &needs(measured)?;
+    page += AFTER;
+    Ok(page)
+}
+
+fn requests(measured: &[Measured]) -> String {
+    let mut text = String::from(
+        "\n## What a request costs\n\
+        One host, and the load generator and the database on the same cores. Processor time is the server's, and of PostgreSQL that of its own processes (SQLite's is the server's);\n\
+        reads are calls of the object store; bytes are the body's. The table that is read has a million rows; except where it is named, there is no response cache.\n\n\
+        | request | database | CPU, µs | of the database, µs | reads | bytes | requests/s here |\n|---|---|--:|--:|--:|--:|--:|\n",
+    );
+    for kind in super::costs::Kind::ALL {
+        for Measured { database, costs, .. } in measured {
+            for cost in costs.0.iter().filter(|cost| cost.kind == kind) {
+                let rate = cost.rate.map_or("–".to_owned(), number);
+                let (cpu, spent, reads, bytes) = (number(cost.cpu), number(cost.database), number(cost.reads), number(cost.bytes));
+                let _ = writeln!(text, "| {} | {database} | {cpu} | {spent} | {reads} | {bytes} | {rate} |", kind.name());
+            }
+        }
+    }
+    text
+}
+
+fn catalogues(measured: &[Measured]) -> String {
+    let mut text = String::from(
+        "\n## What datasets cost\n\
+        Synthetic datasets (`cargo xtask generate datasets`) of 120 rows and ten columns, and one of a million rows. *Start*: from the command to an answer. *Seen*: from the end of `yearbook publish` of one dataset to an\n\
+        answer with its new snapshot, the middle of five and the latest. *Read*: to read the catalogue from the database again. Times are milliseconds.\n\n\
+        | datasets | database | publish each | start | resident, MiB | idle, % of a core | `/v1/datasets`, kB | first after a refresh | requests/s | 99 % | seen | latest | read |\n\
+        |--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+    );
+    for Measured { database, catalogues, .. } in measured {
+        for one in catalogues {
+            let values = [
+                one.publish,
+                one.start,
+                one.resident_mib,
+                one.idle,
+                one.list_bytes as f64 / 1e3,
+                one.list_first,
+                one.list.rate,
+                one.list.slow,
+                one.seen,
+                one.seen_latest,
+                one.read,
+            ];
+            let _ = writeln!(text, "| {} | {database} | {} |", one.datasets, values.map(number).join(" | "));
+        }
+    }
+    text
+}
+
+fn needs(measured: &[Measured]) -> Result<String> {
+    let Some(Measured { database, catalogues, costs }) = measured.last() else { return Ok(String::new()) };
+    let mix: Vec<String> = MIX.iter().map(|(kind, share)| format!("{share} × {}", kind.name())).collect();
+    let mut text = format!(
+        "\n## What follows\n\
+        Arithmetic on the tables above, with {database}. Assumed, and to be replaced by what your own metrics say: {REQUESTS} requests a second and {DATASETS} datasets are *one time*; of a thousand requests {}; each dataset\n\
+        is refreshed {REFRESHES_A_DAY} time a day; cores are {BUSY} busy.\n\n\
+        | times | requests/s | datasets | cores of hosts | cores of the database | reads/s | Gbit/s to clients | refreshes/s | read the catalogue, s | … part of a host's time | catalogue, MiB a host | `/v1/datasets`, MB | start, s |\n\
+        |--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        mix.join(", "),
+    );
+    for times in TIMES {
+        let needs = model::needs(costs, catalogues, times)?;
+        let values = [
+            needs.cores,
+            needs.database,
+            needs.reads,
+            needs.gigabits,
+            needs.refreshes_a_second,
+            needs.read / 1e3,
+            needs.reading,
+            needs.catalogue_mib,
+            needs.list_megabytes,
+            needs.start,
+        ];
+        let (requests, datasets) = (times * REQUESTS, times * DATASETS);
+        let _ = writeln!(text, "| {times} | {requests} | {datasets} | {} |", values.map(number).join(" | "));
+    }
+    Ok(text)
+}
