@@ -13,7 +13,8 @@ use crate::failure::Swept;
 use crate::tables::{changes, history, keys, loose, observed, releases, usage};
 use crate::{
     Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent,
-    ReleaseId, ReleaseUse, Reserved, Retention, Revisions, Settlement, Standing, Store, StoreDescription, Trial, UsageCount, statements,
+    ReleaseId, ReleaseUse, Reserved, Retention, Revisions, Settlement, Shelf, Standing, Store, StoreDescription, Trial, UsageCount,
+    statements,
 };
 
 /// A store in some database.
@@ -97,10 +98,17 @@ impl Store for Catalogue {
         self.database.moves()
     }
 
-    async fn datasets(&self) -> Result<Vec<Dataset>, Failure> {
+    async fn shelf(&self, known: &Shelf) -> Result<Shelf, Failure> {
         let doing = "list datasets";
         let mut session = self.begin(doing, Begin::Read).await?;
-        let outcome = history::datasets(&mut session.connection()).await;
+        let outcome = history::shelf(&mut session.connection(), known).await;
+        self.done(doing, session, outcome).await
+    }
+
+    async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, Failure> {
+        let doing = "look a dataset up";
+        let mut session = self.begin(doing, Begin::Read).await?;
+        let outcome = history::dataset(&mut session.connection(), name).await;
         self.done(doing, session, outcome).await
     }
 

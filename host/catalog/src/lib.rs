@@ -23,6 +23,7 @@ mod reservation;
 mod retention;
 mod rows;
 mod settings;
+mod shelf;
 mod sql;
 mod sqlite;
 mod statements;
@@ -49,4 +50,5 @@ pub use release::{
 pub use reservation::{Reservation, UsedUp};
 pub use retention::{Retention, monthly};
 pub use settings::DatabaseSettings;
+pub use shelf::Shelf;
 pub use store::Store;

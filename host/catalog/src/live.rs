@@ -1,7 +1,6 @@
 //! The catalogue as a running server sees it: in memory, at most half a second old, and still there
 //! when the database is not.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use yearbook_domain::{Dataset, DatasetName, Snapshot};
 
 use crate::generation::Generations;
-use crate::{Failure, PluginRelease, Revisions, Store};
+use crate::{Failure, PluginRelease, Revisions, Shelf, Store};
 
 /// A database that takes longer than this counts as failed.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -66,8 +65,8 @@ pub struct FollowCounts {
 
 struct View {
     revisions: Revisions,
+    shelf: Shelf,
     sorted: Arc<[Arc<Dataset>]>,
-    by_name: HashMap<String, Arc<Dataset>>,
     releases: Arc<[PluginRelease]>,
 }
 
@@ -82,7 +81,7 @@ impl Live {
     /// # Errors
     /// [`Failure`] when the first read fails: a server that has nothing to serve should not start.
     pub async fn start(store: Arc<dyn Store>, every: Duration) -> Result<Arc<Self>, Failure> {
-        let view = View::load(&*store).await?;
+        let view = View::load(&*store, &Shelf::default()).await?;
         let live = Arc::new(Self {
             pinned: Generations::new(view.revisions.all, || Pinned::new(PINNED_SNAPSHOTS)),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
@@ -100,7 +99,7 @@ impl Live {
     /// The dataset called `name`; none when there is none or it is retired.
     #[must_use]
     pub fn dataset(&self, name: &str) -> Option<Arc<Dataset>> {
-        self.view.load().by_name.get(name).cloned()
+        self.view.load().shelf.get(name).cloned()
     }
 
     /// Every dataset that is not retired, sorted by name.
@@ -190,8 +189,9 @@ impl Live {
 
     async fn read_if_moved(&self) -> Result<(), Failure> {
         let revisions = in_time(&*self.store, self.store.revisions()).await?;
-        if revisions != self.view.load().revisions {
-            let view = View::load(&*self.store).await?;
+        let known = self.view.load_full();
+        if revisions != known.revisions {
+            let view = View::load(&*self.store, &known.shelf).await?;
             tracing::debug!(revision = view.revisions.all, datasets = view.sorted.len(), "read the catalogue again");
             let releases = Arc::clone(&view.releases);
             self.view.store(Arc::new(view));
@@ -207,13 +207,13 @@ impl Live {
 
 impl View {
     /// The revision is read first: if the catalogue moves in between, the view is newer than it says
-    /// and the next tick reads it once more.
-    async fn load(store: &dyn Store) -> Result<Self, Failure> {
+    /// and the next tick reads it once more. Of the datasets only what is not as `known`.
+    async fn load(store: &dyn Store, known: &Shelf) -> Result<Self, Failure> {
         let revisions = in_time(store, store.revisions()).await?;
-        let sorted: Arc<[Arc<Dataset>]> = in_time(store, store.datasets()).await?.into_iter().map(Arc::new).collect();
-        let by_name = sorted.iter().map(|dataset| (dataset.name.as_str().to_owned(), Arc::clone(dataset))).collect();
+        let shelf = in_time(store, store.shelf(known)).await?;
+        let sorted = shelf.sorted().into();
         let releases = in_time(store, store.releases()).await?.into();
-        Ok(Self { revisions, sorted, by_name, releases })
+        Ok(Self { revisions, shelf, sorted, releases })
     }
 }
 

@@ -127,7 +127,7 @@ pub(crate) struct SummaryRow {
     row_count: i64,
 }
 
-/// Puts the three answers together that make up the catalogue, sorted by name. `columns` are in
+/// Puts the three answers together that make up the catalogue. `columns` are in
 /// order within each snapshot, `summaries` are oldest first within each dataset.
 pub(crate) fn assemble(
     datasets: Vec<DatasetRow>,
@@ -157,8 +157,6 @@ pub(crate) fn assemble(
             snapshots: summaries_of.remove(&dataset).unwrap_or_default(),
         });
     }
-    // Not left to the database: each has its own idea of how text sorts.
-    assembled.sort_by(|left, right| left.name.cmp(&right.name));
     Ok(assembled)
 }
 

@@ -43,13 +43,39 @@ pub(crate) const CLOCK_OF_SQLITE: &str = "SELECT CAST((julianday('now') - 244058
 
 pub(crate) const CLOCK_OF_POSTGRES: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-pub(crate) const DATASETS: &str = concat!(
-    "SELECT d.namespace, d.checked_at, ",
-    snapshot_columns!(),
-    " FROM datasets d
-    JOIN snapshots s ON s.number = (SELECT MAX(number) FROM snapshots WHERE dataset = d.name)
-    WHERE d.retired_at IS NULL"
-);
+/// What is served, with current snapshots.
+macro_rules! datasets {
+    () => {
+        concat!(
+            "SELECT d.namespace, d.checked_at, ",
+            snapshot_columns!(),
+            " FROM datasets d
+            JOIN snapshots s ON s.number = (SELECT MAX(number) FROM snapshots WHERE dataset = d.name)
+            WHERE d.retired_at IS NULL"
+        )
+    };
+}
+
+pub(crate) const DATASETS: &str = datasets!();
+
+pub(crate) const DATASET: &str = concat!(datasets!(), " AND d.name = $1");
+
+/// What any change of a dataset changes: numbers of snapshots are never given twice.
+macro_rules! marks {
+    ($of:literal) => {
+        concat!(
+            "SELECT d.name, d.namespace, d.checked_at, MAX(s.number) AS current, COUNT(*) AS retained
+            FROM datasets d JOIN snapshots s ON s.dataset = d.name
+            WHERE d.retired_at IS NULL",
+            $of,
+            " GROUP BY d.name, d.namespace, d.checked_at"
+        )
+    };
+}
+
+pub(crate) const MARKS: &str = marks!("");
+
+pub(crate) const MARK: &str = marks!(" AND d.name = $1");
 
 pub(crate) const CURRENT_COLUMNS: &str = "
     SELECT c.snapshot, c.name, c.column_type, c.nullable, c.role, c.unit, c.description, c.few_values
@@ -58,6 +84,8 @@ pub(crate) const CURRENT_COLUMNS: &str = "
     ORDER BY c.snapshot, c.position";
 
 pub(crate) const SUMMARIES: &str = "SELECT dataset, id, created_at, row_count FROM snapshots ORDER BY dataset, number";
+
+pub(crate) const SUMMARIES_OF: &str = "SELECT dataset, id, created_at, row_count FROM snapshots WHERE dataset = $1 ORDER BY number";
 
 /// An id may be in the history twice; the newest counts.
 pub(crate) const SNAPSHOT: &str =

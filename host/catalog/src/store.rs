@@ -10,7 +10,7 @@ use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile
 
 use crate::{
     Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent,
-    ReleaseId, ReleaseUse, Reserved, Retention, Revisions, Settlement, Standing, StoreDescription, Trial, UsageCount,
+    ReleaseId, ReleaseUse, Reserved, Retention, Revisions, Settlement, Shelf, Standing, StoreDescription, Trial, UsageCount,
 };
 
 /// A catalogue in some database, shared by every host and by every command that runs beside them.
@@ -43,8 +43,16 @@ pub trait Store: Send + Sync + 'static {
     /// Wakes when the database tells of a change, which is sooner than asking finds out. None: it tells nothing.
     fn moves(&self) -> Option<watch::Receiver<()>>;
 
-    /// Every dataset that is not retired, sorted by name, as of one instant.
-    async fn datasets(&self) -> Result<Vec<Dataset>, Failure>;
+    /// Every dataset that is not retired, as of one instant. Only what has moved since `known` was read is read again.
+    async fn shelf(&self, known: &Shelf) -> Result<Shelf, Failure>;
+
+    /// [`Store::shelf`] from scratch, sorted by name.
+    async fn datasets(&self) -> Result<Vec<Dataset>, Failure> {
+        Ok(self.shelf(&Shelf::default()).await?.sorted().iter().map(|dataset| Dataset::clone(dataset)).collect())
+    }
+
+    /// One of them; none when there is none or it is retired.
+    async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, Failure>;
 
     /// A retained snapshot; none when it was dropped or never existed ([`Store::standing`] tells).
     async fn snapshot(&self, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, Failure>;

@@ -43,6 +43,7 @@ macro_rules! every_rule {
             history: a_fresh_catalogue_is_empty,
             history: a_snapshot_comes_back_as_it_went_in,
             history: datasets_are_sorted_by_name,
+            history: what_moved_is_read_again_and_nothing_else,
             history: the_newest_commit_is_current,
             history: the_same_snapshot_only_moves_checked_at_contract_7,
             history: a_file_written_anew_replaces_the_old_one_and_the_snapshot_keeps_its_age,

@@ -24,7 +24,7 @@ struct Line {
 
 pub(super) fn measure(bench: &Bench<'_>, figures: &mut Figures) -> Result<()> {
     let mut run = bench.repository.cargo();
-    run.args(["bench", "--package", "yearbook-tests", "--bench", "encode"]);
+    run.args(["bench", "--workspace", "--bench", "encode"]);
     run.env("YEARBOOK_PEERS_PYTHON", &bench.python).env("YEARBOOK_BENCH_RUNS", bench.wanted.runs.to_string());
     println!("-- encode: some minutes; nothing is printed until it is done");
     let printed = command::output(&mut run)?;

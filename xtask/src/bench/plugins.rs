@@ -35,7 +35,7 @@ const POLL: Duration = Duration::from_millis(5);
 /// Instances, crossing and loading.
 pub(super) fn measure(bench: &Bench<'_>, figures: &mut Figures) -> Result<()> {
     let mut run = bench.repository.cargo();
-    run.args(["bench", "--package", "yearbook-tests", "--bench", "plugins"]);
+    run.args(["bench", "--workspace", "--bench", "plugins"]);
     run.env("YEARBOOK_BENCH_RUNS", bench.wanted.runs.to_string());
     println!("-- plugins: nothing is printed until it is done");
     let printed = command::output(&mut run)?;

@@ -77,7 +77,7 @@ pub(super) fn measure(site: &Site<'_>, seconds: u32) -> Result<Costs> {
             Kind::Cached | Kind::Page | Kind::Limited => ask("/data"),
             Kind::Year => ask("/data?start=2020-01-01&end=2020-12-31&limit=1000"),
             Kind::Metadata => ask(""),
-            Kind::Export => ask("/data?limit=0&format=csv"),
+            Kind::Export => ask("/data?start=0001-01-01&limit=0&format=csv"),
         };
         let cost = if kind == Kind::Export { exports(site, &host, &ask)? } else { requests(site, &host, kind, &ask, seconds)? };
         println!("   {}: {cost:?}", kind.name());

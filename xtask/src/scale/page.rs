@@ -10,7 +10,24 @@ use crate::bench::page::number;
 
 const TIMES: [f64; 4] = [1.0, 10.0, 100.0, 1_000.0];
 
-const AFTER: &str = "";
+const AFTER: &str = "
+Where measured tables are small, nothing had to be read twice: pages and footers stay in memory (`cache` of [operations.md](operations.md)). With many large tables asked for in turn, reads are what
+`yearbook_storage_reads_total` says. Lines through two points say nothing of what happens far beyond them: the last row is an order of magnitude, not a plan.
+
+## What gives way first
+**One time.** Nothing: a machine of a few cores serves it, and a second one is for when the first is replaced. SQLite on one machine does; PostgreSQL is what lets there be two.
+
+**Ten times.** *The network to clients*: most bytes are those of the few large exports, as the mix has it. What helps is there: clients that send `Accept-Encoding` get less, unchanged responses are 304, Parquet is a fraction of CSV, and whole
+files leave from the object store where `storage.bulk = \"redirect\"` ([s3.md](s3.md)). Hosts are added as cores are wanted; they share nothing but the database and the store.
+
+**A hundred times.** *`/v1/datasets`* is one document of all datasets by the specification: a host renders it once after each change and sends it to whoever has not the newest (304 else), but clients have to read it. Pages of it would be a new
+version of the interface. *The catalogue* is read again at each refresh: only what moved ([0180](decisions/0180-what-moved-is-read-again.md)), yet the marks of all datasets are asked for, and publications within 50 ms are read as one; the column \"part of a host's time\"
+says when that ends. Then datasets are divided over several catalogues, each a service of its own behind one proxy: nothing in a request needs two of them but the key.
+
+**A thousand times.** *Counting quotas*: each request of a limited plan is one statement on its key's row before the work begins, and a database's cores end where the table says. Keys can be divided over databases without changing what is
+promised; handing out quotas in portions to hosts would be cheaper still, but a host would then refuse what another has left, so it is not done. *Reads of the store*, if they are not served from memory, want many prefixes or a cache of
+files on each host, which there is not yet.
+";
 
 /// The whole page.
 pub(super) fn render(command: &str, machine: &str, measured: &[Measured]) -> Result<String> {

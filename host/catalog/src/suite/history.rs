@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
-use yearbook_domain::{Millis, Plan};
+use yearbook_domain::{Millis, Namespace, Plan};
 
 use super::Place;
 use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, bare_snapshot, commit, issue_key, name, publication, publish, snapshot};
-use crate::{Committed, Publication, Retention, Standing, Store, UsageCount};
+use crate::{Committed, Publication, Retention, Shelf, Standing, Store, UsageCount};
 
 pub(crate) async fn a_fresh_catalogue_is_empty(place: Place) {
     let store = place.host().await;
@@ -45,6 +45,52 @@ pub(crate) async fn datasets_are_sorted_by_name(place: Place) {
     }
     let names: Vec<String> = store.datasets().await.unwrap().iter().map(|dataset| dataset.name.to_string()).collect();
     assert_eq!(names, ["a1", "a_b", "ab", "cpi", "rent"]);
+}
+
+pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: Place) {
+    let (writer, reader) = (place.host().await, place.host().await);
+    publish(&*writer, "still", "one", TODAY).await;
+    let mut known = reader.shelf(&Shelf::default()).await.unwrap();
+    let still = Arc::clone(known.get("still").unwrap());
+    let file = "f".repeat(64);
+    for step in 0..8 {
+        match step {
+            0 => publish(&*writer, "cpi", "a", TODAY - 70 * DAY).await,
+            1 => publish(&*writer, "cpi", "b", TODAY - 50 * DAY).await,
+            // Looked at again, and nothing new.
+            2 => publish(&*writer, "cpi", "b", TODAY).await,
+            3 => {
+                let mut renewed = publication("cpi", "b", TODAY);
+                renewed.snapshot.file.sha256 = file.clone();
+                commit(&*writer, &renewed, Retention::default()).await.unwrap();
+            }
+            4 => {
+                let moved = Publication { namespace: Namespace::parse("rents").unwrap(), ..publication("cpi", "b", TODAY) };
+                commit(
+                    &*writer,
+                    &Publication { snapshot: known.get("cpi").unwrap().current.as_ref().clone(), ..moved },
+                    Retention::default(),
+                )
+                .await
+                .unwrap();
+            }
+            5 => assert_eq!(writer.retain(FORGETFUL, false).await.unwrap().len(), 1),
+            6 => assert!(writer.retire(&name("cpi")).await.unwrap()),
+            // So many that all are read.
+            _ => {
+                for number in 0..40 {
+                    publish(&*writer, &format!("many_{number}"), &format!("m{number}"), TODAY).await;
+                }
+            }
+        }
+        let now = reader.shelf(&known).await.unwrap();
+        assert_eq!(now.sorted(), reader.shelf(&Shelf::default()).await.unwrap().sorted(), "{step}");
+        assert_ne!(now.sorted(), known.sorted(), "{step}");
+        let alone = reader.dataset(&name("cpi")).await.unwrap();
+        assert_eq!(alone.as_ref(), now.get("cpi").map(Arc::as_ref), "{step}");
+        assert_eq!(Arc::ptr_eq(now.get("still").unwrap(), &still), step < 7, "{step}");
+        known = now;
+    }
 }
 
 pub(crate) async fn the_newest_commit_is_current(place: Place) {

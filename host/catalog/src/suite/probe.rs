@@ -12,7 +12,7 @@ use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile
 
 use crate::{
     Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent,
-    ReleaseId, ReleaseUse, Reserved, Retention, Revisions, Settlement, Standing, Store, StoreDescription, Trial, UsageCount,
+    ReleaseId, ReleaseUse, Reserved, Retention, Revisions, Settlement, Shelf, Standing, Store, StoreDescription, Trial, UsageCount,
 };
 
 pub(super) struct Probe {
@@ -89,8 +89,11 @@ impl Store for Probe {
     fn moves(&self) -> Option<watch::Receiver<()>> {
         self.inner.moves()
     }
-    async fn datasets(&self) -> Result<Vec<Dataset>, Failure> {
-        self.asked()?.datasets().await
+    async fn shelf(&self, known: &Shelf) -> Result<Shelf, Failure> {
+        self.asked()?.shelf(known).await
+    }
+    async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, Failure> {
+        self.asked()?.dataset(name).await
     }
     async fn snapshot(&self, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, Failure> {
         self.asked()?.snapshot(dataset, id).await

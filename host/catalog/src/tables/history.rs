@@ -5,10 +5,38 @@ use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile
 
 use super::{changes, loose};
 use crate::rows::{FileRow, SnapshotRow, assemble};
+use crate::shelf::{Mark, Shelf};
 use crate::words::{Place, list, whole, word};
 use crate::{Committed, Dropped, Publication, Retention, Standing, statements};
 
-pub(crate) async fn datasets(connection: &mut Connection<'_>) -> Result<Vec<Dataset>, sqlx::Error> {
+/// Datasets that have moved and are read one by one; of more, everything is read.
+const ONE_BY_ONE: usize = 32;
+
+/// What is served, where `known` is what was served some time ago.
+pub(crate) async fn shelf(connection: &mut Connection<'_>, known: &Shelf) -> Result<Shelf, sqlx::Error> {
+    let marks: Vec<Mark> = connection.query(statements::MARKS).all().await?;
+    let moved: Vec<Mark> = marks.iter().filter(|mark| !known.has(mark)).cloned().collect();
+    let read = if moved.len() > ONE_BY_ONE { datasets(connection).await? } else { some(connection, &moved).await? };
+    Ok(known.moved(marks, read))
+}
+
+/// One of what is served.
+pub(crate) async fn dataset(connection: &mut Connection<'_>, name: &DatasetName) -> Result<Option<Dataset>, sqlx::Error> {
+    let mark: Option<Mark> = connection.query(statements::MARK).bind(name.as_str()).optional().await?;
+    Ok(some(connection, mark.as_slice()).await?.pop())
+}
+
+async fn some(connection: &mut Connection<'_>, moved: &[Mark]) -> Result<Vec<Dataset>, sqlx::Error> {
+    let (mut datasets, mut columns, mut summaries) = (Vec::new(), Vec::new(), Vec::new());
+    for Mark { name, current, .. } in moved {
+        datasets.extend(connection.query(statements::DATASET).bind(name.as_str()).optional().await?);
+        columns.extend(connection.query(statements::COLUMNS).bind(*current).all().await?);
+        summaries.extend(connection.query(statements::SUMMARIES_OF).bind(name.as_str()).all().await?);
+    }
+    assemble(datasets, columns, summaries)
+}
+
+async fn datasets(connection: &mut Connection<'_>) -> Result<Vec<Dataset>, sqlx::Error> {
     let datasets = connection.query(statements::DATASETS).all().await?;
     let columns = connection.query(statements::CURRENT_COLUMNS).all().await?;
     let summaries = connection.query(statements::SUMMARIES).all().await?;

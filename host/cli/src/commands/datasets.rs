@@ -106,8 +106,7 @@ async fn retire(context: &Context, store: Arc<dyn Store>, name: &DatasetName) ->
 }
 
 async fn find(store: &dyn Store, name: &DatasetName) -> anyhow::Result<Dataset> {
-    let found = store.datasets().await.context("cannot read datasets")?.into_iter().find(|dataset| dataset.name == *name);
-    match found {
+    match store.dataset(name).await.context("cannot read datasets")? {
         Some(dataset) => Ok(dataset),
         None => Err(unknown(store, name).await),
     }

@@ -55,8 +55,7 @@ pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<
 async fn one(context: &Context, store: &dyn Store, files: &Files, workers: &Arc<Workers>, path: &Path) -> anyhow::Result<Published> {
     let package = Package::open(path)?;
     let progress = PublishProgress::new(context.output, package.name().as_str());
-    let datasets = store.datasets().await.context("cannot read what is published")?;
-    let current = datasets.into_iter().find(|dataset| dataset.name == *package.name()).map(|dataset| dataset.current);
+    let current = store.dataset(package.name()).await.context("cannot read what is published")?.map(|dataset| dataset.current);
     let draft = publish(files, workers, &package, current.as_deref(), &progress).await?;
     progress.finish();
     let publication = Publication {
