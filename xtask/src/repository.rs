@@ -59,9 +59,14 @@ impl Repository {
         base.unwrap_or_else(|| self.root.join("target")).join("yearbook")
     }
 
-    /// The cargo that runs this xtask, at the top of the tree.
+    /// The cargo that runs this xtask, at the top of the tree, as if it were called by hand: what cargo tells programs that it runs of
+    /// themselves reaches build scripts otherwise, and ring is built again for each clone, with all that stands on it.
     pub(crate) fn cargo(&self) -> Command {
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let of_ourselves = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+        for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(of_ourselves)) {
+            cargo.env_remove(name);
+        }
         cargo.current_dir(&self.root).env("CARGO_TARGET_DIR", self.target());
         cargo
     }

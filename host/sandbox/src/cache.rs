@@ -4,6 +4,7 @@
 //! Holds the sandbox's only `unsafe`.
 
 mod seal;
+mod sweep;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -21,7 +22,8 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// Uses `folder` with the secret in the file `key`, making both (modes 0700 and 0600) when they are not there.
+    /// Uses `folder` with the secret in the file `key`, making both (modes 0700 and 0600) when they are not there. What nobody needs any
+    /// more is removed from it.
     ///
     /// # Errors
     /// [`Failure::Cache`] when they cannot be made, when others can write the folder, or when others can read the secret.
@@ -32,6 +34,7 @@ impl Cache {
         if writable_by_others(&metadata) {
             return Err(failure("others can write it, and machine code is loaded from it; run chmod 700 on it".into()));
         }
+        sweep::sweep(folder);
         let seal = Seal::open(key).map_err(|reason| failure(format!("its key {}: {reason}", key.display())))?;
         Ok(Self { folder: folder.to_owned(), seal })
     }
@@ -45,7 +48,7 @@ impl Cache {
         compile: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<(Component, bool), E> {
         let environment = environment(engine);
-        let path = self.folder.join(format!("{digest}-{environment:016x}.cwasm"));
+        let path = self.folder.join(format!("{digest}-{environment:016x}.{}", sweep::ENTRY));
         let name = format!("{digest} {environment:016x}");
         if let Some(component) = self.load(engine, &path, &name) {
             return Ok((component, true));
@@ -68,6 +71,7 @@ impl Cache {
             return None;
         };
         let component = trusted(engine, artifact);
+        sweep::used(path);
         component
             .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "a cached plugin does not fit; compiling it again"))
             .ok()
@@ -93,7 +97,7 @@ pub(crate) fn environment(engine: &Engine) -> u64 {
 
 /// Writes beside and renames, so that a reader sees all of it or nothing.
 fn store(path: &Path, seal: &[u8], artifact: &[u8]) -> std::io::Result<()> {
-    let partial = path.with_extension(format!("{}.partial", std::process::id()));
+    let partial = path.with_extension(format!("{}.{}", std::process::id(), sweep::PARTIAL));
     std::fs::write(&partial, [seal, artifact].concat())?;
     std::fs::rename(&partial, path)
 }

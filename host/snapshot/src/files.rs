@@ -10,6 +10,7 @@ mod held;
 mod link;
 mod local;
 mod probe;
+mod requests;
 mod s3;
 mod store;
 mod stream;
@@ -36,6 +37,7 @@ pub use self::held::{Held, Leftover};
 
 use self::counts::Counters;
 use self::local::Local;
+use self::requests::Requests;
 use self::s3::Bucket;
 use self::sums::Sums;
 
@@ -65,6 +67,7 @@ struct Remote {
     settings: StoreSettings,
     /// The bucket, where it is one: it signs addresses.
     bucket: Option<Arc<Bucket>>,
+    requests: Arc<Requests>,
 }
 
 impl Files {
@@ -194,7 +197,7 @@ impl Files {
     /// What reading has cost so far.
     #[must_use]
     pub fn counts(&self) -> StorageCounts {
-        self.counters.read()
+        self.counters.read(&self.remote.requests)
     }
 
     /// Whether stored files lie in a folder of this machine, so that reading them never waits for a network.

@@ -127,3 +127,31 @@ async fn two_hundred_clients_that_stop_reading_do_not_stop_others() {
     stop.send(()).unwrap();
     server.await.unwrap().unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_nobody_asked_for_is_not_taken() {
+    /// What sockets hold on both sides, and more.
+    const TAKEN: usize = 32 << 20;
+    let app = TestApp::start().await;
+    let (address, _stop, _server) = socket(&app).await;
+    for framing in ["Content-Length: 100000000000", "Transfer-Encoding: chunked"] {
+        let mut client = TcpStream::connect(address).await.unwrap();
+        client.write_all(format!("GET /health HTTP/1.1\r\nHost: t\r\n{framing}\r\n\r\n").as_bytes()).await.unwrap();
+        let chunk = [b"10000\r\n".as_slice(), &[b'x'; 65_536], b"\r\n"].concat();
+        let mut sent = 0;
+        // Whoever goes on sending is told, or is not read from.
+        while sent < TAKEN {
+            match tokio::time::timeout(Duration::from_secs(2), client.write_all(&chunk)).await {
+                Ok(Ok(())) => sent += chunk.len(),
+                _ => break,
+            }
+        }
+        assert!(sent < TAKEN, "{framing}");
+    }
+    // The answer does not wait for the body.
+    let mut client = TcpStream::connect(address).await.unwrap();
+    client.write_all(b"GET /health HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\n").await.unwrap();
+    let mut begun = [0; 12];
+    tokio::time::timeout(Duration::from_secs(5), client.read_exact(&mut begun)).await.unwrap().unwrap();
+    assert_eq!(&begun, b"HTTP/1.1 200");
+}

@@ -51,8 +51,13 @@ async fn what_passes_is_got_over_and_no_byte_is_wrong() {
         // The first is for the checksums, the second for the file.
         for request in [0, 1] {
             s3.fail_after(request, fault);
-            let got = open(&s3).get_range(&file, 10..LENGTH as u64).await;
+            let (files, before) = (open(&s3), s3.requests());
+            let got = files.get_range(&file, 10..LENGTH as u64).await;
             assert_eq!(got.unwrap(), content[10..], "{fault:?}, request {request}");
+            // For whoever watches: every attempt, and those that came to nothing before their body.
+            let (counts, no_answer) = (files.counts(), matches!(fault, Fault::Status(_) | Fault::Reset | Fault::Silent));
+            assert_eq!(counts.requests, s3.requests() - before, "{fault:?}, request {request}");
+            assert_eq!(counts.failed_requests, u64::from(no_answer), "{fault:?}, request {request}");
         }
     }
 }

@@ -32,7 +32,8 @@ pub(super) fn publish(bench: &Bench<'_>, binary: &Path, data_dir: &Path) -> Resu
     descriptors.push(renamed(&areas, &areas, "areas", |_| ())?);
     descriptors.push(places(&areas, &folder.join("places"))?);
     for number in 4..=DATASETS {
-        descriptors.push(small(&folder, number)?);
+        // One row, to be one of many datasets.
+        descriptors.push(generate::one_of_many(number, 1, 1, &folder)?);
     }
     published(binary, data_dir, &descriptors)
 }
@@ -75,42 +76,6 @@ fn places(areas: &Path, folder: &Path) -> Result<PathBuf> {
             fields.retain(|field| field["name"] != "geometry_wkt");
         }
     })
-}
-
-/// One row, to be one of many datasets.
-fn small(packages: &Path, number: u64) -> Result<PathBuf> {
-    let name = format!("series_{number:04}");
-    let folder = packages.join(&name);
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    write(&folder.join("table.csv"), "date,value\n2020-01-01,1.5\n")?;
-    let descriptor = json!({
-        "name": name,
-        "title": format!("SYNTHETIC: series {number}"),
-        "description": "SYNTHETIC data: one row, so that there is one dataset more. It says nothing about the world.",
-        "licenses": [{ "name": "CC0-1.0", "title": "CC0 1.0 Universal", "path": "https://creativecommons.org/publicdomain/zero/1.0/" }],
-        "sources": [{ "title": "Made by cargo xtask bench" }],
-        "resources": [{
-            "name": name,
-            "path": "table.csv",
-            "format": "csv",
-            "schema": {
-                "fields": [{ "name": "date", "type": "date" }, { "name": "value", "type": "number" }],
-                "primaryKey": ["date"],
-            },
-        }],
-        "yearbook": {
-            "namespace": "synthetic",
-            "source": "Yearbook benchmark",
-            "attribution_text": "Synthetic row made by `cargo xtask bench`; not a statistic",
-            "refresh_cadence": "weekly",
-            "date_filter_column": "date",
-            "layout": "wide",
-            "bulk_redistribution": true,
-        },
-    });
-    let path = folder.join("datapackage.json");
-    write(&path, &descriptor.to_string())?;
-    Ok(path)
 }
 
 /// A copy of a descriptor under another name; `change` is given its resource.

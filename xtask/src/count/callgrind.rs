@@ -29,6 +29,8 @@ pub(super) fn counts(repository: &Repository) -> Result<Counts> {
 /// Instructions of a whole run.
 fn collected(program: &Path, name: &str, rounds: &str) -> Result<f64> {
     let mut run = Command::new("valgrind");
+    // Threads that look for work take instructions that depend on nothing but chance.
+    run.env("RAYON_NUM_THREADS", "1");
     run.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program).args([name, rounds]);
     let output = run.output().with_context(|| format!("cannot run {}", command::shown(&run)))?;
     let said = String::from_utf8_lossy(&output.stderr);

@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
@@ -122,4 +123,33 @@ fn of_many_that_make_a_secret_at_once_all_have_the_same() {
     });
     assert!(seals.iter().all(|seal| *seal == seals[0]));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing half-written stays");
+}
+
+#[test]
+fn what_no_start_has_used_for_a_month_goes_and_what_is_used_stays() {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    let host = Host::new();
+    let cache = host.cache("key");
+    let aged = |path: &Path, days: u32| {
+        std::fs::File::options().append(true).open(path).unwrap().set_modified(SystemTime::now() - DAY * days).unwrap();
+    };
+    for (digest, days) in [("fresh", 0), ("used", 29), ("unused", 31)] {
+        host.compiles(&cache, &host.engine, digest);
+        aged(&host.entry(digest), days);
+    }
+    let partial = |name: &str, days| {
+        let path = host.entry("fresh").with_file_name(name);
+        std::fs::write(&path, "half").unwrap();
+        aged(&path, days);
+        path
+    };
+    let (abandoned, written, strange) = (partial("x.1.partial", 2), partial("x.2.partial", 0), partial("notes.txt", 400));
+    assert!(!host.compiles(&host.cache("key"), &host.engine, "used"));
+    assert!(!abandoned.exists() && written.exists() && strange.exists());
+    assert!(host.compiles(&host.cache("key"), &host.engine, "unused"), "swept");
+
+    aged(&host.entry("fresh"), 31);
+    assert!(!host.compiles(&cache, &host.engine, "fresh"), "used now, which counts from now on");
+    host.cache("key");
+    assert!(!host.compiles(&cache, &host.engine, "fresh"));
 }

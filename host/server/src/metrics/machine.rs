@@ -29,7 +29,13 @@ fn reading(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
     let storage = state.files.counts();
     counter("yearbook_storage_reads", "Reads of stored files.", storage.reads)?;
     counter("yearbook_storage_read_bytes", "Bytes read of stored files, whole blocks.", storage.bytes)?;
-    counter("yearbook_storage_read_failures", "Reads of stored files that failed: missing, damaged or refused.", storage.failures)
+    counter("yearbook_storage_read_failures", "Reads of stored files that failed: missing, damaged or refused.", storage.failures)?;
+    counter("yearbook_storage_requests", "Requests to a store on the network, every attempt by itself.", storage.requests)?;
+    counter(
+        "yearbook_storage_request_failures",
+        "Requests to a store on the network that were answered by 5xx or 429, or not at all; most are made again.",
+        storage.failed_requests,
+    )
 }
 
 fn caches(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {

@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
+use super::requests::Requests;
 use crate::Failure;
 
-/// Reads of stored files since the start; those of publishing are not among them.
+/// What stored files have cost since the start. Reads are those of responses, not of publishing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StorageCounts {
     /// Reads, of one or several ranges each.
@@ -15,6 +16,10 @@ pub struct StorageCounts {
     pub bytes: u64,
     /// Reads that failed: missing, damaged or refused.
     pub failures: u64,
+    /// Requests to a store on the network, publishing and every attempt included.
+    pub requests: u64,
+    /// Those that were answered by 5xx or 429, or not at all.
+    pub failed_requests: u64,
 }
 
 #[derive(Debug, Default)]
@@ -34,8 +39,9 @@ impl Counters {
         };
     }
 
-    pub(super) fn read(&self) -> StorageCounts {
+    pub(super) fn read(&self, requests: &Requests) -> StorageCounts {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        StorageCounts { reads: read(&self.reads), bytes: read(&self.bytes), failures: read(&self.failures) }
+        let (requests, failed_requests) = requests.read();
+        StorageCounts { reads: read(&self.reads), bytes: read(&self.bytes), failures: read(&self.failures), requests, failed_requests }
     }
 }

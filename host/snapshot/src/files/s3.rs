@@ -9,6 +9,7 @@ use object_store::path::Path as Key;
 use object_store::prefix::PrefixStore;
 use object_store::{BackoffConfig, ClientConfigKey, RetryConfig};
 
+use super::requests::{Counting, Requests};
 use crate::settings::StoreSettings;
 
 /// First wait before a request is made again; the next are longer, by chance.
@@ -23,11 +24,16 @@ const PREFIX: &str = "AWS_";
 /// The objects below a prefix of a bucket.
 pub(super) type Bucket = PrefixStore<AmazonS3>;
 
-/// Opens `place`, which is `//bucket` or `//bucket/prefix`. Asks nobody.
+/// Opens `place`, which is `//bucket` or `//bucket/prefix`, and counts what it is asked from then on. Asks nobody.
 ///
 /// # Errors
 /// A sentence that says what is wrong.
-pub(super) fn open(place: &str, settings: &StoreSettings, variables: &[(String, String)]) -> Result<Arc<Bucket>, String> {
+pub(super) fn open(
+    place: &str,
+    settings: &StoreSettings,
+    variables: &[(String, String)],
+    requests: &Arc<Requests>,
+) -> Result<Arc<Bucket>, String> {
     let place = place.strip_prefix("//").ok_or("names no bucket")?;
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'-');
@@ -51,6 +57,8 @@ pub(super) fn open(place: &str, settings: &StoreSettings, variables: &[(String, 
         max_retries: settings.retries,
         retry_timeout: settings.answer(),
     };
-    let store = builder.with_bucket_name(bucket).with_retry(retry).build().map_err(|error| error.to_string())?;
+    let counting = Counting(Arc::clone(requests));
+    let store =
+        builder.with_bucket_name(bucket).with_retry(retry).with_http_connector(counting).build().map_err(|error| error.to_string())?;
     Ok(Arc::new(PrefixStore::new(store, prefix)))
 }

@@ -30,8 +30,9 @@ pub(super) fn open(url: &str, settings: &StoreSettings, variables: &[(String, St
             absolute => folder(PathBuf::from(absolute.unwrap_or(path))),
         },
         Some(("s3", place)) => {
-            let bucket = s3::open(place, settings, variables).map_err(|why| refuse(&why))?;
-            Ok(Files::new(Arc::clone(&bucket) as _, None, Remote { settings: *settings, bucket: Some(bucket) }))
+            let requests = Arc::default();
+            let bucket = s3::open(place, settings, variables, &requests).map_err(|why| refuse(&why))?;
+            Ok(Files::new(Arc::clone(&bucket) as _, None, Remote { settings: *settings, bucket: Some(bucket), requests }))
         }
         _ => Err(refuse("is of no known kind")),
     }

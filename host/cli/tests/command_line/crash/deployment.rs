@@ -8,29 +8,38 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use yearbook_catalog::{DatabaseSettings, sqlite_url};
 use yearbook_snapshot::{Files, StoreSettings};
+use yearbook_tests::app::S3;
 
 use crate::binary::{Said, Yearbook};
+
+/// Where objects are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A folder in the data directory.
+    Folder,
+    /// An S3 server in this process.
+    S3,
+}
 
 /// A deployment of its own.
 pub(super) struct Deployment {
     pub(super) yearbook: Yearbook,
-    /// Address of the object store; none: a folder in the data directory.
-    store: Option<String>,
+    s3: Option<S3>,
     runtime: tokio::runtime::Runtime,
 }
 
 impl Deployment {
-    pub(super) fn new() -> Self {
-        let yearbook = Yearbook::new();
-        let own = yearbook.path("").file_name().map(|name| name.to_string_lossy().trim_start_matches('.').to_owned());
-        let store = std::env::var("YEARBOOK_TEST_CRASH_STORE").ok();
-        let store = store.map(|url| format!("{}/{}", url.trim_end_matches('/'), own.unwrap()));
-        Self { yearbook, store, runtime: tokio::runtime::Runtime::new().unwrap() }
+    pub(super) fn new(place: Place) -> Self {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let s3 = (place == Place::S3).then(|| runtime.block_on(S3::start()));
+        Self { yearbook: Yearbook::new(), s3, runtime }
     }
 
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.yearbook.command(arguments);
-        command.envs(self.store.iter().map(|url| ("YEARBOOK_STORAGE_URL", url)));
+        if let Some(s3) = &self.s3 {
+            command.env("YEARBOOK_STORAGE_URL", &s3.url).envs(s3.variables());
+        }
         command.env("YEARBOOK_LIMITS__BURST_PER_SECOND", "0");
         // What is dropped is a part of what is tried.
         command.env("YEARBOOK_STORAGE__RETAIN_SNAPSHOTS", "3").env("YEARBOOK_STORAGE__RETAIN_HOURS", "0");
@@ -53,10 +62,9 @@ impl Deployment {
     /// Asserts that whatever the catalogue names is in the store, byte for byte, and that nothing there has a name that is not its own.
     pub(super) fn is_whole(&self, seen: &mut HashSet<String>) {
         self.runtime.block_on(self.named_files_are_whole());
-        if self.store.is_none() {
-            for folder in ["snapshots", "plugins"] {
-                objects_are_whole(&self.yearbook.path("yearbook-data/objects").join(folder), seen);
-            }
+        let objects = self.s3.as_ref().map_or_else(|| self.yearbook.path("yearbook-data/objects"), S3::below);
+        for folder in ["snapshots", "plugins"] {
+            objects_are_whole(&objects.join(folder), seen);
         }
     }
 
@@ -66,8 +74,9 @@ impl Deployment {
             return;
         }
         let store = yearbook_catalog::open(&sqlite_url(&data.join("yearbook.db")), &DatabaseSettings::default()).await.unwrap();
-        let url = self.store.clone().unwrap_or_else(|| format!("file:{}", data.join("objects").display()));
-        let files = Files::open_with(&url, &StoreSettings::default(), &std::env::vars().collect::<Vec<_>>()).unwrap();
+        let folder = || (format!("file:{}", data.join("objects").display()), Vec::new());
+        let (url, variables) = self.s3.as_ref().map_or_else(folder, |s3| (s3.url.clone(), s3.variables()));
+        let files = Files::open_with(&url, &StoreSettings::default(), &variables).unwrap();
         for file in store.referenced_files().await.unwrap() {
             // Every block is compared with its checksum.
             let read = files.get_range(&file, 0..file.bytes).await;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::deployment::Deployment;
+use super::deployment::{Deployment, Place};
 use super::points::{Moments, Tally, measured, of_a_kind};
 use super::reader::{Reading, Server};
 
@@ -34,7 +34,16 @@ fn releases(deployment: &Deployment, name: &str) -> (HashSet<String>, Option<Str
 
 #[test]
 fn install_killed_at_any_point_leaves_the_last_release_serving() {
-    let deployment = Deployment::new();
+    install_killed_at_any_point_leaves_the_last_release_serving_in(Place::Folder);
+}
+
+#[test]
+fn install_killed_at_any_point_leaves_the_last_release_serving_on_s3() {
+    install_killed_at_any_point_leaves_the_last_release_serving_in(Place::S3);
+}
+
+fn install_killed_at_any_point_leaves_the_last_release_serving_in(place: Place) {
+    let deployment = Deployment::new(place);
     let (mut moments, mut seen) = (Moments::new(), HashSet::new());
     deployment.package(50, 1);
     deployment.run(&["publish", "tiny"]).ok();
@@ -81,16 +90,25 @@ fn install_killed_at_any_point_leaves_the_last_release_serving() {
 
 #[test]
 fn the_first_install_killed_at_any_point_can_be_run_again() {
+    the_first_install_killed_at_any_point_can_be_run_again_in(Place::Folder);
+}
+
+#[test]
+fn the_first_install_killed_at_any_point_can_be_run_again_on_s3() {
+    the_first_install_killed_at_any_point_can_be_run_again_in(Place::S3);
+}
+
+fn the_first_install_killed_at_any_point_can_be_run_again_in(place: Place) {
     let mut moments = Moments::new();
     let install = |deployment: &Deployment| ["plugin", "install", &build(deployment, "r", 1), "--json"].map(str::to_owned);
     let takes = measured(|| {
-        let deployment = Deployment::new();
+        let deployment = Deployment::new(place);
         let arguments = install(&deployment);
         deployment.run(&arguments.each_ref().map(String::as_str)).ok();
     });
     let mut tally = Tally::new(takes);
     for _ in 0..of_a_kind().div_ceil(10) {
-        let deployment = Deployment::new();
+        let deployment = Deployment::new(place);
         let arguments = install(&deployment);
         let arguments = arguments.each_ref().map(String::as_str);
         tally.kill(&deployment, &arguments, moments.next());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::deployment::Deployment;
+use super::deployment::{Deployment, Place};
 use super::points::{Moments, Tally, measured, of_a_kind};
 use super::reader::{Reading, Server};
 use crate::serve::within_two_seconds;
@@ -21,7 +21,16 @@ fn current(deployment: &Deployment) -> Value {
 
 #[test]
 fn publish_killed_at_any_point_leaves_the_last_snapshot_served_contract_7() {
-    let deployment = Deployment::new();
+    publish_killed_at_any_point_leaves_the_last_snapshot_served_in(Place::Folder);
+}
+
+#[test]
+fn publish_killed_at_any_point_leaves_the_last_snapshot_served_on_s3_contract_7() {
+    publish_killed_at_any_point_leaves_the_last_snapshot_served_in(Place::S3);
+}
+
+fn publish_killed_at_any_point_leaves_the_last_snapshot_served_in(place: Place) {
+    let deployment = Deployment::new(place);
     let (mut moments, mut seen) = (Moments::new(), HashSet::new());
     let mut version = 0;
     let takes = measured(|| {
@@ -60,7 +69,16 @@ fn publish_killed_at_any_point_leaves_the_last_snapshot_served_contract_7() {
 
 #[test]
 fn gc_killed_at_any_point_loses_nothing_that_is_named() {
-    let deployment = Deployment::new();
+    gc_killed_at_any_point_loses_nothing_that_is_named_in(Place::Folder);
+}
+
+#[test]
+fn gc_killed_at_any_point_loses_nothing_that_is_named_on_s3() {
+    gc_killed_at_any_point_loses_nothing_that_is_named_in(Place::S3);
+}
+
+fn gc_killed_at_any_point_loses_nothing_that_is_named_in(place: Place) {
+    let deployment = Deployment::new(place);
     let (mut moments, mut seen) = (Moments::new(), HashSet::new());
     let mut version = 0;
     let mut publish = || {
@@ -92,9 +110,18 @@ fn gc_killed_at_any_point_loses_nothing_that_is_named() {
 
 #[test]
 fn the_first_publish_killed_at_any_point_can_be_run_again() {
+    the_first_publish_killed_at_any_point_can_be_run_again_in(Place::Folder);
+}
+
+#[test]
+fn the_first_publish_killed_at_any_point_can_be_run_again_on_s3() {
+    the_first_publish_killed_at_any_point_can_be_run_again_in(Place::S3);
+}
+
+fn the_first_publish_killed_at_any_point_can_be_run_again_in(place: Place) {
     let mut moments = Moments::new();
     let fresh = || {
-        let deployment = Deployment::new();
+        let deployment = Deployment::new(place);
         deployment.package(50, 1);
         deployment
     };
