@@ -13,8 +13,8 @@ use super::dictionary::Dictionary;
 /// requests that have nothing in common; the dashboards that everybody looks at are far fewer.
 const PAGES_IN_MEMORY: u64 = 64 << 20;
 
-/// Bytes of a page that is kept at most: of a mebibyte as it was written, in arrays that have room to grow. What is larger is one cell, or few.
-const PAGE_AT_MOST: usize = 2 << 20;
+/// Bytes of a page that is kept at most; what is larger is mostly geometry, read once and then not soon again.
+const PAGE_AT_MOST: usize = 1 << 20;
 
 /// Bytes of dictionaries, with their folded copies.
 const DICTIONARIES_IN_MEMORY: u64 = 64 << 20;
