@@ -19,7 +19,7 @@ use crate::repository::{Profile, Repository};
 use crate::server::Server;
 use crate::{command, packages};
 
-mod keys;
+pub(crate) mod keys;
 mod requests;
 
 /// Rows of the generated table: enough that streaming shows.
@@ -94,7 +94,7 @@ pub(crate) fn enterprise_key(binary: &Path, data_dir: &Path) -> Result<String> {
 
 /// A new key of `plan` for the data in `data_dir`.
 pub(crate) fn key(binary: &Path, data_dir: &Path, plan: &str) -> Result<String> {
-    Ok(keys::create(binary, data_dir, plan)?.key)
+    Ok(keys::create(yearbook(binary, data_dir), plan)?.key)
 }
 
 /// Names of the datasets that are there already.

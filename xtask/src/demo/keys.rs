@@ -5,6 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,8 @@ pub(crate) fn ensure(binary: &Path, data_dir: &Path) -> Result<Keys> {
     if let Some(keys) = read(&file).filter(|keys| valid.contains(&keys.enterprise.id) && valid.contains(&keys.free.id)) {
         return Ok(keys);
     }
-    let keys = Keys { enterprise: create(binary, data_dir, "enterprise")?, free: create(binary, data_dir, "free")? };
+    let issue = |plan| create(super::yearbook(binary, data_dir), plan);
+    let keys = Keys { enterprise: issue("enterprise")?, free: issue("free")? };
     let text = serde_json::to_string_pretty(&keys).context("cannot print the keys")?;
     // Readable by the owner alone.
     let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&file);
@@ -41,10 +43,9 @@ pub(crate) fn ensure(binary: &Path, data_dir: &Path) -> Result<Keys> {
     Ok(keys)
 }
 
-/// Issues a key of `plan`.
-pub(crate) fn create(binary: &Path, data_dir: &Path, plan: &str) -> Result<Key> {
-    let mut create = super::yearbook(binary, data_dir);
-    let text = command::output(create.args(["keys", "create", "--plan", plan, "--label", "demo", "--json"]))?;
+/// Has `yearbook`, which knows where its data is, issue a key of `plan`.
+pub(crate) fn create(mut yearbook: Command, plan: &str) -> Result<Key> {
+    let text = command::output(yearbook.args(["keys", "create", "--plan", plan, "--label", "demo", "--json"]))?;
     serde_json::from_str(&text).with_context(|| format!("`yearbook keys create --json` printed {text:?}"))
 }
 

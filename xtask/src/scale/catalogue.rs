@@ -9,7 +9,6 @@ use super::site::{Host, Site};
 use crate::bench::ask::Ask;
 use crate::bench::figures::median;
 use crate::bench::{client, machine, wrk};
-use crate::command;
 
 /// Starts and refreshes that are measured.
 const TIMES: u64 = 5;
@@ -101,7 +100,7 @@ fn refreshes(site: &Site<'_>, host: &Host, key: &str, list: &Ask) -> Result<Refr
     for edition in 2..2 + TIMES {
         let package = site.package(1, edition)?;
         let before = client::header(&ask, "etag")?;
-        command::output(site.yearbook().arg("publish").arg(package))?;
+        site.publish(&[package])?;
         let published = Instant::now();
         while client::header(&ask, "etag")? == before {
             if published.elapsed() > PATIENCE {

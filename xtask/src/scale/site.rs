@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
-use serde_json::Value;
 
 use crate::bench::machine;
 use crate::bench::process::{Process, TICKS};
@@ -84,9 +83,7 @@ impl<'a> Site<'a> {
 
     /// A new key of `plan`.
     pub(super) fn key(&self, plan: &str) -> Result<String> {
-        let text = command::output(self.yearbook().args(["keys", "create", "--plan", plan, "--json"]))?;
-        let created: Value = serde_json::from_str(&text).with_context(|| format!("`yearbook keys create --json` printed {text:?}"))?;
-        created["key"].as_str().map(str::to_owned).context("a key without a key")
+        Ok(demo::keys::create(self.yearbook(), plan)?.key)
     }
 
     /// Serves without bursts' limits, with a month that has room for a measurement, and with a cache of responses only where it is asked for.
@@ -117,8 +114,7 @@ impl Host {
 
 /// Processor time of a process, of its children, and of those that ended.
 fn tree(process: u32) -> Result<f64> {
-    let own = times(process).context("the database is gone")?.1;
-    let mut all = own;
+    let mut all = times(process).context("the database is gone")?.1;
     for entry in fs::read_dir("/proc").context("cannot list processes")?.flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
         // One that has just ended has no file, and its time is then its parent's.
