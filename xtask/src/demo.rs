@@ -17,7 +17,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use crate::generate::{self, Shape};
 use crate::repository::{Profile, Repository};
 use crate::server::Server;
-use crate::{command, packages};
+use crate::{command, packages, toolchain};
 
 pub(crate) mod keys;
 mod requests;
@@ -38,9 +38,10 @@ pub(crate) struct Wanted {
 }
 
 pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
-    heading("1 of 4: build (a first release build takes some 15 minutes on two cores)");
-    repository.build_plugins()?;
-    let binary = repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
+    heading("1 of 4: build (a quarter of an hour on two cores the first time)");
+    toolchain::ensure_target(repository.root())?;
+    let binary = repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Demo })?;
+    println!("The program is {}. To call it by its name:\n  {}", binary.display(), on_path(&binary));
 
     heading("2 of 4: publish the demo datasets and a made-up table of a million rows, install more formats");
     let mut descriptors = packages::descriptors(&repository.root().join("datasets"))?;
@@ -111,6 +112,11 @@ fn yearbook(binary: &Path, data_dir: &Path) -> Command {
     command
 }
 
+/// A line for a shell, after which `yearbook` is `binary`.
+fn on_path(binary: &Path) -> String {
+    format!("export PATH=\"{}:$PATH\"", binary.parent().unwrap_or(Path::new(".")).display())
+}
+
 /// Serves until the server ends or somebody presses Ctrl-C, which then reaches the server too.
 fn serve(binary: &Path, wanted: &Wanted, keys: &keys::Keys) -> Result<()> {
     let asked_to_end = Arc::new(AtomicBool::new(false));
@@ -118,7 +124,7 @@ fn serve(binary: &Path, wanted: &Wanted, keys: &keys::Keys) -> Result<()> {
         signal_hook::flag::register(signal, Arc::clone(&asked_to_end)).context("cannot watch for Ctrl-C")?;
     }
     let mut server = Server::start(binary, &wanted.data_dir, wanted.listen, None, &[])?;
-    println!("{}", requests::to_try(&server.base(), &keys.enterprise.key, ROWS));
+    println!("{}", requests::to_try(&server.base(), &keys.enterprise.key, ROWS, &on_path(binary), &wanted.data_dir));
     while !asked_to_end.load(Ordering::Relaxed) && !server.has_ended()? {
         sleep(Duration::from_millis(100));
     }

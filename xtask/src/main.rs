@@ -26,6 +26,7 @@ mod server;
 mod soak;
 mod spec;
 mod test;
+mod toolchain;
 
 use repository::Repository;
 

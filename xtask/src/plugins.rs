@@ -1,6 +1,6 @@
 //! Builds the guests: every folder under `plugins/` whose crate is a `cdylib` becomes the component
 //! `plugins/dist/<name>.wasm`. Same sources, same bytes, on every machine: paths are remapped, and
-//! nothing of the machine or the hour goes in. Needs rustup's target `wasm32-unknown-unknown`.
+//! nothing of the machine or the hour goes in.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +9,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-const TARGET: &str = "wasm32-unknown-unknown";
+use crate::toolchain::{self, GUEST_TARGET};
+
 /// The profile in the workspace's Cargo.toml whose bytes are released.
 pub(crate) const PROFILE: &str = "plugin";
 /// Measured: without bulk-memory encoders take 40 % longer. Relaxed SIMD stays off: its results differ
@@ -33,7 +34,7 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
     compile(root, &target_dir, profile, &packages)?;
     let dist = root.join("plugins/dist");
     fs::create_dir_all(&dist).with_context(|| format!("cannot make {}", dist.display()))?;
-    let built = target_dir.join(TARGET).join(if profile == "dev" { "debug" } else { profile });
+    let built = target_dir.join(GUEST_TARGET).join(if profile == "dev" { "debug" } else { profile });
     let mut components = Vec::new();
     for (name, package) in &packages {
         let module = built.join(format!("{}.wasm", package.replace('-', "_")));
@@ -74,18 +75,14 @@ fn target_dir(root: &Path) -> PathBuf {
 /// One call of cargo for all guests: they share what they depend on, and features of shared crates are
 /// the same in every build, without which digests would depend on what else was built.
 fn compile(root: &Path, target_dir: &Path, profile: &str, packages: &[(String, String)]) -> Result<()> {
-    let sysroot = output(Command::new("rustc").args(["--print", "sysroot"]))?;
-    ensure!(
-        Path::new(&sysroot).join("lib/rustlib").join(TARGET).is_dir(),
-        "the target {TARGET} is not installed; run `rustup target add {TARGET}`"
-    );
+    toolchain::ensure_target(root)?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.current_dir(root).args(["build", "--quiet", "--lib", "--target", TARGET, "--profile", profile]);
+    command.current_dir(root).args(["build", "--quiet", "--lib", "--target", GUEST_TARGET, "--profile", profile]);
     for (_, package) in packages {
         command.args(["--package", package]);
     }
-    command.env("CARGO_TARGET_DIR", target_dir).env("CARGO_ENCODED_RUSTFLAGS", flags(root, &sysroot)?);
+    command.env("CARGO_TARGET_DIR", target_dir).env("CARGO_ENCODED_RUSTFLAGS", flags(root, &toolchain::sysroot(root)?)?);
     // What a caller's cargo or shell sets for the host must not reach the guests.
     command.env_remove("RUSTFLAGS").env_remove("CARGO_BUILD_TARGET").env_remove("RUSTC_WRAPPER");
     let status = command.status().context("cannot run cargo")?;
@@ -94,7 +91,7 @@ fn compile(root: &Path, target_dir: &Path, profile: &str, packages: &[(String, S
 }
 
 /// Compiler flags, separated by 0x1f as cargo wants them.
-fn flags(root: &Path, sysroot: &str) -> Result<String> {
+fn flags(root: &Path, sysroot: &Path) -> Result<String> {
     let mut flags = format!("{FEATURES}\u{1f}{MEMORY}");
     let mut remap = |from: &Path, to: &str| -> Result<()> {
         let from = from.to_str().with_context(|| format!("{} is not UTF-8", from.display()))?;
@@ -103,7 +100,7 @@ fn flags(root: &Path, sysroot: &str) -> Result<String> {
     };
     remap(root, "/yearbook")?;
     remap(&cargo_home()?, "/cargo")?;
-    remap(Path::new(sysroot), "/rust")?;
+    remap(sysroot, "/rust")?;
     Ok(flags)
 }
 
@@ -113,12 +110,6 @@ fn cargo_home() -> Result<PathBuf> {
     }
     let home = std::env::home_dir().context("neither CARGO_HOME nor a home directory is set")?;
     Ok(home.join(".cargo"))
-}
-
-fn output(command: &mut Command) -> Result<String> {
-    let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
-    ensure!(output.status.success(), "{command:?} failed: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
 /// The component of a core module. Validated, and refused when it asks for more than `log`.

@@ -4,7 +4,7 @@
 use clap::ValueEnum;
 
 use crate::repository::Repository;
-use crate::{command, count, fleet, soak, spec};
+use crate::{command, count, fleet, soak, spec, toolchain};
 
 mod deploy;
 mod guide;
@@ -66,10 +66,12 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
         }
         return report.print();
     }
+    report.step("toolchain: rustfmt, clippy and the target of guests are there", || toolchain::ensure_all(repository));
     report.step("formatting: rustfmt would change nothing", || command::run(repository.cargo().args(["fmt", "--all", "--check"])));
     report.step("interface: what is released is as it was", || interface::check(repository));
     report.step("specification: every rule has a test or a reason to wait", || spec::run(repository));
     if !quick {
+        report.step("crates: everything that Cargo.lock names is fetched", || licences::fetch(repository));
         report.step("lints: clippy has nothing to say about any target", || {
             command::run(repository.cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
         });

@@ -7,7 +7,7 @@ use sqlx::sqlite::Sqlite;
 use tokio::sync::watch;
 
 use crate::StoreDescription;
-use crate::postgres::{self, PostgresServer, PostgresSession};
+use crate::postgres::{PostgresServer, PostgresSession};
 use crate::sql::Connection;
 use crate::sqlite::{self, SqliteFile};
 
@@ -116,7 +116,8 @@ impl Session {
 pub(crate) async fn problems(connection: &mut Connection<'_>) -> Result<Vec<String>, sqlx::Error> {
     match connection {
         Connection::Sqlite(_) => sqlite::problems(connection).await,
-        Connection::Postgres(..) => postgres::problems(connection).await,
+        #[cfg(feature = "postgres")]
+        Connection::Postgres(..) => crate::postgres::problems(connection).await,
     }
 }
 

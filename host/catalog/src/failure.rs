@@ -15,6 +15,14 @@ pub enum Failure {
         /// What stands before the first colon.
         scheme: String,
     },
+    /// A database that this build was made without.
+    #[error("this build of yearbook cannot use {what}: take a release build, or build with `cargo build --release --features {feature}`")]
+    NotBuilt {
+        /// The database.
+        what: &'static str,
+        /// The cargo feature that brings it.
+        feature: &'static str,
+    },
     /// A `sqlite:` address that names no file or has parameters that SQLite does not know.
     #[error("the SQLite address is not understood ({reason}): use sqlite:/path/to/catalogue.db")]
     BadSqliteAddress {

@@ -17,6 +17,7 @@ mod meter;
 mod migrations;
 mod model;
 mod open;
+#[cfg_attr(not(feature = "postgres"), path = "postgres_absent.rs")]
 mod postgres;
 mod release;
 mod reservation;
@@ -26,6 +27,7 @@ mod settings;
 mod shelf;
 mod sql;
 mod sqlite;
+#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "PostgreSQL alone needs it"))]
 mod statements;
 mod store;
 mod tables;

@@ -27,6 +27,7 @@ impl Default for DatabaseSettings {
     }
 }
 
+#[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "PostgreSQL alone needs it"))]
 impl DatabaseSettings {
     /// [`DatabaseSettings::acquire_ms`] as a duration.
     pub(crate) fn acquire(&self) -> Duration {

@@ -13,7 +13,7 @@ pub const NAMES: [&str; 7] = ["json", "csv", "arrow", "parquet", "meltano", "fiv
 const HOW_TO_BUILD: &str = "build them with `cargo xtask plugins`, or name a folder that has them with --plugins or YEARBOOK_PLUGINS_DIR";
 
 /// The components that this binary carries, as [`NAMES`] orders them.
-#[cfg(feature = "embed")]
+#[cfg(embedded_plugins)]
 const EMBEDDED: Option<[&[u8]; NAMES.len()]> = Some([
     include_bytes!("../../../plugins/dist/json.wasm"),
     include_bytes!("../../../plugins/dist/csv.wasm"),
@@ -24,7 +24,7 @@ const EMBEDDED: Option<[&[u8]; NAMES.len()]> = Some([
     include_bytes!("../../../plugins/dist/azure-data-factory.wasm"),
 ]);
 
-#[cfg(not(feature = "embed"))]
+#[cfg(not(embedded_plugins))]
 const EMBEDDED: Option<[&[u8]; NAMES.len()]> = None;
 
 /// A built-in plugin.

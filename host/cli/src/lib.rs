@@ -10,6 +10,7 @@ pub mod logging;
 pub mod output;
 mod plugins;
 pub mod settings;
+#[cfg_attr(not(feature = "otlp"), path = "traces_absent.rs")]
 mod traces;
 
 use std::ffi::OsString;

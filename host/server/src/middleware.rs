@@ -9,6 +9,7 @@ pub(crate) mod errors;
 pub(crate) mod keyed;
 pub(crate) mod panics;
 pub(crate) mod request_id;
+#[cfg_attr(not(feature = "otlp"), path = "middleware/traces_absent.rs")]
 mod traces;
 
 use axum::Router;

@@ -11,6 +11,7 @@ mod link;
 mod local;
 mod probe;
 mod requests;
+#[cfg(feature = "s3")]
 mod s3;
 mod store;
 mod stream;
@@ -38,6 +39,7 @@ pub use self::held::{Held, Leftover};
 use self::counts::Counters;
 use self::local::Local;
 use self::requests::Requests;
+#[cfg(feature = "s3")]
 use self::s3::Bucket;
 use self::sums::Sums;
 
@@ -66,6 +68,7 @@ pub struct Files {
 struct Remote {
     settings: StoreSettings,
     /// The bucket, where it is one: it signs addresses.
+    #[cfg(feature = "s3")]
     bucket: Option<Arc<Bucket>>,
     requests: Arc<Requests>,
 }

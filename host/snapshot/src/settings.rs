@@ -48,6 +48,7 @@ impl StoreSettings {
     }
 
     /// [`StoreSettings::link_s`] as a duration.
+    #[cfg(feature = "s3")]
     pub(crate) fn link(&self) -> Duration {
         Duration::from_secs(self.link_s)
     }

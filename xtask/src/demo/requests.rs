@@ -1,7 +1,12 @@
 //! Requests to paste into a terminal, one for each thing worth seeing.
 
-/// The text, with address and key filled in; `rows` is the size of the generated table.
-pub(super) fn to_try(base: &str, key: &str, rows: u64) -> String {
+use std::path::Path;
+
+/// The text, with address and key filled in; `rows` is the size of the generated table, `on_path` a line that finds the program and
+/// `data_dir` where it keeps the demo.
+pub(super) fn to_try(base: &str, key: &str, rows: u64, on_path: &str, data_dir: &Path) -> String {
+    let data_dir = std::path::absolute(data_dir).unwrap_or_else(|_| data_dir.to_owned());
+    let data_dir = data_dir.display();
     format!(
         r#"
 Serving at {base} (Ctrl-C ends it). Paste this into another terminal first:
@@ -52,6 +57,12 @@ What is refused, and how: no key, three wrong parameters at once, an unbounded p
 
 What the key may do and has used:
   curl -s -H "X-API-Key: $KEY" $YEARBOOK/v1/me
+
+What an operator sees, while it serves:
+  {on_path}
+  export YEARBOOK_DATA_DIR={data_dir}
+  yearbook datasets list
+  yearbook plugin list
 "#
     )
 }

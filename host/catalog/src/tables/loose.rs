@@ -109,10 +109,7 @@ pub(crate) async fn forget(connection: &mut Connection<'_>, removed: &[Stored], 
 
 /// The database's clock.
 pub(crate) async fn clock(connection: &mut Connection<'_>) -> Result<Millis, sqlx::Error> {
-    let statement = match connection {
-        Connection::Sqlite(_) => statements::CLOCK_OF_SQLITE,
-        Connection::Postgres(..) => statements::CLOCK_OF_POSTGRES,
-    };
+    let statement = if connection.is_postgres() { statements::CLOCK_OF_POSTGRES } else { statements::CLOCK_OF_SQLITE };
     let (now,): (i64,) = connection.query(statement).one().await?;
     Ok(Millis(now))
 }
@@ -120,7 +117,7 @@ pub(crate) async fn clock(connection: &mut Connection<'_>) -> Result<Millis, sql
 /// Waits until nobody else decides what is named, and says what time it is then.
 async fn alone(connection: &mut Connection<'_>) -> Result<Millis, sqlx::Error> {
     // Whoever writes to an SQLite file is alone with it.
-    if matches!(connection, Connection::Postgres(..)) {
+    if connection.is_postgres() {
         connection.query(statements::LOCK_STORED).execute().await?;
     }
     clock(connection).await

@@ -85,6 +85,7 @@ impl Http {
     }
 
     /// The plan and the format that `facts` hold.
+    #[cfg(feature = "otlp")]
     pub(crate) fn names(&self, facts: &Facts) -> (Option<&str>, Option<&str>) {
         let (plan, format) = (byte(facts.get(), 0).checked_sub(1), byte(facts.get(), 8).checked_sub(1));
         (plan.and_then(|plan| Plan::ALL.get(plan)).map(|plan| plan.as_str()), format.map(|format| self.formats.name(format)))

@@ -1,12 +1,15 @@
 //! Signed addresses of stored files, for stores that clients reach themselves (`storage.bulk = "redirect"`). Whoever has one reads that
 //! one file until it ends; it is never logged.
 
+#[cfg(feature = "s3")]
 use object_store::path::Path as Key;
+#[cfg(feature = "s3")]
 use object_store::signer::{Method, SignedUrlOptions, Signer};
 use yearbook_domain::StoredFile;
 
 use super::Files;
 use crate::Failure;
+#[cfg(feature = "s3")]
 use crate::settings::Bulk;
 
 impl Files {
@@ -16,6 +19,7 @@ impl Files {
     ///
     /// # Errors
     /// [`Failure::Missing`]; [`Failure::Damaged`] when it has another size; the store's refusal.
+    #[cfg(feature = "s3")]
     pub async fn link(&self, file: &StoredFile, content_type: &str, disposition: &str) -> Result<Option<String>, Failure> {
         let settings = &self.remote.settings;
         let Some(bucket) = self.remote.bucket.as_ref().filter(|_| settings.bulk == Bulk::Redirect) else { return Ok(None) };
@@ -29,5 +33,15 @@ impl Files {
         let options = SignedUrlOptions::new().with_query(said);
         let signed = bucket.signed_url_opts(Method::GET, &Key::from(key.as_str()), settings.link(), &options).await;
         signed.map(|url| Some(url.into())).map_err(|source| Failure::store(&key, source))
+    }
+
+    /// None: a build without S3 has no store that signs addresses.
+    ///
+    /// # Errors
+    /// None.
+    #[cfg(not(feature = "s3"))]
+    #[expect(clippy::unused_async, reason = "the signature is that of builds with S3")]
+    pub async fn link(&self, _file: &StoredFile, _content_type: &str, _disposition: &str) -> Result<Option<String>, Failure> {
+        Ok(None)
     }
 }

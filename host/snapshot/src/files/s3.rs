@@ -1,6 +1,8 @@
 //! A bucket of an S3-compatible store, or a part of one (contract 6). Owns how it is reached: the usual variables say who we are and
 //! where it is, our settings how long we wait.
 
+mod connector;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +11,8 @@ use object_store::path::Path as Key;
 use object_store::prefix::PrefixStore;
 use object_store::{BackoffConfig, ClientConfigKey, RetryConfig};
 
-use super::requests::{Counting, Requests};
+use self::connector::Counting;
+use super::requests::Requests;
 use crate::settings::StoreSettings;
 
 /// First wait before a request is made again; the next are longer, by chance.

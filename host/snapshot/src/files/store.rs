@@ -8,7 +8,9 @@ use std::sync::Arc;
 use object_store::local::LocalFileSystem;
 
 use super::local::Local;
-use super::{Files, Remote, s3};
+#[cfg(feature = "s3")]
+use super::s3;
+use super::{Files, Remote};
 use crate::Failure;
 use crate::settings::{Bulk, StoreSettings};
 
@@ -18,7 +20,13 @@ const KINDS: &str = "write file:/path/to/folder or s3://bucket/prefix";
 /// What a folder cannot do.
 const NO_LINKS: &str = "is a folder, to which nobody can be redirected; set storage.bulk = \"stream\", or use s3://bucket/prefix";
 
+/// Says why a build without the feature refuses S3.
+#[cfg(not(feature = "s3"))]
+const NOT_BUILT: &str =
+    "is in S3, which this build of yearbook cannot use; take a release build, or build with `cargo build --release --features s3`";
+
 /// Opens the store that `url` names.
+#[cfg_attr(not(feature = "s3"), expect(unused_variables, reason = "variables are credentials of S3"))]
 pub(super) fn open(url: &str, settings: &StoreSettings, variables: &[(String, String)]) -> Result<Files, Failure> {
     let address = |why: String| Failure::Address { url: without_secrets(url), why };
     let refuse = |why: &str| address(format!("{why}; {KINDS}"));
@@ -29,11 +37,14 @@ pub(super) fn open(url: &str, settings: &StoreSettings, variables: &[(String, St
             _ if path.is_empty() => Err(refuse("names no folder")),
             absolute => folder(PathBuf::from(absolute.unwrap_or(path))),
         },
+        #[cfg(feature = "s3")]
         Some(("s3", place)) => {
             let requests = Arc::default();
             let bucket = s3::open(place, settings, variables, &requests).map_err(|why| refuse(&why))?;
             Ok(Files::new(Arc::clone(&bucket) as _, None, Remote { settings: *settings, bucket: Some(bucket), requests }))
         }
+        #[cfg(not(feature = "s3"))]
+        Some(("s3", _)) => Err(address(NOT_BUILT.to_owned())),
         _ => Err(refuse("is of no known kind")),
     }
 }

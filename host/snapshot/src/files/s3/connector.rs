@@ -1,0 +1,40 @@
+//! The HTTP client of the bucket: object_store's own, with every attempt counted.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use object_store::ClientOptions;
+use object_store::client::{HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector};
+use reqwest::StatusCode;
+
+use crate::files::requests::Requests;
+
+/// Connects as usual and counts.
+#[derive(Debug)]
+pub(super) struct Counting(pub(super) Arc<Requests>);
+
+impl HttpConnector for Counting {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let client = ReqwestConnector::default().connect(options)?;
+        Ok(HttpClient::new(Counted { client, requests: Arc::clone(&self.0) }))
+    }
+}
+
+#[derive(Debug)]
+struct Counted {
+    client: HttpClient,
+    requests: Arc<Requests>,
+}
+
+#[async_trait]
+impl HttpService for Counted {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        self.requests.count_sent();
+        let answer = self.client.execute(request).await;
+        let good = |answer: &HttpResponse| !answer.status().is_server_error() && answer.status() != StatusCode::TOO_MANY_REQUESTS;
+        if !answer.as_ref().is_ok_and(good) {
+            self.requests.count_failed();
+        }
+        answer
+    }
+}
