@@ -70,7 +70,7 @@ impl Component {
 }
 
 fn componentize(module: &[u8]) -> Result<Vec<u8>, NotAComponent> {
-    let encoded = wit_component::ComponentEncoder::default().module(module).and_then(|encoder| encoder.encode());
+    let encoded = wit_component::ComponentEncoder::default().module(module).and_then(|mut encoder| encoder.encode());
     encoded.map_err(|error| NotAComponent::Module(one_line(&format!("{error:#}"))))
 }
 

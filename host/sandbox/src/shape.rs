@@ -1,8 +1,6 @@
 //! How a component is built: a walk over its sections that compiles and runs nothing, in time that is linear in its size.
 //! What would keep a compiler busy beyond reason is refused here; time and memory bound the rest.
 
-use std::ops::Range;
-
 use serde::Serialize;
 use wasmparser::{BinaryReaderError, Parser, Payload};
 
@@ -58,7 +56,7 @@ impl Shape {
             Payload::ComponentSection { .. } => self.components += 1,
             Payload::CodeSectionStart { count, .. } => self.functions += many(*count),
             Payload::CodeSectionEntry(body) => {
-                self.function_bytes = self.function_bytes.max(length(&body.range()));
+                self.function_bytes = self.function_bytes.max(body.range().len());
                 let mut locals = 0usize;
                 for declared in body.get_locals_reader()? {
                     locals = locals.saturating_add(many(declared?.0));
@@ -83,7 +81,7 @@ impl Shape {
             Payload::ElementSection(section) => self.segments += many(section.count()),
             Payload::DataSection(section) => {
                 self.segments += many(section.count());
-                self.data_bytes += length(&section.range());
+                self.data_bytes += section.range().len();
             }
             _ => {}
         }
@@ -107,11 +105,6 @@ impl Shape {
             None => Ok(()),
         }
     }
-}
-
-/// Positions in a slice, which fit.
-fn length(range: &Range<u64>) -> usize {
-    usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
