@@ -7,7 +7,7 @@ use super::*;
 const CADENCES: [&str; 8] = ["hourly", "daily", "weekly", "monthly", "quarterly", "annual", "irregular", "none"];
 
 /// Credit lines that an agency prescribes, by namespace, each with the licence that asks for it.
-const PRESCRIBED: [(&str, &str, &str); 3] = [
+const PRESCRIBED: [(&str, &str, &str); 4] = [
     ("linz", "CC-BY-4.0", "Sourced from the LINZ Data Service and licensed for reuse under CC BY 4.0"),
     (
         "stats_nz",
@@ -18,6 +18,11 @@ const PRESCRIBED: [(&str, &str, &str); 3] = [
         "ons",
         "OGL-UK-3.0",
         "Contains National Statistics data © Crown copyright and database right 2015; Contains Ordnance Survey data © Crown copyright and database right 2015",
+    ),
+    (
+        "un_desa",
+        "CC-BY-3.0-IGO",
+        "United Nations, Department of Economic and Social Affairs, Population Division (2018). World Urbanization Prospects: The 2018 Revision. CC BY 3.0 IGO",
     ),
 ];
 
