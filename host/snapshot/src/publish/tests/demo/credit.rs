@@ -115,7 +115,7 @@ fn what_a_package_fails_to_say_is_noticed_contract_7() {
         ("/licenses/0/path", json!("LICENCE.md")),
         ("/licenses/0/name", json!("CC0-1.0")),
         ("/sources/0/path", Value::Null),
-        ("/resources/0/schema/fields/0/unit", json!("%")),
+        ("/resources/0/schema/fields/0", json!({"name": "share", "description": "Share.", "unit": "%"})),
         ("/yearbook/refresh_cadence", json!("yearly")),
         ("/yearbook/bulk_redistribution", Value::Null),
         ("/yearbook/attribution_text", json!("Land Information New Zealand")),
