@@ -35,7 +35,7 @@ def main():
     arguments.add_argument("--powerquery", type=pathlib.Path, help="npm's packages, with the parser of M; left out where there is no npm")
     arguments.add_argument("--r", action="store_true", help="whether there is R")
     arguments.add_argument("--work", required=True, type=pathlib.Path, help="an empty folder")
-    arguments.add_argument("publish", nargs="+", help="command that publishes the second version of us_macro_quarterly")
+    arguments.add_argument("publish", nargs="+", help="command that publishes the second version of synthetic_nz_retail_quarterly")
     given = arguments.parse_args()
     unlimited = service.Server(given.base, os.environ["YEARBOOK_KEY"])
     starter = service.Server(given.base, os.environ["YEARBOOK_STARTER_KEY"])

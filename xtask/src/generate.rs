@@ -122,7 +122,7 @@ fn descriptor(
         "namespace": "synthetic",
         "source": "Yearbook generator",
         "attribution_text": "Synthetic rows made by `cargo xtask generate rows`; not a statistic",
-        "refresh_cadence": "weekly",
+        "refresh_cadence": "none",
         "bulk_redistribution": true,
     });
     if let (Some(into), Some(from)) = (yearbook.as_object_mut(), more.as_object()) {

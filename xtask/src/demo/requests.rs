@@ -47,6 +47,10 @@ Boundaries, with and without their geometry:
   curl -s -H "X-API-Key: $KEY" "$YEARBOOK/v1/datasets/nz_regions_indicators/data?limit=1" | head -c 300
   curl -s -H "X-API-Key: $KEY" "$YEARBOOK/v1/datasets/nz_regional_councils_2018/data?limit=0&geometry=false"
 
+Points with dates, and what changed between two versions (of made-up data):
+  curl -s -H "X-API-Key: $KEY" "$YEARBOOK/v1/datasets/noaa_atlantic_storms/data?start=2005-08-23&end=2005-08-31&dimensions=katrina"
+  curl -s -H "X-API-Key: $KEY" "$YEARBOOK/v1/datasets/synthetic_nz_retail_quarterly/changes?limit=4"
+
 {rows} rows, streamed:
   curl -H "X-API-Key: $KEY" -o long.parquet "$YEARBOOK/v1/datasets/synthetic_long_{rows}/data?start=1900-01-01&limit=0&format=parquet"
 

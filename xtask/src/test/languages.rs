@@ -14,7 +14,7 @@ use crate::repository::Repository;
 use crate::{command, python};
 
 /// What is published: long, wide, and spatial.
-const DATASETS: [&str; 3] = ["us_unemployment_by_industry", "us_macro_quarterly/1_to_2008_q4", "london_boroughs"];
+const DATASETS: [&str; 3] = ["us_unemployment_by_industry", "us_macro_quarterly", "london_boroughs"];
 
 /// Pages that take more than one request, and a burst limit that the generated module has to wait for.
 const SETTINGS: [(&str, &str); 3] =

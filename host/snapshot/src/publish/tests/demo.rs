@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod credit;
+
 const DATASETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets");
 
 fn packages() -> Vec<PathBuf> {
@@ -19,11 +21,20 @@ fn packages() -> Vec<PathBuf> {
     found
 }
 
+/// Whether the page's table names the dataset with that number of rows; a dataset of two versions has both numbers in one cell.
+fn is_listed(page: &str, name: &str, rows: u64) -> bool {
+    let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>();
+    let mut lines = page.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
+    let Some(cells) = lines.find(|cells| cells.get(1) == Some(&name)) else { return false };
+    cells.get(3).is_some_and(|cell| cell.split(' ').any(|word| digits(word) == rows.to_string()))
+}
+
 #[tokio::test]
 async fn every_package_of_the_repository_publishes() {
     let fixture = Fixture::new(&["n:integer"], "");
     let packages = packages();
     assert!(packages.len() >= 8, "{packages:?}");
+    let listed = std::fs::read_to_string(Path::new(DATASETS).join("README.md")).unwrap();
     for path in packages {
         let package = Package::open(&path).unwrap_or_else(|error| panic!("{error}"));
         let draft = publish(&fixture.files, &fixture.workers, &package, None, &Silent).await.unwrap_or_else(|error| panic!("{error}"));
@@ -31,6 +42,12 @@ async fn every_package_of_the_repository_publishes() {
         let rows = fixture.rows(snapshot);
         assert_eq!(snapshot.rows, rows.num_rows() as u64, "{}", draft.name);
         assert!(snapshot.rows > 0, "{}", draft.name);
+        assert!(
+            is_listed(&listed, &draft.name.to_string(), snapshot.rows),
+            "{}: {} rows are not in datasets/README.md",
+            draft.name,
+            snapshot.rows
+        );
         assert_eq!(snapshot.bbox.is_some(), snapshot.has_geometry(), "{}", draft.name);
         assert_eq!(snapshot.date_range.is_some(), snapshot.date_column.is_some(), "{}", draft.name);
     }
