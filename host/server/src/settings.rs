@@ -142,7 +142,8 @@ impl PublicUrl {
     pub fn exposes_keys(&self) -> bool {
         let uri: http::Uri = self.0.parse().unwrap_or_default();
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
-        let here = host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+        let here =
+            host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
         uri.scheme_str() != Some("https") && !here
     }
 }

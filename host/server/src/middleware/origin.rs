@@ -151,8 +151,28 @@ mod tests {
     #[test]
     fn hostile_values_reach_no_link_contract_6() {
         for bad in [
-            "", " ", "evil example", "a/b", "a?b", "a#b", "user@evil.example", "evil.example:", "evil.example:0", "evil.example:99999",
-            "evil.example:80:80", "[::1", "[nonsense]", "::1", "a..b", ".", "a\"b", "a>b; rel=x", "a\\b", "ä.example", "a%2eb", &"a".repeat(300),
+            "",
+            " ",
+            "evil example",
+            "a/b",
+            "a?b",
+            "a#b",
+            "user@evil.example",
+            "evil.example:",
+            "evil.example:0",
+            "evil.example:99999",
+            "evil.example:80:80",
+            "[::1",
+            "[nonsense]",
+            "::1",
+            "a..b",
+            ".",
+            "a\"b",
+            "a>b; rel=x",
+            "a\\b",
+            "ä.example",
+            "a%2eb",
+            &"a".repeat(300),
         ] {
             let found = origin(ForwardedHeader::XForwardedFor, "10.0.0.1", &[("x-forwarded-host", bad)]);
             assert_eq!(found, "http://inner:8080", "{bad}");

@@ -76,7 +76,10 @@ mod tests {
             canonical(&plain(), &with, path, &pairs(with.uri.query().unwrap())),
             "<http://h/v1/datasets/cpi/data?start=2020-01-01>; rel=\"canonical\""
         );
-        assert_eq!(canonical(&plain(), &parts("/v1/series/cpi/data", "h"), path, &[]), "<http://h/v1/datasets/cpi/data>; rel=\"canonical\"");
+        assert_eq!(
+            canonical(&plain(), &parts("/v1/series/cpi/data", "h"), path, &[]),
+            "<http://h/v1/datasets/cpi/data>; rel=\"canonical\""
+        );
     }
 
     #[test]
