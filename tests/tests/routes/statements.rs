@@ -1,6 +1,6 @@
 //! Statements that reach the catalogue's SQLite file, as the driver logs them.
 
-use std::fmt::Debug;
+use std::fmt::{Debug, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -50,6 +50,6 @@ struct Text(String);
 
 impl Visit for Text {
     fn record_debug(&mut self, _: &Field, value: &dyn Debug) {
-        self.0.push_str(&format!("{value:?} "));
+        write!(self.0, "{value:?} ").unwrap();
     }
 }

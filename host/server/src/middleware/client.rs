@@ -62,9 +62,14 @@ pub(super) fn outermost_entry<'h>(headers: &'h HeaderMap, settings: &ServerSetti
 /// Entries that trusted proxies wrote, the nearest one's first, with the addresses that they name: from the right up to the first
 /// address that is not trusted itself. Behind an entry that names no address nobody knows who is who.
 fn written_by_proxies<'h>(headers: &'h HeaderMap, settings: &ServerSettings) -> impl Iterator<Item = (&'h [u8], Option<IpAddr>)> {
-    let (name, read): (_, fn(&[u8]) -> Option<IpAddr>) = match settings.forwarded_header {
-        ForwardedHeader::XForwardedFor => (X_FORWARDED_FOR, |entry| address(std::str::from_utf8(entry).ok()?.trim())),
-        ForwardedHeader::Forwarded => (FORWARDED, |entry| address(parameter(entry, "for")?)),
+    let header = settings.forwarded_header;
+    let name = match header {
+        ForwardedHeader::XForwardedFor => X_FORWARDED_FOR,
+        ForwardedHeader::Forwarded => FORWARDED,
+    };
+    let read = move |entry: &[u8]| match header {
+        ForwardedHeader::XForwardedFor => address(std::str::from_utf8(entry).ok()?.trim()),
+        ForwardedHeader::Forwarded => address(parameter(entry, "for")?),
     };
     let mut ended = false;
     entries(headers, &name).take(HOPS).map_while(move |entry| {
