@@ -39,7 +39,7 @@ fn wide(columns: usize, characters: usize) -> Table {
 async fn long_cells_are_cut_and_large_previews_lose_rows_then_columns_contract_4() {
     let app = TestApp::start().await;
     // Columns, rows that are shown, columns that are hidden at least.
-    for (columns, rows, hidden) in [(1, 10, 0), (8, 3, 0), (60, 1, 20)] {
+    for (columns, rows, hidden) in [(1, 10, 0), (8, 4, 0), (60, 1, 20)] {
         app.publish(&wide(columns, 1_500)).await;
         let reply = app.get("/v1/datasets/harvest/preview").send().await;
         let preview = reply.json();
