@@ -44,7 +44,8 @@ def check(tally, base, key, document, work):
 
 
 def every_route(page, document):
-    wanted = {operation["operationId"] for item in document["paths"].values() for operation in item.values()}
+    # HEAD is described for programs; the page shows what GET does.
+    wanted = {item["get"]["operationId"] for item in document["paths"].values()}
     sections = page.locator("section.route").evaluate_all("found => found.map(section => section.id)")
     linked = page.locator("#index a").evaluate_all("found => found.map(link => link.hash.slice(1))")
     assert wanted == set(sections) == set(linked), (wanted, sections, linked)

@@ -25,11 +25,13 @@ pub struct BulkPlan {
     pub namespace: Namespace,
     /// The version, with its stored file.
     pub snapshot: Arc<Snapshot>,
+    /// By which of its names it was chosen.
+    pub freshness: Freshness,
 }
 
 impl Freshness {
     /// The values of `freshness`, in the order in which a problem lists them.
-    const WORDS: [(&'static str, Self); 2] = [("monthly", Self::Monthly), ("current", Self::Current)];
+    const ALL: [Self; 2] = [Self::Monthly, Self::Current];
 
     /// The parameter `freshness`; none when it is left out.
     ///
@@ -37,8 +39,17 @@ impl Freshness {
     /// `literal_error` for another word.
     pub fn parse(pairs: &[(String, String)]) -> Result<Option<Self>, Problem> {
         let Some(raw) = last(pairs, "freshness") else { return Ok(None) };
-        scalar::literal("freshness", raw, Self::WORDS.map(|(word, _)| word))?;
-        Ok(Self::WORDS.into_iter().find(|(word, _)| *word == raw).map(|(_, freshness)| freshness))
+        scalar::literal("freshness", raw, Self::ALL.map(Self::word))?;
+        Ok(Self::ALL.into_iter().find(|freshness| freshness.word() == raw))
+    }
+
+    /// The value of `freshness` that means this.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Monthly => "monthly",
+            Self::Current => "current",
+        }
     }
 
     /// What a request means that asks for `asked`, or for nothing in particular: the best that the plan is entitled to. A plan
@@ -79,7 +90,7 @@ pub fn plan(
     };
     match advice {
         Some(advice) => Err(Refusal::PaymentRequired { advice: advice.to_owned() }),
-        None => Ok(BulkPlan { dataset: dataset.name.clone(), namespace: dataset.namespace.clone(), snapshot }),
+        None => Ok(BulkPlan { dataset: dataset.name.clone(), namespace: dataset.namespace.clone(), snapshot, freshness }),
     }
 }
 

@@ -21,6 +21,12 @@ impl Millis {
         jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_string()
     }
 
+    /// The calendar day in UTC, `2026-11-21`.
+    #[must_use]
+    pub fn date(self) -> String {
+        self.utc().date().to_string()
+    }
+
     /// The calendar month in UTC, `2026-11`: what monthly quotas count by.
     #[must_use]
     pub fn month(self) -> String {
@@ -56,6 +62,7 @@ mod tests {
     fn months_follow_the_utc_calendar() {
         let new_year = Millis(1_798_761_599_000); // 2026-12-31T23:59:59Z
         assert_eq!(new_year.rfc3339(), "2026-12-31T23:59:59Z");
+        assert_eq!(new_year.date(), "2026-12-31");
         assert_eq!(new_year.month(), "2026-12");
         assert_eq!(new_year.next_month().rfc3339(), "2027-01-01T00:00:00Z");
         assert_eq!(new_year.month_start().rfc3339(), "2026-12-01T00:00:00Z");

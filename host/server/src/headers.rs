@@ -33,6 +33,8 @@ pub(crate) const NEXT_PAGE: HeaderName = HeaderName::from_static("x-next-page");
 pub(crate) const WATERMARK: HeaderName = HeaderName::from_static("x-service-watermark");
 /// Whether changes remain after the watermark.
 pub(crate) const HAS_MORE: HeaderName = HeaderName::from_static("x-service-has-more");
+/// Which tier of freshness a stored file is of: `monthly` or `current` (contract 4).
+pub(crate) const FRESHNESS: HeaderName = HeaderName::from_static("x-service-freshness");
 /// Digest of a whole stored file, whatever part of it is sent (RFC 9530).
 pub(crate) const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 
@@ -48,7 +50,7 @@ pub(crate) const RATE: HeaderName = HeaderName::from_static("ratelimit");
 pub(crate) const RATE_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// What scripts in browsers may read besides what Fetch always lets them read.
-pub(crate) const EXPOSED: [HeaderName; 27] = [
+pub(crate) const EXPOSED: [HeaderName; 30] = [
     REQUEST_ID,
     ERROR_CODE,
     ATTRIBUTION,
@@ -63,6 +65,7 @@ pub(crate) const EXPOSED: [HeaderName; 27] = [
     NEXT_PAGE,
     WATERMARK,
     HAS_MORE,
+    FRESHNESS,
     REPR_DIGEST,
     RATE_LIMIT,
     RATE_REMAINING,
@@ -71,6 +74,8 @@ pub(crate) const EXPOSED: [HeaderName; 27] = [
     RATE_POLICY,
     http::header::ETAG,
     http::header::LINK,
+    http::header::LOCATION,
+    http::header::ALLOW,
     http::header::RETRY_AFTER,
     http::header::CONTENT_DISPOSITION,
     http::header::CONTENT_RANGE,

@@ -6,7 +6,9 @@ pub(crate) mod client;
 pub(crate) mod cors;
 pub(crate) mod deadline;
 pub(crate) mod errors;
+mod forwarded;
 pub(crate) mod keyed;
+pub(crate) mod origin;
 pub(crate) mod panics;
 pub(crate) mod request_id;
 #[cfg_attr(not(feature = "otlp"), path = "middleware/traces_absent.rs")]

@@ -5,7 +5,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
 
 use crate::error::Error;
-use crate::routes::{bulk, changes, data, datasets, docs, health, integrations, me, openapi, preview};
+use crate::routes::{bulk, changes, data, datasets, docs, health, integrations, me, openapi, preview, unknown};
 use crate::state::AppState;
 use crate::{limits, middleware};
 
@@ -31,6 +31,6 @@ pub fn app(state: AppState) -> Router {
         .route("/docs", by_address(get(docs::page)))
         .route("/docs/{asset}", by_address(get(docs::asset)))
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
-        .fallback(|| async { Error::NoSuchRoute });
+        .fallback(unknown::answer);
     middleware::around(routes, &state).with_state(state)
 }

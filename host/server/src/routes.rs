@@ -10,3 +10,4 @@ pub(crate) mod integrations;
 pub(crate) mod me;
 pub(crate) mod openapi;
 pub(crate) mod preview;
+pub(crate) mod unknown;

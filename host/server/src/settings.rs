@@ -3,7 +3,7 @@
 
 mod proxies;
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -33,12 +33,13 @@ pub struct ServerSettings {
     /// Address and port of `/metrics` and health for operators, without a key: one that clients cannot reach. None: nobody
     /// listens.
     pub admin_listen: Option<SocketAddr>,
-    /// Base of every absolute link, `https://data.example.org`. None: the `Host` that the client sent.
+    /// Base of every absolute link, `https://data.example.org`. None: scheme and host of the request, which trusted proxies may say.
     pub public_url: Option<PublicUrl>,
     /// Addresses and networks of proxies in front of us, `10.0.0.0/8`: the `forwarded_header` that comes from them says whose burst limit a
-    /// request without a key counts against. Default none: anybody can write a header.
+    /// request without a key counts against, and with which scheme and host links begin. Default none: anybody can write a header.
     pub trusted_proxies: Proxies,
-    /// The header in which they name the client. Default `x_forwarded_for`, which every proxy writes.
+    /// The header in which they name the client, its scheme and its host. Default `x_forwarded_for`, which every proxy writes;
+    /// `X-Forwarded-Proto` and `X-Forwarded-Host` belong to it.
     pub forwarded_header: ForwardedHeader,
     /// How long a request may take until its response begins, milliseconds. Default 30,000: the slowest scan that
     /// finds its first row late, with room; most clients give up after a minute.
@@ -135,6 +136,16 @@ impl PublicUrl {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether keys would cross a network in clear text: `http` to a host other than this machine.
+    #[must_use]
+    pub fn exposes_keys(&self) -> bool {
+        let uri: http::Uri = self.0.parse().unwrap_or_default();
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+        let here =
+            host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+        uri.scheme_str() != Some("https") && !here
+    }
 }
 
 impl TryFrom<String> for PublicUrl {
@@ -174,6 +185,22 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(PublicUrl::try_from(text.to_owned()).ok().as_ref().map(PublicUrl::as_str), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn http_beyond_this_machine_exposes_keys_contract_6() {
+        for (text, expected) in [
+            ("https://data.example.org", false),
+            ("http://data.example.org", true),
+            ("http://10.0.0.1:8080", true),
+            ("http://[2001:db8::1]", true),
+            ("http://localhost:8080", false),
+            ("http://127.0.0.9", false),
+            ("http://[::1]:8080/base", false),
+            ("http://localhost.example.org", true),
+        ] {
+            assert_eq!(PublicUrl::try_from(text.to_owned()).map(|url| url.exposes_keys()), Ok(expected), "{text}");
         }
     }
 

@@ -33,7 +33,7 @@ impl Error {
                 Refusal::PaymentRequired { .. } => (StatusCode::PAYMENT_REQUIRED, "payment_required"),
                 Refusal::Unbounded { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "unbounded_pull"),
                 Refusal::QuotaUsedUp { .. } => (StatusCode::TOO_MANY_REQUESTS, "quota_used_up"),
-                Refusal::TooFast { .. } => (StatusCode::TOO_MANY_REQUESTS, "too_fast"),
+                Refusal::TooFast { .. } => (StatusCode::TOO_MANY_REQUESTS, "slow_down"),
             },
             Self::NoSuchRoute => (StatusCode::NOT_FOUND, "no_such_route"),
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),

@@ -1,9 +1,11 @@
 //! A request and what came back.
 
 use std::fmt::Write;
+use std::net::SocketAddr;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::ConnectInfo;
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::BodyExt;
@@ -40,6 +42,13 @@ impl Ask {
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.builder = self.builder.header(name, value);
+        self
+    }
+
+    /// Has it come from this address, as it would from a socket.
+    #[must_use]
+    pub fn peer(mut self, address: &str) -> Self {
+        self.builder = self.builder.extension(ConnectInfo(SocketAddr::new(address.parse().unwrap(), 1)));
         self
     }
 

@@ -26,7 +26,8 @@ fn later() -> Table {
 #[tokio::test]
 async fn the_file_is_the_stored_one_with_its_digest_and_credit_contract_4() {
     let app = TestApp::start().await;
-    let id = app.publish(&harvest()).await;
+    // 2026-11-22T23:59:59Z: the day of the file's name is counted in UTC.
+    let id = app.publish_at(&harvest(), Millis(1_795_391_999_000)).await;
     let key = app.key(Plan::Enterprise).await;
     let reply = app.get(HARVEST).key(&key).header("accept-encoding", "gzip, zstd").send().await;
     assert_eq!((reply.status.as_u16(), reply.cut), (200, false));
@@ -39,8 +40,9 @@ async fn the_file_is_the_stored_one_with_its_digest_and_credit_contract_4() {
         ("accept-ranges", "bytes".to_owned()),
         ("etag", format!("\"{}\"", hexadecimal(&reply.body))),
         ("repr-digest", format!("sha-256=:{}:", BASE64_STANDARD.encode(Sha256::digest(&reply.body)))),
-        ("content-disposition", "attachment; filename=\"harvest.parquet\"".to_owned()),
-        ("cache-control", "private, no-transform".to_owned()),
+        ("content-disposition", "attachment; filename=\"harvest-2026-11-22.parquet\"".to_owned()),
+        ("x-service-freshness", "current".to_owned()),
+        ("cache-control", "private, no-cache, no-transform".to_owned()),
         ("vary", "X-API-Key".to_owned()),
         ("x-service-snapshot-id", id),
         ("x-service-attribution", "Ahuwhenua Māori, CC BY 4.0".to_owned()),
@@ -54,9 +56,15 @@ async fn the_file_is_the_stored_one_with_its_digest_and_credit_contract_4() {
     assert!(reply.header("last-modified").ends_with(" GMT"));
     let head = app.head(HARVEST).key(&key).send().await;
     assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
-    for name in ["content-type", "content-length", "etag", "repr-digest", "accept-ranges", "last-modified", "content-disposition"] {
+    let part = app.get(HARVEST).key(&key).header("range", "bytes=0-3").send().await;
+    assert_eq!(part.status, 206);
+    for name in ["content-type", "etag", "repr-digest", "accept-ranges", "last-modified", "content-disposition", "x-service-freshness"] {
         assert_eq!(head.header(name), reply.header(name), "{name}");
+        assert_eq!(part.header(name), reply.header(name), "{name}");
     }
+    assert_eq!(head.header("content-length"), reply.header("content-length"));
+    let known = app.get(HARVEST).key(&key).header("if-none-match", &reply.header("etag")).send().await;
+    assert_eq!((known.status.as_u16(), known.header("x-service-freshness")), (304, "current".to_owned()));
 }
 
 #[tokio::test]
@@ -110,13 +118,16 @@ async fn monthly_is_the_last_from_before_this_month_and_current_the_newest_contr
     assert_ne!(first, second);
     // Both are of this month, so that `monthly` stays with the oldest.
     for (key, query, expected) in [
-        (&pro, "", &first),
-        (&pro, "?freshness=monthly", &first),
-        (&top, "", &second),
-        (&top, "?freshness=monthly", &first),
-        (&top, "?freshness=current", &second),
+        (&pro, "", (&first, "monthly")),
+        (&pro, "?freshness=monthly", (&first, "monthly")),
+        (&top, "", (&second, "current")),
+        (&top, "?freshness=monthly", (&first, "monthly")),
+        (&top, "?freshness=current", (&second, "current")),
     ] {
-        assert_eq!(&id(key, query).await, expected, "{query}");
+        let reply = app.head(&format!("{HARVEST}{query}")).key(key).send().await;
+        let found = (&reply.header("x-service-snapshot-id"), reply.header("x-service-freshness"));
+        assert_eq!((found.0, found.1.as_str()), expected, "{query}");
+        assert_eq!(&id(key, query).await, expected.0, "{query}");
     }
 }
 

@@ -49,6 +49,22 @@ async fn what_a_client_has_is_304_and_free_contract_5() {
 }
 
 #[tokio::test]
+async fn what_is_kept_is_asked_for_again_contract_3() {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    let key = app.key(Plan::Enterprise).await;
+    let data = ["json", "csv", "arrow", "parquet"].map(|format| format!("/v1/datasets/harvest/data?format={format}"));
+    let others = ["/v1/series/harvest/data", "/v1/datasets/harvest/changes", "/v1/datasets", "/v1/datasets/harvest"].map(str::to_owned);
+    for path in data.iter().chain(&others) {
+        for reply in [app.get(path).key(&key).send().await, app.head(path).key(&key).send().await] {
+            assert_eq!((reply.status.as_u16(), reply.header("cache-control").as_str()), (200, "private, no-cache"), "{path}");
+            let same = app.get(path).key(&key).header("if-none-match", &reply.header("etag")).send().await;
+            assert_eq!((same.status.as_u16(), same.header("cache-control").as_str()), (304, "private, no-cache"), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn if_modified_since_counts_without_tags_alone() {
     let app = TestApp::start().await;
     app.publish(&harvest()).await;

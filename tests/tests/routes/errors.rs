@@ -54,7 +54,7 @@ async fn keys_that_are_wrong_are_401_with_a_challenge_spec_5() {
 #[tokio::test]
 async fn unknown_routes_and_methods_answer_in_the_same_shape_contract_2() {
     let app = TestApp::start().await;
-    for path in ["/", "/v1", "/v1/", "/v1/nothing", "/v1/datasets/", "/v1/datasets/a/b/c", "/health/"] {
+    for path in ["/", "/v1", "/v1/", "/v1/nothing", "/v1/datasets//", "/v1/datasets/a/b/c", "/health/"] {
         let reply = app.get(path).send().await;
         assert_eq!(reply.outcome(), (404, "no_such_route".to_owned()), "{path}");
         assert!(reply.json()["detail"].is_string(), "{path}");
@@ -63,6 +63,41 @@ async fn unknown_routes_and_methods_answer_in_the_same_shape_contract_2() {
         let reply = app.ask(method, path).send().await;
         assert_eq!(reply.outcome(), (405, "method_not_allowed".to_owned()), "{method} {path}");
         assert_eq!(reply.header("allow"), "GET, HEAD, OPTIONS", "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn a_slash_at_the_end_is_308_to_the_address_without_it_contract_3() {
+    let app = TestApp::start().await;
+    app.publish(&parks()).await;
+    let key = app.key(Plan::Free).await;
+    for (path, location) in [
+        ("/v1/datasets/", "../datasets"),
+        ("/v1/datasets/parks/", "../parks"),
+        ("/v1/datasets/parks/data/?limit=1&dimensions=a%2Fb", "../data?limit=1&dimensions=a%2Fb"),
+        ("/v1/series/parks/data/", "../data"),
+        ("/v1/bulk/places/parks/", "../parks"),
+        ("/v1/integrations/meltano/?datasets=parks", "../meltano?datasets=parks"),
+        ("/v1/me/", "../me"),
+    ] {
+        for method in ["GET", "HEAD"] {
+            // A key is neither needed nor charged.
+            let reply = app.ask(method, path).header("origin", "https://page.example").send().await;
+            assert_eq!(
+                (reply.status.as_u16(), reply.header("location"), reply.body.len()),
+                (308, location.to_owned(), 0),
+                "{method} {path}"
+            );
+            assert_eq!(reply.header("access-control-allow-origin"), "*", "{method} {path}");
+            assert!(reply.header("x-request-id").len() >= 16, "{method} {path}");
+        }
+        let (folder, query) = path.split_once("/?").unwrap_or((path.trim_end_matches('/'), ""));
+        assert!(location.ends_with(query) && folder.ends_with(location.trim_start_matches("..").split('?').next().unwrap()), "{path}");
+    }
+    assert_eq!(app.get("/v1/me").key(&key).send().await.json()["requests"]["used"], 0);
+    assert_eq!(app.ask("POST", "/v1/datasets/").send().await.status, 404, "what cannot be repeated is not sent elsewhere");
+    for path in ["//evil.example/", "/v1//", "/v1/datasets/..%2f/../", "/docs/"] {
+        assert_eq!(app.get(path).send().await.header("location"), "", "{path}");
     }
 }
 

@@ -1,9 +1,11 @@
 //! Quotas and bursts (contract 5).
 
 use futures::future::join_all;
-use yearbook_domain::Plan;
+use yearbook_domain::{Millis, Plan};
 use yearbook_server::Settings;
 use yearbook_tests::app::{TestApp, parks};
+
+use super::statements::UsageStatements;
 
 #[tokio::test]
 async fn the_eleventh_concurrent_request_of_a_free_key_is_refused_contract_5() {
@@ -63,6 +65,60 @@ async fn unlimited_plans_have_no_rate_limit_headers_contract_5() {
     let key = app.key(Plan::Pro).await;
     let reply = app.get("/v1/datasets").key(&key).send().await;
     assert_eq!((reply.status.as_u16(), reply.header("x-ratelimit-limit"), reply.header("ratelimit")), (200, String::new(), String::new()));
+}
+
+#[tokio::test]
+async fn a_burst_says_the_buckets_numbers_and_the_end_of_the_month_the_months_contract_5() {
+    let mut settings = Settings::default();
+    settings.limits.burst_per_second = 1;
+    settings.limits.burst_size = 3;
+    settings.plans.free.requests_per_month = Some(1);
+    let app = TestApp::with(settings).await;
+    app.publish(&parks()).await;
+    let key = app.key(Plan::Free).await;
+    let path = "/v1/datasets/parks/data";
+    assert_eq!(app.get(path).key(&key).send().await.status, 200);
+    let month = app.get(path).key(&key).send().await;
+    assert_eq!(month.outcome(), (429, "quota_used_up".to_owned()));
+    assert_eq!((month.header("x-ratelimit-limit"), month.header("x-ratelimit-remaining")), ("1".to_owned(), "0".to_owned()));
+    assert!(month.header("ratelimit").starts_with("\"month\";r=0;t=") && month.header("ratelimit-policy").starts_with("\"month\";q=1;w="));
+    app.get(path).key(&key).send().await;
+    for reply in [app.get(path).key(&key).send().await, app.head(path).key(&key).send().await] {
+        assert_eq!(reply.outcome(), (429, "slow_down".to_owned()));
+        let now = Millis::now().0.div_euclid(1000);
+        assert_eq!((reply.header("x-ratelimit-limit"), reply.header("x-ratelimit-remaining")), ("3".to_owned(), "0".to_owned()));
+        assert_eq!(
+            (reply.header("ratelimit"), reply.header("ratelimit-policy")),
+            ("\"burst\";r=0;t=1".to_owned(), "\"burst\";q=3;w=3".to_owned())
+        );
+        let (wait, reset) = (reply.header("retry-after"), reply.header("x-ratelimit-reset").parse::<i64>().unwrap());
+        assert_eq!(wait, "1");
+        assert!((now..=now + 1).contains(&reset), "{reset} is not 1 s after a moment before {now}");
+    }
+}
+
+#[tokio::test]
+async fn a_burst_is_refused_without_the_database_contract_5() {
+    let mut settings = Settings::default();
+    settings.limits.burst_per_second = 1;
+    settings.limits.burst_size = 1;
+    let app = TestApp::with(settings).await;
+    let key = app.key(Plan::Free).await;
+    let statements = UsageStatements::start();
+    let before = statements.so_far();
+    assert_eq!(app.get("/v1/me").key(&key).send().await.status, 200);
+    assert!(statements.so_far() > before, "the month is looked up");
+    let mut silent = false;
+    // Where tests share a process, others may ask meanwhile; a refusal that asked would be heard in every round.
+    for _ in 0..20 {
+        let before = statements.so_far();
+        let reply = app.get("/v1/me").key(&key).send().await;
+        if reply.status == 429 {
+            assert_eq!(reply.header("ratelimit-policy"), "\"burst\";q=1;w=1");
+            silent |= statements.so_far() == before;
+        }
+    }
+    assert!(silent, "every refusal asked the database");
 }
 
 #[tokio::test]

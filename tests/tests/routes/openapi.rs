@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use yearbook_domain::Plan;
 use yearbook_server::Settings;
-use yearbook_tests::app::TestApp;
+use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::root;
 
 async fn described(app: &TestApp) -> Value {
@@ -69,11 +69,100 @@ async fn routes_name_the_key_schemes_that_spec_5_5_gives_them() {
     let document = described(&TestApp::start().await).await;
     for (path, item) in document["paths"].as_object().unwrap() {
         let expected = match path.as_str() {
-            "/health" | "/health/full" | "/v1/datasets/{name}/preview" => json!([]),
+            "/health" | "/health/full" => json!([]),
+            // Named there, and not needed.
+            "/v1/datasets/{name}/preview" => json!([{}, {"ApiKeyAuth": []}]),
             path if path.starts_with("/v1/integrations/") => json!([{"APIKeyHeader": []}]),
             _ => json!([{"ApiKeyAuth": []}]),
         };
         assert_eq!(item["get"]["security"], expected, "{path}");
+        assert_eq!(item["head"]["security"], expected, "{path}");
+    }
+}
+
+/// Names of the parameters that an operation has in headers.
+fn header_parameters(document: &Value, operation: &Value) -> Vec<String> {
+    let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+    let resolved = parameters.iter().map(|parameter| match parameter["$ref"].as_str() {
+        Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap(),
+        None => parameter,
+    });
+    resolved.filter(|parameter| parameter["in"] == "header").map(|parameter| parameter["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn request_headers_and_head_are_described_contract_4() {
+    let document = described(&TestApp::start().await).await;
+    let (data, coded) = (["If-None-Match", "If-Modified-Since", "Accept", "Accept-Encoding"], ["If-None-Match", "Accept-Encoding"]);
+    for (path, expected) in [
+        ("/v1/datasets", &coded[..]),
+        ("/v1/datasets/{name}", &coded),
+        ("/v1/datasets/{name}/preview", &coded),
+        ("/v1/datasets/{name}/data", &data),
+        ("/v1/series/{name}/data", &data),
+        ("/v1/datasets/{name}/changes", &["If-None-Match", "Accept", "Accept-Encoding"]),
+        ("/v1/bulk/{namespace}/{name}", &["Range", "If-Range", "If-None-Match", "If-Modified-Since"]),
+        ("/v1/integrations/meltano", &["Accept", "Accept-Encoding"]),
+        ("/v1/me", &[]),
+    ] {
+        assert_eq!(header_parameters(&document, &document["paths"][path]["get"]), expected, "{path}");
+    }
+    let mut ids = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            ids.push(operation["operationId"].as_str().unwrap().to_owned());
+            assert_eq!(operation["responses"]["405"]["headers"]["Allow"]["$ref"], "#/components/headers/Allow", "{method} {path}");
+            assert_eq!(operation["responses"]["308"].is_object(), path.starts_with("/v1/"), "{method} {path}");
+        }
+        let head = &item["head"];
+        assert!(head["responses"]["200"].is_object(), "{path}");
+        let bodies = head["responses"].as_object().unwrap().values().any(|response| response["content"].is_object());
+        assert!(!bodies, "a HEAD of {path} has no body");
+        for parts in ["206", "307", "416"] {
+            assert!(head["responses"][parts].is_null(), "{path} {parts}");
+        }
+        assert!(!header_parameters(&document, head).iter().any(|name| name.ends_with("Range")), "{path}");
+    }
+    let all = ids.len();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), all, "an operation's id is its own");
+}
+
+#[tokio::test]
+async fn answers_carry_the_headers_that_are_described_and_no_others_contract_4() {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    let document = described(&app).await;
+    let key = app.key(Plan::Enterprise).await;
+    let free = app.key(Plan::Free).await;
+    let named = |path: &str| path.replace("{name}", "harvest").replace("{namespace}", "farms");
+    // Headers that belong to HTTP, not to an answer of ours.
+    let common = ["content-type", "content-length", "accept-ranges", "access-control-allow-origin", "access-control-expose-headers"];
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            for (suffix, key, coding) in [("", &key, "gzip"), ("", &free, ""), ("", &String::new(), ""), ("/", &key, "")] {
+                let query = if path.contains("integrations") { "?datasets=harvest" } else { "" };
+                let address = format!("{}{suffix}{query}", named(path));
+                let reply = app.ask(&method.to_uppercase(), &address).key(key).header("accept-encoding", coding).send().await;
+                if suffix == "/" && !path.starts_with("/v1/") {
+                    continue;
+                }
+                let status = reply.status.as_str();
+                let response = &operation["responses"][status];
+                assert!(response.is_object(), "{method} {address} answers {status}, which is not described");
+                let described: Vec<String> =
+                    response["headers"].as_object().unwrap().keys().map(|name| name.to_ascii_lowercase()).collect();
+                for name in reply.headers.keys().map(|name| name.as_str()).filter(|name| !common.contains(name)) {
+                    assert!(described.iter().any(|known| known == name), "{method} {address} {status}: {name} is not described");
+                }
+                for (name, header) in response["headers"].as_object().unwrap() {
+                    let header = header["$ref"].as_str().map_or(header, |to| document.pointer(to.trim_start_matches('#')).unwrap());
+                    let missing = header["required"] == true && !reply.headers.contains_key(name.as_str());
+                    assert!(!missing, "{method} {address} {status}: {name} is missing");
+                }
+            }
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! `/preview` (spec 4, contract 4): for anybody, ten rows, no geometry.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use yearbook_server::Settings;
-use yearbook_tests::app::{TestApp, harvest, parks};
+use yearbook_tests::app::{Table, TestApp, harvest, parks};
 
 #[tokio::test]
 async fn anybody_sees_the_newest_ten_rows_contract_4() {
@@ -13,7 +13,8 @@ async fn anybody_sees_the_newest_ten_rows_contract_4() {
     assert_eq!((rows.len(), &preview["snapshot_id"], &preview["hidden_columns"]), (10, &json!(id), &json!([])));
     let dates: Vec<&str> = rows.iter().filter_map(|row| row["date"].as_str()).collect();
     assert_eq!((dates.first(), dates.iter().rev().is_sorted()), (Some(&"2023-04-01"), true));
-    assert_eq!(preview["columns"][2], json!({"name": "value", "type": "number"}));
+    assert_eq!(preview["columns"][2], json!({"name": "value", "type": "number", "role": "value"}));
+    assert_eq!(preview["row_count"], 120, "rows of the snapshot, not of the preview");
 }
 
 #[tokio::test]
@@ -23,6 +24,34 @@ async fn geometry_is_hidden_contract_4() {
     let preview = app.get("/v1/datasets/parks/preview").send().await.json();
     assert_eq!(preview["hidden_columns"], json!(["geometry_wkt"]));
     assert!(preview["rows"].as_array().unwrap().iter().all(|row| row.get("geometry_wkt").is_none() && row.get("park").is_some()));
+}
+
+/// The harvest with `columns` more columns of text, 20 rows, and texts of `characters` characters.
+fn wide(columns: usize, characters: usize) -> Table {
+    let fields = (0..columns).map(|index| format!("note_{index:03}"));
+    let csv = format!("date,region,value,final,{}\n", fields.clone().collect::<Vec<_>>().join(","));
+    let text = format!(",{}", "ā".repeat(characters)).repeat(columns);
+    let rows: String = (1..=20).map(|day| format!("2024-01-{day:02},Otago,1.5,true{text}\n")).collect();
+    fields.fold(harvest(), |table, name| table.with_field(&name, "string")).with_rows(&(csv + &rows))
+}
+
+#[tokio::test]
+async fn long_cells_are_cut_and_large_previews_lose_rows_then_columns_contract_4() {
+    let app = TestApp::start().await;
+    // Columns, rows that are shown, columns that are hidden at least.
+    for (columns, rows, hidden) in [(1, 10, 0), (8, 4, 0), (60, 1, 20)] {
+        app.publish(&wide(columns, 1_500)).await;
+        let reply = app.get("/v1/datasets/harvest/preview").send().await;
+        let preview = reply.json();
+        let list = |name: &str| preview[name].as_array().unwrap().clone();
+        assert!(reply.body.len() <= 64 << 10, "{} bytes", reply.body.len());
+        assert_eq!((list("rows").len(), preview["row_count"].as_u64()), (rows, Some(20)), "{columns} columns");
+        assert_eq!(preview["rows"][0]["note_000"].as_str().unwrap().chars().count(), 1_000);
+        assert!(list("hidden_columns").len() >= hidden && (hidden > 0 || list("hidden_columns").is_empty()), "{columns} columns");
+        assert_eq!(list("columns").len() + list("hidden_columns").len(), columns + 4, "what is not shown is named");
+        let shown: Vec<_> = list("columns").iter().map(|column| column["name"].clone()).collect();
+        assert_eq!(preview["rows"][0].as_object().unwrap().keys().cloned().map(Value::from).collect::<Vec<_>>(), shown);
+    }
 }
 
 #[tokio::test]
@@ -36,6 +65,6 @@ async fn a_burst_from_one_address_is_refused_contract_4() {
         assert_eq!(app.get("/v1/datasets/parks/preview").send().await.status, 200);
     }
     let refused = app.get("/v1/datasets/parks/preview").send().await;
-    assert_eq!(refused.outcome(), (429, "too_fast".to_owned()));
+    assert_eq!(refused.outcome(), (429, "slow_down".to_owned()));
     assert_eq!((refused.header("retry-after"), refused.header("x-ratelimit-remaining")), ("1".to_owned(), "0".to_owned()));
 }

@@ -3,6 +3,7 @@
 //! stores and removes. Owns which checks there are and how they are shown; each area has a file.
 
 mod cache;
+mod links;
 mod listeners;
 mod machine;
 mod places;
@@ -75,6 +76,7 @@ pub(super) async fn run(context: &Context, deep: bool) -> anyhow::Result<()> {
     }
     checks.add("plugins", plugins::built_in(context, fresh).await);
     checks.add("cache", cache::is_ours(&context.settings));
+    checks.add("links", Ok(links::look(&values.server)));
     checks.add("memory", Ok(machine::memory(values)));
     checks.add("descriptors", Ok(machine::descriptors(values)));
     for (setting, address) in [("server.listen", Some(values.server.listen)), ("server.admin_listen", values.server.admin_listen)] {

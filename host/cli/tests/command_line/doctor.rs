@@ -179,6 +179,21 @@ fn limits_and_addresses_that_do_not_fit_this_machine_are_named() {
     assert!(listeners[1]["message"].as_str().unwrap().contains("server.admin_listen"), "{checks}");
 }
 
+#[test]
+fn links_that_would_send_keys_in_clear_text_are_a_warning_contract_6() {
+    let yearbook = Yearbook::new();
+    assert_eq!(check(&doctor(&yearbook).1, "links").0, "ok");
+    for (variables, status, words) in [
+        (&[("YEARBOOK_SERVER__LISTEN", "0.0.0.0:0")][..], "warn", "server.public_url"),
+        (&[("YEARBOOK_SERVER__PUBLIC_URL", "http://data.example.org")], "warn", "clear text"),
+        (&[("YEARBOOK_SERVER__PUBLIC_URL", "https://data.example.org")], "ok", "https://data.example.org"),
+    ] {
+        let checks = doctor_with(&yearbook, variables, &[]).1;
+        let found = check(&checks, "links");
+        assert!(found.0 == status && found.1.contains(words), "{found:?}");
+    }
+}
+
 /// The only Parquet file of a folder (the store may keep checksums beside it).
 fn only_snapshot(folder: &Path) -> std::path::PathBuf {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();

@@ -204,7 +204,8 @@ function responses(operation) {
 
 function route(path, verb, raw) {
   const operation = { ...raw, parameters: (raw.parameters ?? []).map(resolve) };
-  const keyed = (operation.security ?? []).length > 0;
+  const schemes = operation.security ?? [];
+  const keyed = schemes.length > 0 && schemes.every((scheme) => Object.keys(scheme).length > 0);
   const id = operation.operationId;
   return make(
     "section", { class: "route", id, "aria-labelledby": `${id}-title` },
@@ -222,7 +223,9 @@ function show() {
   document.title = `${api.info.title} API ${api.info.version}`;
   byId("title").textContent = `${api.info.title} API ${api.info.version}`;
   byId("about").append(...paragraphs(api.info.description));
-  const operations = Object.entries(api.paths).flatMap(([path, item]) => Object.entries(item).map(([verb, operation]) => ({ path, verb, operation })));
+  // HEAD has a description for programs; people read that of GET.
+  const verbs = (item) => Object.entries(item).filter(([verb]) => !(verb === "head" && item.get));
+  const operations = Object.entries(api.paths).flatMap(([path, item]) => verbs(item).map(([verb, operation]) => ({ path, verb, operation })));
   for (const tag of api.tags) {
     const mine = operations.filter(({ operation }) => operation.tags.includes(tag.name));
     if (!mine.length) continue;

@@ -8,6 +8,7 @@ use axum::extract::{ConnectInfo, Request};
 use http::HeaderMap;
 use http::header::{FORWARDED, HeaderName};
 
+use super::forwarded::{entries, parameter};
 use crate::settings::{ForwardedHeader, ServerSettings};
 
 /// De facto standard of proxies.
@@ -43,29 +44,39 @@ pub(crate) fn mark(request: &mut Request, settings: &ServerSettings) -> Client {
 }
 
 fn behind(peer: IpAddr, headers: &HeaderMap, settings: &ServerSettings) -> Client {
-    let trusted = |address| settings.trusted_proxies.trusts(address);
     let peer = peer.to_canonical();
-    let by_proxy = trusted(peer);
+    let by_proxy = settings.trusted_proxies.trusts(peer);
     if !by_proxy {
         return Client { address: peer, by_proxy };
     }
-    let (name, read): (_, fn(&str) -> Option<IpAddr>) = match settings.forwarded_header {
-        ForwardedHeader::XForwardedFor => (X_FORWARDED_FOR, address),
-        ForwardedHeader::Forwarded => (FORWARDED, forwarded),
+    let named = written_by_proxies(headers, settings).filter_map(|(_, address)| address).last();
+    Client { address: named.unwrap_or(peer), by_proxy }
+}
+
+/// The entry of the trusted proxy that is furthest away from us, which speaks of the client's own request. For requests that a
+/// trusted proxy passed on.
+pub(super) fn outermost_entry<'h>(headers: &'h HeaderMap, settings: &ServerSettings) -> Option<&'h [u8]> {
+    written_by_proxies(headers, settings).map(|(entry, _)| entry).last()
+}
+
+/// Entries that trusted proxies wrote, the nearest one's first, with the addresses that they name: from the right up to the first
+/// address that is not trusted itself. Behind an entry that names no address nobody knows who is who.
+fn written_by_proxies<'h>(headers: &'h HeaderMap, settings: &ServerSettings) -> impl Iterator<Item = (&'h [u8], Option<IpAddr>)> {
+    let header = settings.forwarded_header;
+    let name = match header {
+        ForwardedHeader::XForwardedFor => X_FORWARDED_FOR,
+        ForwardedHeader::Forwarded => FORWARDED,
     };
-    // From the right: the last entry of the last line is what the peer itself saw.
-    let lines: Vec<_> = headers.get_all(name).iter().collect();
-    let entries = lines.iter().rev().flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
-    let mut client = peer;
-    for entry in entries.take(HOPS) {
-        // Behind an entry that names no address nobody knows who is who.
-        let Some(address) = std::str::from_utf8(entry).ok().and_then(|text| read(text.trim())) else { break };
-        client = address;
-        if !trusted(address) {
-            break;
-        }
-    }
-    Client { address: client, by_proxy }
+    let read = move |entry: &[u8]| match header {
+        ForwardedHeader::XForwardedFor => address(std::str::from_utf8(entry).ok()?.trim()),
+        ForwardedHeader::Forwarded => address(parameter(entry, "for")?),
+    };
+    let mut ended = false;
+    entries(headers, &name).take(HOPS).map_while(move |entry| {
+        let here = (!ended).then(|| (entry, read(entry)));
+        ended = !here.is_some_and(|(_, address)| address.is_some_and(|address| settings.trusted_proxies.trusts(address)));
+        here
+    })
 }
 
 /// `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:4711`.
@@ -74,19 +85,6 @@ fn address(text: &str) -> Option<IpAddr> {
     let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
     let in_brackets = || text.strip_prefix('[')?.strip_suffix(']')?.parse::<IpAddr>().ok();
     bare().or_else(with_port).or_else(in_brackets).map(|address| address.to_canonical())
-}
-
-/// The address of one element, `for="[2001:db8::1]:4711";proto=https`. `unknown` and names that hide one are none. An address
-/// holds no comma and no semicolon, so quoted text that does is none, either.
-fn forwarded(element: &str) -> Option<IpAddr> {
-    let mut found = element.split(';').filter_map(|pair| {
-        let (name, value) = pair.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("for").then(|| value.trim())
-    });
-    let value = found.next()?;
-    let text = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
-    // Said twice, it is a forgery or a mistake.
-    if found.next().is_some() { None } else { address(text) }
 }
 
 #[cfg(test)]
@@ -145,6 +143,7 @@ mod tests {
         assert_eq!(of(&["for=192.0.2.60;proto=http;by=203.0.113.43"]), "192.0.2.60");
         assert_eq!(of(&["for=6.6.6.6, For=\"[2001:db8:cafe::17]:4711\";proto=https"]), "2001:db8:cafe::17");
         assert_eq!(of(&["for=192.0.2.1, for=10.0.0.7"]), "192.0.2.1");
+        assert_eq!(of(&["for=192.0.2.1;host=\"a, for=6.6.6.6\""]), "192.0.2.1", "quoted text is no element");
         for garbage in ["for=unknown", "for=_hidden", "proto=https", "for=1.1.1.1;for=2.2.2.2", "for=\"1.1.1.1", "for"] {
             assert_eq!(of(&[&format!("for=192.0.2.1, {garbage}")]), "10.0.0.1", "{garbage}");
         }

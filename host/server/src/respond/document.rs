@@ -23,7 +23,7 @@ pub(crate) struct Document {
 /// Who may keep a document, and what it depends on besides its address.
 #[derive(Clone, Copy)]
 pub(crate) enum Keeping {
-    /// Of one key.
+    /// Of one key, asked for again each time.
     Private,
     /// The same for everybody, asked for again each time.
     Public,
@@ -89,7 +89,7 @@ impl Document {
 
     fn describe(&self, headers: &mut HeaderMap, coding: Option<Coding>, keeping: Keeping) {
         let (cache, vary) = match keeping {
-            Keeping::Private => ("private", "Accept-Encoding, X-API-Key"),
+            Keeping::Private => ("private, no-cache", "Accept-Encoding, X-API-Key"),
             Keeping::Public => ("no-cache", "Accept-Encoding"),
             Keeping::Never => ("no-store", "Accept-Encoding"),
         };

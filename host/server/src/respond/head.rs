@@ -38,7 +38,8 @@ impl Head {
         let mut shared = HeaderMap::with_capacity(HEADERS);
         attribution::write(&mut shared, namespace, snapshot);
         shared.insert(ETAG, tag.header(coding));
-        shared.insert(CACHE_CONTROL, HeaderValue::from_static("private"));
+        // `Last-Modified` alone would let browsers keep rows for days, past a refresh (RFC 9111, 4.2.2).
+        shared.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
         // The key decides by its plan how many rows there are.
         shared.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding, X-API-Key"));
         if !asked.query.geometry {

@@ -1,26 +1,26 @@
 //! Absolute links (contract 3): the next page, and the canonical address of an alias.
 
-use http::header::HOST;
 use http::request::Parts;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::settings::PublicUrl;
+use crate::middleware::origin;
+use crate::settings::ServerSettings;
 
 /// What stays as it is in a query: RFC 3986's unreserved characters.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The value of a `Link` header to the page that `cursor` begins: the same path and parameters otherwise.
-pub(crate) fn next(public: Option<&PublicUrl>, parts: &Parts, pairs: &[(String, String)], cursor: &str) -> String {
+pub(crate) fn next(settings: &ServerSettings, parts: &Parts, pairs: &[(String, String)], cursor: &str) -> String {
     let kept = pairs.iter().filter(|(name, _)| name != "cursor").map(|(name, value)| (name.as_str(), value.as_str()));
     let query = query(kept.chain([("cursor", cursor)]));
-    format!("<{}{}?{query}>; rel=\"next\"", base(public, parts), parts.uri.path())
+    format!("<{}{}?{query}>; rel=\"next\"", base(settings, parts), parts.uri.path())
 }
 
 /// The value of a `Link` header to the same response under `path`.
-pub(crate) fn canonical(public: Option<&PublicUrl>, parts: &Parts, path: &str, pairs: &[(String, String)]) -> String {
+pub(crate) fn canonical(settings: &ServerSettings, parts: &Parts, path: &str, pairs: &[(String, String)]) -> String {
     let query = query(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     let separator = if query.is_empty() { "" } else { "?" };
-    format!("<{}{path}{separator}{query}>; rel=\"canonical\"", base(public, parts))
+    format!("<{}{path}{separator}{query}>; rel=\"canonical\"", base(settings, parts))
 }
 
 fn query<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
@@ -29,25 +29,27 @@ fn query<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     parts.join("&")
 }
 
-/// `server.public_url`; without it, what the client called us. A host that could break out of the header is left out,
-/// which makes the link relative.
-pub(crate) fn base(public: Option<&PublicUrl>, parts: &Parts) -> String {
-    if let Some(url) = public {
-        return url.as_str().to_owned();
+/// `server.public_url`; without it, what the client called us. Empty where that is no host, which makes the link relative.
+pub(crate) fn base(settings: &ServerSettings, parts: &Parts) -> String {
+    match &settings.public_url {
+        Some(url) => url.as_str().to_owned(),
+        None => origin::of(parts, settings).unwrap_or_default(),
     }
-    let named = parts.headers.get(HOST).and_then(|value| value.to_str().ok());
-    let host = parts.uri.authority().map(http::uri::Authority::as_str).or(named);
-    let sane = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte));
-    let scheme = parts.uri.scheme_str().unwrap_or("http");
-    host.filter(sane).map_or_else(String::new, |host| format!("{scheme}://{host}"))
 }
 
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use super::*;
+    use http::header::HOST;
     use yearbook_domain::query::pairs;
+
+    use super::*;
+    use crate::settings::PublicUrl;
+
+    fn plain() -> ServerSettings {
+        ServerSettings::default()
+    }
 
     fn parts(uri: &str, host: &str) -> Parts {
         http::Request::builder().uri(uri).header(HOST, host).body(()).unwrap().into_parts().0
@@ -58,11 +60,12 @@ mod tests {
         let parts = parts("/v1/series/cpi/data?dimensions=M%C4%81ori+food&limit=5&cursor=old", "data.example.org:8080");
         let pairs = pairs(parts.uri.query().unwrap());
         assert_eq!(
-            next(None, &parts, &pairs, "new_-1"),
+            next(&plain(), &parts, &pairs, "new_-1"),
             "<http://data.example.org:8080/v1/series/cpi/data?dimensions=M%C4%81ori%20food&limit=5&cursor=new_-1>; rel=\"next\""
         );
-        let public = PublicUrl::try_from("https://example.org/base/".to_owned()).unwrap();
-        assert!(next(Some(&public), &parts, &pairs, "c").starts_with("<https://example.org/base/v1/series/cpi/data?"));
+        let public_url = Some(PublicUrl::try_from("https://example.org/base/".to_owned()).unwrap());
+        let public = ServerSettings { public_url, ..plain() };
+        assert!(next(&public, &parts, &pairs, "c").starts_with("<https://example.org/base/v1/series/cpi/data?"));
     }
 
     #[test]
@@ -70,16 +73,19 @@ mod tests {
         let path = "/v1/datasets/cpi/data";
         let with = parts("/v1/series/cpi/data?start=2020-01-01", "h");
         assert_eq!(
-            canonical(None, &with, path, &pairs(with.uri.query().unwrap())),
+            canonical(&plain(), &with, path, &pairs(with.uri.query().unwrap())),
             "<http://h/v1/datasets/cpi/data?start=2020-01-01>; rel=\"canonical\""
         );
-        assert_eq!(canonical(None, &parts("/v1/series/cpi/data", "h"), path, &[]), "<http://h/v1/datasets/cpi/data>; rel=\"canonical\"");
+        assert_eq!(
+            canonical(&plain(), &parts("/v1/series/cpi/data", "h"), path, &[]),
+            "<http://h/v1/datasets/cpi/data>; rel=\"canonical\""
+        );
     }
 
     #[test]
     fn nothing_that_a_client_sends_breaks_out_of_the_header() {
         let parts = parts("/v1/datasets/cpi/data?a=%3E%22%0D%0Ax&b=%3C", "evil>; rel=x");
-        let link = next(None, &parts, &pairs("a=%3E%22%0D%0Ax&b=%3C"), "c");
+        let link = next(&plain(), &parts, &pairs("a=%3E%22%0D%0Ax&b=%3C"), "c");
         assert_eq!(link, "</v1/datasets/cpi/data?a=%3E%22%0D%0Ax&b=%3C&cursor=c>; rel=\"next\"");
     }
 }

@@ -61,7 +61,7 @@ pub(crate) async fn files(State(state): State<AppState>, keyed: Keyed, request: 
 async fn generate(state: &AppState, keyed: &Keyed, parts: &http::request::Parts, asked: &Asked) -> Result<Project, Error> {
     let server = &state.settings.server;
     // A client that does not say what it calls us gets the address that we listen at.
-    let base_url = Some(links::base(server.public_url.as_ref(), parts)).filter(|base| !base.is_empty());
+    let base_url = Some(links::base(server, parts)).filter(|base| !base.is_empty());
     let base_url = base_url.unwrap_or_else(|| format!("http://{}", server.listen));
     let described = |dataset: &Arc<yearbook_domain::Dataset>| {
         let (name, namespace) = (&dataset.name, &dataset.namespace);

@@ -1,5 +1,6 @@
-//! `/v1/datasets/{name}/preview`: up to ten rows for anybody, without geometry (spec 4, contract 4).
+//! `/v1/datasets/{name}/preview`: up to ten rows for anybody, without geometry, in a bounded document (spec 4, contract 4).
 
+mod fit;
 mod rows;
 
 use std::sync::Arc;
@@ -7,7 +8,6 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use moka::future::Cache;
-use serde_json::{Value, json};
 use yearbook_domain::{Dataset, Refusal, Role};
 
 use crate::error::Error;
@@ -15,6 +15,9 @@ use crate::extract::dataset_name;
 use crate::respond::document::Keeping;
 use crate::respond::{Document, attribution};
 use crate::state::AppState;
+
+use self::fit::{Preview, ShownColumn};
+use self::rows::Cells;
 
 /// Rows of a preview at most (spec 8).
 pub(crate) const ROWS: usize = 10;
@@ -58,15 +61,17 @@ async fn render(state: &AppState, dataset: &Dataset) -> Result<Document, Error> 
     let snapshot = &dataset.current;
     let batch = state.reader.preview(snapshot, ROWS).await?;
     let (hidden, shown): (Vec<_>, Vec<_>) = snapshot.columns.iter().partition(|column| column.role == Role::Geometry);
-    let columns: Vec<Value> = shown.iter().map(|column| json!({"name": column.name, "type": column.column_type})).collect();
-    let names: Vec<&str> = shown.iter().map(|column| column.name.as_str()).collect();
-    let hidden: Vec<&str> = hidden.iter().map(|column| column.name.as_str()).collect();
-    let rows = rows::of(&batch, &names, ROWS).map_err(|failure| Error::broken("show a preview", &failure))?;
-    Document::new(&json!({
-        "name": dataset.name,
-        "snapshot_id": snapshot.id,
-        "columns": columns,
-        "hidden_columns": hidden,
-        "rows": rows,
-    }))
+    let columns: Vec<ShownColumn<'_>> = shown.into_iter().map(ShownColumn::new).collect();
+    let broken = |failure: String| Error::broken("show a preview", &failure);
+    let cells = Cells::new(&batch, columns.iter().map(|column| column.name)).map_err(broken)?;
+    let preview = Preview {
+        name: &dataset.name,
+        snapshot_id: &snapshot.id,
+        row_count: snapshot.rows,
+        columns: &columns,
+        hidden_columns: hidden.iter().map(|column| column.name.as_str()).collect(),
+        rows: Vec::new(),
+    };
+    let rows = (0..batch.num_rows().min(ROWS)).map(|row| cells.row(row));
+    Document::new(&preview.fill(rows).map_err(broken)?)
 }

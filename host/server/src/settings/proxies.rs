@@ -11,6 +11,12 @@ use serde::{Deserialize, Serialize};
 pub struct Proxies(Vec<IpNet>);
 
 impl Proxies {
+    /// Whether nobody is trusted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether `address` is one of them.
     pub(crate) fn trusts(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))
@@ -35,12 +41,12 @@ impl From<Proxies> for Vec<String> {
     }
 }
 
-/// `server.forwarded_header`: where trusted proxies name the client. One alone: a proxy that writes the one may pass on what a client
+/// `server.forwarded_header`: where trusted proxies name the client and what it called us. One alone: a proxy that writes the one may pass on what a client
 /// wrote into the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForwardedHeader {
-    /// `X-Forwarded-For`.
+    /// `X-Forwarded-For`, with `X-Forwarded-Proto` and `X-Forwarded-Host`.
     #[default]
     XForwardedFor,
     /// `Forwarded` (RFC 7239).

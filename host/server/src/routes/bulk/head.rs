@@ -12,7 +12,7 @@ use yearbook_domain::bulk::BulkPlan;
 
 use super::range::Part;
 use crate::error::Error;
-use crate::headers::REPR_DIGEST;
+use crate::headers::{FRESHNESS, REPR_DIGEST};
 use crate::respond::{Tag, attribution, body, conditional};
 
 /// The stored form of every snapshot.
@@ -45,7 +45,8 @@ impl Head {
             shared.insert(LAST_MODIFIED, date);
         }
         // Whoever compresses on the way would break ranges and the digest.
-        shared.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-transform"));
+        shared.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache, no-transform"));
+        shared.insert(FRESHNESS, HeaderValue::from_static(plan.freshness.word()));
         // The key decides by its plan which snapshot it is.
         shared.insert(VARY, HeaderValue::from_static("X-API-Key"));
         shared.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
@@ -54,7 +55,8 @@ impl Head {
         }
         let mut content = HeaderMap::new();
         content.insert(CONTENT_TYPE, HeaderValue::from_static(PARQUET));
-        let disposition = format!("attachment; filename=\"{}.parquet\"", plan.dataset);
+        // The same name for two versions would have one overwrite the other where they are saved.
+        let disposition = format!("attachment; filename=\"{}-{}.parquet\"", plan.dataset, snapshot.created_at.date());
         put(&mut content, CONTENT_DISPOSITION, disposition.clone());
         Self { tag, modified: snapshot.created_at, size: snapshot.file.bytes, disposition, shared, content }
     }

@@ -25,7 +25,7 @@ pub(super) fn of(state: &AppState, parts: &Parts, asked: &Asked, plan: &ReadPlan
     }
     if parts.uri.path().starts_with(ALIAS) {
         let path = format!("/v1/datasets/{}/data", plan.dataset);
-        put(&mut head.shared, LINK, links::canonical(state.settings.server.public_url.as_ref(), parts, &path, &asked.pairs));
+        put(&mut head.shared, LINK, links::canonical(&state.settings.server, parts, &path, &asked.pairs));
     }
     head
 }
@@ -33,7 +33,7 @@ pub(super) fn of(state: &AppState, parts: &Parts, asked: &Asked, plan: &ReadPlan
 /// Headers of a response after which rows remain: where they go on, and whether the plan's cap held them back.
 pub(super) fn more(headers: &mut HeaderMap, state: &AppState, parts: &Parts, asked: &Asked, plan: &ReadPlan, cursor: &str) {
     let canonical = headers.remove(LINK);
-    put(headers, LINK, links::next(state.settings.server.public_url.as_ref(), parts, &asked.pairs, cursor));
+    put(headers, LINK, links::next(&state.settings.server, parts, &asked.pairs, cursor));
     if let Some(canonical) = canonical {
         headers.append(LINK, canonical);
     }

@@ -94,9 +94,10 @@ pub(super) fn dataset() -> Value {
 
 /// A preview.
 pub(super) fn preview() -> Value {
-    let columns = [("date", "date"), ("period", "string"), ("region", "string"), ("value", "number")];
-    let columns: Vec<Value> = columns.iter().map(|(name, kind)| json!({"name": name, "type": kind})).collect();
-    json!({"name": "consumer_prices", "snapshot_id": SNAPSHOT, "columns": columns, "hidden_columns": [], "rows": [row()]})
+    let columns =
+        [("date", "date", "date"), ("period", "string", "period"), ("region", "string", "dimension"), ("value", "number", "value")];
+    let columns: Vec<Value> = columns.iter().map(|(name, kind, role)| json!({"name": name, "type": kind, "role": role})).collect();
+    json!({"name": "consumer_prices", "snapshot_id": SNAPSHOT, "row_count": 1280, "columns": columns, "hidden_columns": [], "rows": [row()]})
 }
 
 /// What a Free key is told at the beginning of a month.

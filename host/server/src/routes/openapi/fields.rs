@@ -1,15 +1,19 @@
 //! Response headers of the description. Names are those of `headers`, spelled as people write them.
 
 use http::HeaderName;
-use http::header::{CONTENT_DISPOSITION, CONTENT_RANGE, ETAG, LAST_MODIFIED, LINK, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_RANGE, ETAG, LAST_MODIFIED, LINK, LOCATION, RETRY_AFTER, VARY,
+    WWW_AUTHENTICATE,
+};
 use serde_json::{Map, Value, json};
+use yearbook_domain::bulk::Freshness;
 
 use crate::headers::{
-    ATTRIBUTION, GEOMETRY_OMITTED, HAS_MORE, LICENCE, NAMESPACE, NEXT_PAGE, RATE, RATE_LIMIT, RATE_POLICY, RATE_REMAINING, RATE_RESET,
-    REPR_DIGEST, REQUEST_ID, ROW_CAP, SNAPSHOT_ID, SOURCE, SOURCE_URL, TRUNCATED, WATERMARK,
+    ATTRIBUTION, FRESHNESS, GEOMETRY_OMITTED, HAS_MORE, LICENCE, NAMESPACE, NEXT_PAGE, RATE, RATE_LIMIT, RATE_POLICY, RATE_REMAINING,
+    RATE_RESET, REPR_DIGEST, REQUEST_ID, ROW_CAP, SNAPSHOT_ID, SOURCE, SOURCE_URL, TRUNCATED, WATERMARK,
 };
 
-/// The month's quota, on keyed answers of a limited plan (contract 5).
+/// The month's quota on keyed answers of a limited plan, the bucket's on a refused burst (contract 5).
 pub(super) const MONTH: [&str; 5] = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy"];
 
 /// What must be passed on with data (spec 4.1).
@@ -47,17 +51,47 @@ pub(super) fn components() -> Value {
             text("<https://data.example.org/v1/datasets/consumer_prices/data?cursor=Y3Vyc29y>; rel=\"next\""),
             false,
         ),
+        (
+            CACHE_CONTROL,
+            "Who may keep the answer, and for how long: what is kept is asked for again each time, refusals are not kept.",
+            text("private, no-cache"),
+            true,
+        ),
+        (VARY, "Request headers that the answer depends on.", text("Accept, Accept-Encoding, X-API-Key"), true),
+        (
+            CONTENT_ENCODING,
+            "How the body is compressed; left out where it is not.",
+            json!({"type": "string", "enum": ["gzip", "zstd"]}),
+            false,
+        ),
+        (ALLOW, "The methods that there are.", text("GET, HEAD, OPTIONS"), true),
+        (
+            FRESHNESS,
+            "The tier of freshness that the file is of.",
+            json!({"type": "string", "enum": [Freshness::Monthly.word(), Freshness::Current.word()]}),
+            true,
+        ),
         (ETAG, "Strong entity tag; send it back as `If-None-Match`.", text("\"310413fcb9f65f52b329453883a6535f\""), false),
         (LAST_MODIFIED, "When the snapshot was committed.", text("Sat, 21 Nov 2026 00:00:00 GMT"), false),
         (CONTENT_DISPOSITION, "Names the file; not on JSON.", text("attachment; filename=\"consumer_prices.csv\""), false),
-        (LOCATION, "Where the file is.", text("https://store.example.org/bucket/file.parquet?X-Amz-Signature=abc"), true),
+        (
+            LOCATION,
+            "Where to go on: the file itself, or this address without the slash at its end.",
+            text("https://store.example.org/bucket/file.parquet?X-Amz-Signature=abc"),
+            true,
+        ),
         (CONTENT_RANGE, "Which bytes of how many.", text("bytes 0-1023/123456"), true),
         (REPR_DIGEST, "SHA-256 of the whole file (RFC 9530).", text("sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:"), true),
-        (RATE_LIMIT, "Requests a month; limited plans alone have it. On a refused burst: requests at once.", count(10), false),
-        (RATE_REMAINING, "Requests left.", count(7), false),
-        (RATE_RESET, "When counting starts anew, Unix seconds.", count(1_798_761_600), false),
+        (RATE_LIMIT, "Requests a month; limited plans alone have it. With `slow_down`: requests at once, on every plan.", count(10), false),
+        (RATE_REMAINING, "Requests left of the month; with `slow_down` 0, of those at once.", count(7), false),
+        (
+            RATE_RESET,
+            "When requests are there again, Unix seconds: the next month, or with `slow_down` after `Retry-After`.",
+            count(1_798_761_600),
+            false,
+        ),
         (RATE, "The same in the IETF's spelling.", text("\"month\";r=7;t=864000"), false),
-        (RATE_POLICY, "The policy behind it.", text("\"month\";q=10;w=2592000"), false),
+        (RATE_POLICY, "The policy behind it, `month` or `burst`.", text("\"month\";q=10;w=2592000"), false),
         (RETRY_AFTER, "Whole seconds to wait.", count(5), true),
         (WWW_AUTHENTICATE, "How to send a key.", text("ApiKey realm=\"yearbook\", header=\"X-API-Key\""), true),
     ];
@@ -67,10 +101,14 @@ pub(super) fn components() -> Value {
     Value::Object(all.into_iter().map(header).collect())
 }
 
-/// References to components of these names, and to the request's id, which every answer has.
+/// References to components of these names, and to those that every answer but a redirect of ours has.
 pub(super) fn references(names: &[&str]) -> Value {
-    let id = spelled(&REQUEST_ID);
-    let all = std::iter::once(id.as_str()).chain(names.iter().copied());
+    references_alone(&[&["X-Request-Id", "Cache-Control", "Vary"], names].concat())
+}
+
+/// References to components of these names.
+pub(super) fn references_alone(names: &[&str]) -> Value {
+    let all = names.iter().copied();
     Value::Object(all.map(|name| (name.to_owned(), json!({"$ref": format!("#/components/headers/{name}")}))).collect::<Map<_, _>>())
 }
 
@@ -109,7 +147,7 @@ mod tests {
     #[test]
     fn what_is_referred_to_is_there() {
         let components = components();
-        for name in MONTH.iter().chain(&CREDIT) {
+        for name in MONTH.iter().chain(&CREDIT).chain(&["X-Request-Id", "Cache-Control", "Vary"]) {
             assert!(components[*name].is_object(), "{name}");
         }
     }

@@ -51,7 +51,9 @@ impl Kind {
     /// Key schemes (spec 5.5).
     fn security(self) -> Value {
         match self {
-            Self::Health | Self::Preview => json!([]),
+            Self::Health => json!([]),
+            // Named, as the specification has it, and not needed (spec 4).
+            Self::Preview => json!([{}, {"ApiKeyAuth": []}]),
             Self::Integration => json!([{"APIKeyHeader": []}]),
             Self::Listing | Self::Dataset | Self::Data | Self::Changes | Self::Bulk | Self::Me => json!([{"ApiKeyAuth": []}]),
         }
@@ -106,8 +108,14 @@ impl Operation {
         self
     }
 
-    /// The path item: the operation with what it may refuse.
+    /// The path item: the operation with what it may refuse, and the same for HEAD.
     pub(super) fn finish(mut self, plugins: &Plugins) -> Value {
+        if self.kind != Kind::Health {
+            let headers = fields::references_alone(&["X-Request-Id", "Location"]);
+            let moved =
+                json!({"description": "The address was sent with a slash at its end, and is this one without it.", "headers": headers});
+            self.responses.insert("308".to_owned(), moved);
+        }
         for (status, response) in refusals::of(self.kind, plugins) {
             match self.responses.get_mut(&status) {
                 // A report of ill health and a refusal may share a status.
@@ -125,6 +133,30 @@ impl Operation {
             self.members.insert("parameters".to_owned(), Value::Array(self.parameters));
         }
         self.members.insert("responses".to_owned(), Value::Object(self.responses));
-        json!({"get": self.members})
+        let head = head(self.kind, &self.members);
+        json!({"get": self.members, "head": head})
     }
+}
+
+/// What HEAD answers where GET is `get`: the same headers without a body. Parts of a file and redirects to it are a matter of GET alone.
+fn head(kind: Kind, get: &Map<String, Value>) -> Value {
+    let mut head = get.clone();
+    let text = |name: &str| get.get(name).and_then(Value::as_str).unwrap_or_default();
+    let id = text("operationId");
+    let (first, rest) = id.strip_prefix("get").unwrap_or(id).split_at_checked(1).unwrap_or_default();
+    head.insert("operationId".to_owned(), json!(format!("head{}{rest}", first.to_ascii_uppercase())));
+    head.insert("summary".to_owned(), json!(format!("{}: headers alone", text("summary"))));
+    let free = if kind.charged() { ", and costs nothing: it is answered even when the month's requests are used up" } else { "" };
+    head.insert("description".to_owned(), json!(format!("Has the status and the headers of GET without a body{free}.")));
+    if let Some(responses) = head.get_mut("responses").and_then(Value::as_object_mut) {
+        responses.retain(|status, _| !["206", "307", "416"].contains(&status.as_str()));
+        for response in responses.values_mut().filter_map(Value::as_object_mut) {
+            response.remove("content");
+        }
+    }
+    if let Some(parameters) = head.get_mut("parameters").and_then(Value::as_array_mut) {
+        let of_parts = ["Range", "If-Range"].map(|name| json!({"$ref": format!("#/components/parameters/{name}")}));
+        parameters.retain(|parameter| !of_parts.contains(parameter));
+    }
+    Value::Object(head)
 }

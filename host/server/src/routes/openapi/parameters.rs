@@ -71,6 +71,13 @@ pub(super) fn components(settings: &Settings, plugins: &Plugins) -> Value {
         "Range": header("Range", "One range of bytes, or a suffix.", "bytes=0-1023"),
         "If-Range": header("If-Range", "Send the range only if the file still has this tag.", "\"310413fcb9f65f52b329453883a6535f\""),
         "If-None-Match": header("If-None-Match", "Answer 304 if the tag is still this one.", "\"310413fcb9f65f52b329453883a6535f\""),
+        "If-Modified-Since": header(
+            "If-Modified-Since",
+            "Answer 304 if the snapshot was committed no later; counts only without `If-None-Match`, which tells versions of one second apart.",
+            "Sat, 21 Nov 2026 00:00:00 GMT",
+        ),
+        "Accept": header("Accept", "Media types that will do, by preference; where `format` does not decide.", "application/json"),
+        "Accept-Encoding": header("Accept-Encoding", "Codings that the client undoes: `gzip`, `zstd`.", "gzip"),
     })
 }
 

@@ -10,6 +10,9 @@ use crate::settings::Settings;
 /// Headers of an answer that can be asked for again with its tag.
 const TAGGED: [&str; 1] = ["ETag"];
 
+/// Headers of one that may be compressed, too.
+const PACKED: [&str; 2] = ["ETag", "Content-Encoding"];
+
 /// Path items by path.
 pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
     let health = Operation::new(Kind::Health, "getHealth", "Is the process alive", "Asks nothing of anybody.").answers(
@@ -28,8 +31,8 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
     .answers(200, "Requests can be answered; `degraded` says that something is amiss.", &[], ready.clone())
     .answers(503, "Requests cannot be answered.", &["Retry-After"], ready);
     let list = Operation::new(Kind::Listing, "listDatasets", "List all datasets", "Sorted by name.")
-        .takes(&["If-None-Match"])
-        .answers(200, "The datasets.", &TAGGED, Some(answers::datasets()))
+        .takes(&["If-None-Match", "Accept-Encoding"])
+        .answers(200, "The datasets.", &PACKED, Some(answers::datasets()))
         .answers(304, "Nothing changed since this tag.", &TAGGED, None);
     let show = Operation::new(
         Kind::Dataset,
@@ -37,17 +40,18 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
         "Describe one dataset",
         "Its columns, credit, versions and size: look here before asking for rows.",
     )
-    .takes(&["name", "If-None-Match"])
-    .answers(200, "The dataset.", &TAGGED, Some(answers::json_of("Dataset", &answers::dataset())))
+    .takes(&["name", "If-None-Match", "Accept-Encoding"])
+    .answers(200, "The dataset.", &PACKED, Some(answers::json_of("Dataset", &answers::dataset())))
     .answers(304, "Nothing changed since this tag.", &TAGGED, None);
-    let credited = [&TAGGED[..], &fields::CREDIT].concat();
+    let credited = [&PACKED[..], &fields::CREDIT].concat();
     let preview = Operation::new(
         Kind::Preview,
         "previewDataset",
         "Look at ten rows",
-        "Newest first where there are dates; without geometry. Needs no key and charges nothing.",
+        "Newest first where there are dates; without geometry. Texts are cut at 1,000 characters, and the document at 64 KiB by leaving out \
+         rows, then columns. Needs no key and charges nothing.",
     )
-    .takes(&["name", "If-None-Match"])
+    .takes(&["name", "If-None-Match", "Accept-Encoding"])
     .answers(200, "Up to ten rows.", &credited, Some(answers::json_of("Preview", &answers::preview())))
     .answers(304, "Nothing changed since this tag.", &TAGGED, None);
     let me = Operation::new(Kind::Me, "getMe", "What the key may do", "Costs nothing.").answers(
@@ -90,8 +94,8 @@ fn data(id: &str, summary: &str, plugins: &Plugins) -> Operation {
     )
     .takes(&parameters::DATA)
     .takes_also(declared(plugins))
-    .takes(&["If-None-Match"])
-    .answers(200, "The rows.", &[&credited[..], &more].concat(), Some(answers::rows(plugins)))
+    .takes(&["If-None-Match", "If-Modified-Since", "Accept", "Accept-Encoding"])
+    .answers(200, "The rows.", &[&credited[..], &more, &["Content-Encoding"]].concat(), Some(answers::rows(plugins)))
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
 
@@ -107,8 +111,8 @@ fn changes(plugins: &Plugins) -> Operation {
     )
     .takes(&["name", "since", "changes_limit", "format", "geometry"])
     .takes_also(declared(plugins))
-    .takes(&["If-None-Match"])
-    .answers(200, "The changes.", &[&credited[..], &["Content-Disposition"]].concat(), Some(answers::changes(plugins)))
+    .takes(&["If-None-Match", "Accept", "Accept-Encoding"])
+    .answers(200, "The changes.", &[&credited[..], &["Content-Disposition", "Content-Encoding"]].concat(), Some(answers::changes(plugins)))
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
 
@@ -119,9 +123,9 @@ fn declared(plugins: &Plugins) -> impl Iterator<Item = Value> {
 }
 
 fn bulk() -> Operation {
-    let also = ["Last-Modified", "Content-Disposition", "Repr-Digest"];
+    let also = ["Last-Modified", "Content-Disposition", "Repr-Digest", "X-Service-Freshness"];
     let credited = [&TAGGED[..], &also, &fields::CREDIT].concat();
-    let moved = [&TAGGED[..], &["Last-Modified", "Location"], &fields::CREDIT].concat();
+    let moved = [&TAGGED[..], &["Last-Modified", "Location", "X-Service-Freshness"], &fields::CREDIT].concat();
     let file = || Some(json!({"application/vnd.apache.parquet": {}}));
     Operation::new(
         Kind::Bulk,
@@ -129,13 +133,13 @@ fn bulk() -> Operation {
         "Download a whole dataset",
         "The stored Parquet file, never compressed on the way: whole, or one range of it, so that a download can go on where it stopped.",
     )
-    .takes(&["namespace", "name", "freshness", "Range", "If-Range", "If-None-Match"])
+    .takes(&["namespace", "name", "freshness", "Range", "If-Range", "If-None-Match", "If-Modified-Since"])
     .answers(200, "The whole file.", &credited, file())
     .answers(206, "The range.", &[&credited[..], &["Content-Range"]].concat(), file())
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
     .answers(
         307,
-        "The file itself, at an address that holds for a minute or so; asked for a range, the service answers itself.",
+        "The file itself, at an address that holds for a minute or so; charged as the file is. Asked for a range, the service answers itself.",
         &moved,
         None,
     )
@@ -146,7 +150,12 @@ fn integration(tool: &GeneratorDescription) -> Operation {
     let mut content = answers::json_of("Project", &answers::project(&tool.tool));
     content["application/zip"] = json!({});
     Operation::new(Kind::Integration, &format!("generate{camel}"), &format!("Files for {}", tool.title), tool.docs.clone())
-        .takes(&["datasets"])
+        .takes(&["datasets", "Accept", "Accept-Encoding"])
         .takes_also(parameters::of_plugin(&tool.tool, &tool.parameters))
-        .answers(200, "The files, as JSON or as one zip by `Accept`. A key never stands in them.", &["Content-Disposition"], Some(content))
+        .answers(
+            200,
+            "The files, as JSON or as one zip by `Accept`. A key never stands in them.",
+            &["Content-Disposition", "Content-Encoding"],
+            Some(content),
+        )
 }

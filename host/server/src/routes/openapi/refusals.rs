@@ -46,15 +46,15 @@ fn knows(kind: Kind, error: &Error) -> bool {
             // The description lists the tools that are loaded; each has an address of its own.
             Refusal::NoSuchIntegration { .. } => false,
         },
-        // Not said of a route that is there, nor of a method that it has.
-        Error::NoSuchRoute | Error::MethodNotAllowed => false,
+        // Not said of a route that is there.
+        Error::NoSuchRoute => false,
         Error::RangeNotSatisfiable { .. } => kind == Kind::Bulk,
         // To clients it is one of our own.
         Error::PluginFailed => false,
         Error::Busy { .. } => matches!(kind, Kind::Data | Kind::Changes | Kind::Integration),
         Error::FormatUnavailable { .. } => matches!(kind, Kind::Data | Kind::Changes),
         Error::Unavailable => kind.keyed() || kind == Kind::Preview,
-        Error::AddressTooLong { .. } | Error::HeadersTooLarge { .. } | Error::TimedOut | Error::Broken => true,
+        Error::MethodNotAllowed | Error::AddressTooLong { .. } | Error::HeadersTooLarge { .. } | Error::TimedOut | Error::Broken => true,
     }
 }
 
@@ -85,6 +85,7 @@ fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
         Refusal::TooFast { retry_after: 1 },
     ];
     let others = [
+        Error::MethodNotAllowed,
         Error::AddressTooLong { limit: settings.server.uri_bytes },
         Error::RangeNotSatisfiable { bytes: 123_456 },
         Error::HeadersTooLarge { limit: settings.server.header_bytes },
@@ -124,10 +125,15 @@ fn response(kind: Kind, status: StatusCode, errors: &[&Error]) -> Value {
     }
     match status {
         StatusCode::UNAUTHORIZED => names.push("WWW-Authenticate"),
+        StatusCode::METHOD_NOT_ALLOWED => names.push("Allow"),
         StatusCode::RANGE_NOT_SATISFIABLE => names.push("Content-Range"),
-        StatusCode::TOO_MANY_REQUESTS => names.extend(fields::MONTH),
         StatusCode::GONE if kind == Kind::Changes => names.push("X-Service-Watermark"),
         _ => {}
+    }
+    // What the key check declines, and what is declined before it, says nothing of the month.
+    let before_the_key = [401, 405, 414, 431].contains(&status.as_u16());
+    if status == StatusCode::TOO_MANY_REQUESTS || (kind.keyed() && !before_the_key) {
+        names.extend(fields::MONTH);
     }
     let mut headers = fields::references(&names);
     headers[fields::spelled(&crate::headers::ERROR_CODE)] = code;
@@ -157,6 +163,7 @@ fn describe(kind: Kind, status: StatusCode) -> &'static str {
         403 => "The licence forbids bulk redistribution; no plan unlocks it.",
         404 if kind == Kind::Changes => "There is no such dataset, or it never had that snapshot.",
         404 => "There is no such dataset.",
+        405 => "The method is none of GET, HEAD and OPTIONS.",
         406 => "Nothing that `Accept` asks for can be made.",
         410 if kind == Kind::Changes => {
             "What changed since then is no longer known; `X-Service-Watermark` is the oldest that can be followed."
@@ -169,7 +176,11 @@ fn describe(kind: Kind, status: StatusCode) -> &'static str {
             "Parameters are wrong, in themselves or for this dataset; all of them are listed."
         }
         422 => "Parameters are wrong; all of them are listed.",
-        429 => "The month's requests are used up, or too many came at once.",
+        429 if kind.charged() => {
+            "The month's requests are used up (`quota_used_up`: the headers are the month's), or too many came at once (`slow_down`: they are \
+             those of the requests at once, and a second or so helps)."
+        }
+        429 => "Too many requests came at once; the headers are those of the requests at once.",
         431 => "The headers are too large.",
         500 => "A fault of ours; report the request's id.",
         503 => "The service cannot answer at the moment; try again after `Retry-After` seconds.",
@@ -185,9 +196,9 @@ mod tests {
     fn every_status_of_spec_7_is_described_where_it_can_be_met() {
         let plugins = Plugins::default();
         let statuses = |kind| of(kind, &plugins).into_iter().map(|(status, _)| status).collect::<Vec<_>>();
-        assert_eq!(statuses(Kind::Health), ["414", "431", "500", "503"]);
-        assert_eq!(statuses(Kind::Data), ["401", "404", "406", "410", "413", "414", "422", "429", "431", "500", "503"]);
-        assert_eq!(statuses(Kind::Bulk), ["401", "402", "403", "404", "414", "416", "422", "429", "431", "500", "503"]);
+        assert_eq!(statuses(Kind::Health), ["405", "414", "431", "500", "503"]);
+        assert_eq!(statuses(Kind::Data), ["401", "404", "405", "406", "410", "413", "414", "422", "429", "431", "500", "503"]);
+        assert_eq!(statuses(Kind::Bulk), ["401", "402", "403", "404", "405", "414", "416", "422", "429", "431", "500", "503"]);
         assert!(!statuses(Kind::Preview).contains(&"401".to_owned()), "a preview needs no key");
     }
 

@@ -6,6 +6,9 @@ use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, SNAPSHOT_ID};
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{ColumnType, Layout, Plan, Role};
 
+const COLUMN_TYPES: [ColumnType; 5] = [ColumnType::String, ColumnType::Integer, ColumnType::Number, ColumnType::Boolean, ColumnType::Date];
+const ROLES: [Role; 7] = [Role::Date, Role::Period, Role::Dimension, Role::Value, Role::Geometry, Role::Key, Role::Attribute];
+
 /// Every schema that has a name.
 pub(super) fn components() -> Value {
     let mut full = meta();
@@ -20,9 +23,9 @@ pub(super) fn components() -> Value {
         "Dataset": full,
         "Column": object("A column.", &json!({
             "name": {"type": "string"},
-            "type": words(&[ColumnType::String, ColumnType::Integer, ColumnType::Number, ColumnType::Boolean, ColumnType::Date]),
+            "type": words(&COLUMN_TYPES),
             "nullable": {"type": "boolean"},
-            "role": words(&[Role::Date, Role::Period, Role::Dimension, Role::Value, Role::Geometry, Role::Key, Role::Attribute]),
+            "role": words(&ROLES),
             "unit": or_null("string"),
             "description": or_null("string"),
         })),
@@ -54,11 +57,18 @@ pub(super) fn components() -> Value {
             "attribution": {"type": "string", "description": "Credit to be passed on verbatim."},
             "snapshot_id": {"type": "string"},
         })),
-        "Preview": object("Up to ten rows.", &json!({
+        "Preview": object("Up to ten rows, in at most 64 KiB.", &json!({
             "name": {"type": "string"},
             "snapshot_id": {"type": "string"},
-            "columns": {"type": "array", "items": object("A column that is shown.", &json!({"name": {"type": "string"}, "type": {"type": "string"}}))},
-            "hidden_columns": {"type": "array", "items": {"type": "string"}},
+            "row_count": {"type": "integer", "minimum": 0, "description": "Rows of the snapshot."},
+            "columns": {"type": "array", "items": object("A column that is shown.", &json!({
+                "name": {"type": "string"},
+                "type": words(&COLUMN_TYPES),
+                "role": words(&ROLES),
+            }))},
+            "hidden_columns": {
+                "type": "array", "items": {"type": "string"}, "description": "Columns that the rows lack: geometry, and what would not fit.",
+            },
             "rows": {"type": "array", "maxItems": crate::routes::preview::ROWS, "items": reference("Row")},
         })),
         "Project": object("Files for a tool.", &json!({

@@ -1,21 +1,38 @@
-//! A few rows as JSON objects. Data responses are the encoders' work; this is for previews of ten rows.
+//! Values of a few rows as JSON, long texts cut. Data responses are the encoders' work; this is for previews of ten rows.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-/// The first `limit` rows, with the columns called `names` in that order.
-///
-/// # Errors
-/// A sentence about a column that is missing or of a type that is never stored.
-pub(super) fn of(batch: &RecordBatch, names: &[&str], limit: usize) -> Result<Vec<Map<String, Value>>, String> {
-    let column = |name: &&str| batch.column_by_name(name).ok_or_else(|| format!("column {name} is not in the preview"));
-    let columns: Vec<&ArrayRef> = names.iter().map(column).collect::<Result<_, _>>()?;
-    let row = |index: usize| {
-        let cell = |(name, array): (&&str, &&ArrayRef)| Ok(((*name).to_owned(), cell(array.as_ref(), index)?));
-        names.iter().zip(&columns).map(cell).collect::<Result<Map<_, _>, String>>()
-    };
-    (0..batch.num_rows().min(limit)).map(row).collect()
+/// Characters of a text that are shown (contract 4).
+const CHARACTERS: usize = 1_000;
+
+/// Columns of a batch, in the order in which they are shown.
+pub(super) struct Cells<'a>(Vec<&'a ArrayRef>);
+
+impl<'a> Cells<'a> {
+    /// The columns called `names`.
+    ///
+    /// # Errors
+    /// A sentence about a column that is missing.
+    pub(super) fn new<'n>(batch: &'a RecordBatch, names: impl Iterator<Item = &'n str>) -> Result<Self, String> {
+        let column = |name: &str| batch.column_by_name(name).ok_or_else(|| format!("column {name} is not in the preview"));
+        names.map(column).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The values of one row.
+    ///
+    /// # Errors
+    /// A sentence about a column of a type that is never stored.
+    pub(super) fn row(&self, row: usize) -> Result<Vec<Value>, String> {
+        self.0.iter().map(|array| cell(array.as_ref(), row)).collect()
+    }
+}
+
+/// The beginning of a text.
+fn cut(text: &str) -> Value {
+    let end = text.char_indices().nth(CHARACTERS).map_or(text.len(), |(index, _)| index);
+    text.split_at(end).0.into()
 }
 
 /// One value; null where it is null, NaN or infinite (contract 3).
@@ -24,9 +41,9 @@ fn cell(array: &dyn Array, row: usize) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     Ok(match array.data_type() {
-        DataType::Utf8 => array.as_string::<i32>().value(row).into(),
-        DataType::LargeUtf8 => array.as_string::<i64>().value(row).into(),
-        DataType::Utf8View => array.as_string_view().value(row).into(),
+        DataType::Utf8 => cut(array.as_string::<i32>().value(row)),
+        DataType::LargeUtf8 => cut(array.as_string::<i64>().value(row)),
+        DataType::Utf8View => cut(array.as_string_view().value(row)),
         DataType::Int64 => array.as_primitive::<Int64Type>().value(row).into(),
         DataType::Float64 => array.as_primitive::<Float64Type>().value(row).into(),
         DataType::Boolean => array.as_boolean().value(row).into(),
@@ -60,15 +77,24 @@ mod tests {
             ("yes", Arc::new(BooleanArray::from(vec![Some(true), Some(false), None]))),
         ];
         let batch = RecordBatch::try_from_iter(columns).unwrap();
-        assert_eq!(
-            json!(of(&batch, &["yes", "text", "word", "whole", "number"], 10).unwrap()),
-            json!([
-                {"yes": true, "text": "ā", "word": "x", "whole": i64::MAX, "number": 0.1},
-                {"yes": false, "text": "", "word": null, "whole": -1, "number": null},
-                {"yes": null, "text": null, "word": "x", "whole": null, "number": null},
-            ])
-        );
-        assert_eq!(of(&batch, &["text"], 1).unwrap().len(), 1);
-        assert!(of(&batch, &["missing"], 1).is_err());
+        let cells = Cells::new(&batch, ["yes", "text", "word", "whole", "number"].into_iter()).unwrap();
+        for (row, expected) in
+            [json!([true, "ā", "x", i64::MAX, 0.1]), json!([false, "", null, -1, null]), json!([null, null, "x", null, null])]
+                .into_iter()
+                .enumerate()
+        {
+            assert_eq!(json!(cells.row(row).unwrap()), expected);
+        }
+        assert!(Cells::new(&batch, ["missing"].into_iter()).is_err());
+    }
+
+    #[test]
+    fn texts_are_cut_at_a_thousand_characters_contract_4() {
+        let texts = ["ā".repeat(1_000), "ā".repeat(1_001), "ā\u{304}".repeat(2_000)];
+        let batch = RecordBatch::try_from_iter([("text", Arc::new(StringArray::from(texts.to_vec())) as ArrayRef)]).unwrap();
+        let cells = Cells::new(&batch, ["text"].into_iter()).unwrap();
+        for row in 0..3 {
+            assert_eq!(cells.row(row).unwrap()[0].as_str().unwrap().chars().count(), 1_000, "{row}");
+        }
     }
 }

@@ -1,0 +1,166 @@
+//! What fits into a preview (contract 4): rows from the first on, and where not even one fits, columns from the first on. What is
+//! left out is counted before it is rendered, so that no row costs more than its own bytes.
+
+use std::io::{self, Write};
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use yearbook_domain::{Column, ColumnType, DatasetName, Role};
+
+/// Bytes of a document (contract 4). Names of hidden columns are never left out.
+const BYTES: usize = 64 << 10;
+
+/// A preview as clients see it.
+#[derive(Serialize)]
+pub(super) struct Preview<'a> {
+    /// The dataset.
+    pub(super) name: &'a DatasetName,
+    /// The version that is shown.
+    pub(super) snapshot_id: &'a str,
+    /// Rows of that version.
+    pub(super) row_count: u64,
+    /// Columns of the rows, in their order.
+    pub(super) columns: &'a [ShownColumn<'a>],
+    /// Columns that the rows lack: geometry, and what would not fit.
+    pub(super) hidden_columns: Vec<&'a str>,
+    /// The newest rows.
+    pub(super) rows: Vec<Row<'a>>,
+}
+
+/// A column that is shown.
+#[derive(Serialize)]
+pub(super) struct ShownColumn<'a> {
+    /// Its name.
+    pub(super) name: &'a str,
+    #[serde(rename = "type")]
+    column_type: ColumnType,
+    role: Role,
+}
+
+/// A row, as an object.
+pub(super) struct Row<'a> {
+    columns: &'a [ShownColumn<'a>],
+    cells: Vec<Value>,
+}
+
+impl<'a> ShownColumn<'a> {
+    /// What is told of `column`.
+    pub(super) fn new(column: &'a Column) -> Self {
+        Self { name: &column.name, column_type: column.column_type, role: column.role }
+    }
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.columns.iter().map(|column| column.name).zip(&self.cells))
+    }
+}
+
+impl<'a> Preview<'a> {
+    /// The same with as many of `rows` as fit. Rows after the first that does not fit are not asked for.
+    ///
+    /// # Errors
+    /// That of a row.
+    pub(super) fn fill(mut self, rows: impl Iterator<Item = Result<Vec<Value>, String>>) -> Result<Self, String> {
+        let mut bytes = rendered(&self)?;
+        for cells in rows {
+            let row = Row { columns: self.columns, cells: cells? };
+            // With the comma before it.
+            bytes += rendered(&row)? + 1;
+            if bytes > BYTES {
+                return if self.rows.is_empty() { self.narrow(Some(row)) } else { Ok(self) };
+            }
+            self.rows.push(row);
+        }
+        if bytes > BYTES { self.narrow(None) } else { Ok(self) }
+    }
+
+    /// The same with as many columns as fit, of this row where there is one.
+    fn narrow(self, row: Option<Row<'a>>) -> Result<Self, String> {
+        let names = |columns: &[ShownColumn<'a>]| columns.iter().map(|column| column.name).collect::<Vec<_>>();
+        let (all, geometry) = (self.columns, self.hidden_columns);
+        let nothing = Preview { columns: &[], hidden_columns: [geometry.clone(), names(all)].concat(), rows: Vec::new(), ..self };
+        // Two braces of the row, which are there in any case.
+        let mut bytes = rendered(&nothing)? + 2;
+        let mut kept = 0;
+        for (index, column) in all.iter().enumerate() {
+            let name = rendered(&column.name)?;
+            let cell =
+                row.as_ref().and_then(|row| row.cells.get(index)).map_or(Ok(0), |cell| rendered(cell).map(|cell| name + cell + 2))?;
+            // Each with its comma.
+            bytes = bytes + rendered(column)? + 1 + cell - (name + 1);
+            if bytes > BYTES {
+                break;
+            }
+            kept = index + 1;
+        }
+        let (columns, hidden) = all.split_at(kept);
+        let rows = row.into_iter().map(|row| Row { columns, cells: row.cells.into_iter().take(kept).collect() });
+        let rows = rows.filter(|_| kept > 0).collect();
+        Ok(Preview { columns, hidden_columns: [geometry, names(hidden)].concat(), rows, ..nothing })
+    }
+}
+
+/// Bytes of `value` as JSON.
+fn rendered(value: &impl Serialize) -> Result<usize, String> {
+    let mut count = Count(0);
+    serde_json::to_writer(&mut count, value).map_err(|failure| failure.to_string())?;
+    Ok(count.0)
+}
+
+/// Counts what is written and keeps none of it.
+struct Count(usize);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    /// Rows, shown and hidden columns, and bytes of a preview of `rows` rows with `columns` texts of `characters` characters.
+    fn fitted(rows: usize, columns: usize, characters: usize) -> (usize, usize, usize, usize) {
+        let name = DatasetName::parse("wide").unwrap();
+        let names: Vec<String> = (0..columns).map(|index| format!("column_{index:04}")).collect();
+        let shown: Vec<_> = names.iter().map(|name| ShownColumn { name, column_type: ColumnType::String, role: Role::Attribute }).collect();
+        let preview = Preview {
+            name: &name,
+            snapshot_id: "0",
+            row_count: 9,
+            columns: &shown,
+            hidden_columns: vec!["geometry_wkt"],
+            rows: Vec::new(),
+        };
+        let cells = vec![Value::from("x".repeat(characters)); columns];
+        let preview = preview.fill(std::iter::repeat_n(cells, rows).map(Ok)).unwrap();
+        let text = serde_json::to_string(&preview).unwrap();
+        let hidden: Vec<_> = names[preview.columns.len()..].iter().map(String::as_str).collect();
+        assert_eq!(preview.hidden_columns[1..], hidden, "what is not shown is named");
+        assert!(preview.rows.iter().all(|row| row.cells.len() == preview.columns.len()));
+        (preview.rows.len(), preview.columns.len(), preview.hidden_columns.len() - 1, text.len())
+    }
+
+    #[test]
+    fn rows_are_left_out_before_columns_and_columns_are_named_contract_4() {
+        assert_eq!(fitted(10, 3, 10).0, 10);
+        let (rows, columns, hidden, bytes) = fitted(10, 20, 1_000);
+        assert_eq!((rows, columns, hidden), (3, 20, 0));
+        assert!(bytes <= BYTES && bytes + 21_000 > BYTES, "{bytes}");
+        let (rows, columns, hidden, bytes) = fitted(10, 200, 1_000);
+        assert_eq!((rows, columns + hidden), (1, 200));
+        assert!(columns > 50 && bytes <= BYTES && bytes + 2_000 > BYTES, "{columns} columns, {bytes} bytes");
+        let (rows, columns, hidden, bytes) = fitted(0, 2_000, 0);
+        assert_eq!((rows, columns + hidden), (0, 2_000));
+        assert!(columns > 0 && hidden > 0 && bytes <= BYTES, "{columns} columns, {bytes} bytes");
+    }
+}
