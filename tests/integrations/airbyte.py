@@ -5,6 +5,7 @@ import json
 import quoting
 import revisions
 import service
+from tally import proof
 
 LONG, WIDE, KEYLESS = "us_unemployment_by_industry", "us_macro_quarterly", "us_wildlife_strikes"
 NAMES = [LONG, WIDE, KEYLESS, "london_boroughs", revisions.NAME, quoting.NAME]
@@ -12,6 +13,7 @@ NAMES = [LONG, WIDE, KEYLESS, "london_boroughs", revisions.NAME, quoting.NAME]
 DATED = {LONG: True, WIDE: True, KEYLESS: True, "london_boroughs": False, revisions.NAME: True, quoting.NAME: False}
 
 
+@proof
 def check_first(tally, starter, unlimited, program, folder):
     """Check, discover, read. What a second read needs: the catalogue's file and the states."""
     if tally.check("airbyte: the project unpacks", lambda: starter.unpack("airbyte", NAMES, folder) or True) is None:
@@ -37,6 +39,7 @@ def check_first(tally, starter, unlimited, program, folder):
     return said
 
 
+@proof
 def check_second(tally, starter, unlimited, program, folder, first):
     """A read from the states of the first, after a new version of the wide dataset."""
     states = {message["state"]["stream"]["stream_descriptor"]["name"]: message["state"] for message in first if message["type"] == "STATE"}

@@ -14,6 +14,8 @@ import yaml
 from fivetran_connector_sdk.protos import common_pb2, connector_sdk_pb2, connector_sdk_pb2_grpc
 from openapi_schema_validator import OAS30Validator, oas30_format_checker
 
+from tally import proof
+
 # Long, in pages; wide, with a second version to come; without a primary key; spatial.
 NAMES = ["us_unemployment_by_industry", "us_macro_quarterly", "us_wildlife_strikes", "london_boroughs"]
 CHANGED = "us_macro_quarterly"
@@ -39,6 +41,7 @@ def check_first(tally, starter, unlimited, folder):
     return synced
 
 
+@proof
 def check_second(tally, starter, unlimited, folder, first):
     """A sync after a new version of one dataset."""
     synced = tally.check("fivetran: a sync after a new version runs", lambda: sync(folder, starter, first.state))

@@ -6,6 +6,7 @@ import os
 import quoting
 import revisions
 import service
+from tally import proof
 
 # In pages; wide, with a second version to come; without a primary key; spatial; with rows that change and go.
 LONG, WIDE, KEYLESS = "us_unemployment_by_industry", "us_macro_quarterly", "us_wildlife_strikes"
@@ -21,6 +22,7 @@ print(json.dumps([columns, found.fetchall()], default=str))
 """
 
 
+@proof
 def check_first(tally, starter, unlimited, python, folder):
     """First and second run. Whether there is something to go on with."""
     if tally.check("dlt: the project unpacks", lambda: starter.unpack("dlt", NAMES, folder) or True) is None:
@@ -35,6 +37,7 @@ def check_first(tally, starter, unlimited, python, folder):
     return True
 
 
+@proof
 def check_second(tally, starter, unlimited, python, folder):
     """A run after two datasets changed."""
     before = used(starter)
