@@ -29,6 +29,11 @@ pub(super) fn node(what: &str) -> Result<()> {
     has(what, &["nodejs", "npm"], "npm", &["--version"])
 }
 
+/// systemd's judgement of a unit.
+pub(super) fn systemd() -> Result<()> {
+    has("what systemd says of the unit", &["systemd"], "systemd-analyze", &["--version"])
+}
+
 /// Where PostgreSQL's programs are, if need be after installing them.
 pub(crate) fn postgres() -> Result<PathBuf> {
     debian::ensure("the catalogue in PostgreSQL", &["postgresql"], || postgres::programs().is_some())?;
