@@ -91,7 +91,7 @@ fn a_runaway_ends_near_its_deadline() {
     let _alone = alone();
     let sandbox = sandbox(sandbox_limits());
     let spin = sandbox.load_encoder(&Guest::named("spin").does("part", "(call $spin)").build()).unwrap();
-    let mut over: Vec<Duration> = (0..50)
+    let mut over: Vec<Duration> = (0..30)
         .map(|_| {
             let begun = thread_time();
             let failed = spin.trial(&batch().schema(), &[], &[batch()], false).unwrap_err();
@@ -100,9 +100,9 @@ fn a_runaway_ends_near_its_deadline() {
         })
         .collect();
     over.sort_unstable();
-    let (deadline, p90, max) = (Duration::from_millis(CPU_MS), over[44], over[49]);
-    println!("beyond a deadline of {CPU_MS} ms: {:?} usually, {p90:?} in 9 of 10 runs, {max:?} at most", over[24]);
-    assert!(p90 <= deadline / 2 && max <= deadline, "{over:?}");
+    let (deadline, p90, max) = (Duration::from_millis(CPU_MS), over[26], over[29]);
+    println!("beyond a deadline of {CPU_MS} ms: {:?} usually, {p90:?} in 9 of 10 runs, {max:?} at most", over[14]);
+    assert!(p90 <= deadline / 4 && max <= deadline / 2, "{over:?}");
 }
 
 /// The same component with so many more instances of an empty module.
