@@ -23,7 +23,7 @@ const TIMED_OUT: &str = "The answer took too long to begin; ask for less, or try
 const UNAVAILABLE: &str = "The service cannot answer at the moment; try again in a few seconds. Request id: ID.";
 
 /// Headers that a failure may have besides those of every answer (id, CORS) and the month's.
-const HEADERS: [&str; 5] = ["content-type", "x-service-error-code", "cache-control", "vary", "retry-after"];
+const HEADERS: [&str; 6] = ["content-type", "content-length", "x-service-error-code", "cache-control", "vary", "retry-after"];
 
 fn unlimited() -> Settings {
     let mut settings = Settings::default();
