@@ -1,11 +1,34 @@
 """Counts checks for the scripts that `cargo xtask test` runs: a line for each and, last, the line that it adds up."""
 
+import functools
 import os
+import pathlib
 import sys
 import traceback
 
 # It led here; programs that a script runs have modules of their own.
 os.environ.pop("PYTHONPATH", None)
+
+
+# Proofs that ended without an exception, as `file::function`.
+EXECUTED = set()
+
+
+def proof(function):
+    """Marks a function that docs/rules.md may name. A call that ends without an exception is written down, unless it was given a tally
+    and checked nothing: `cargo xtask test` compares what is written down with what the rules name."""
+    name = f"{pathlib.Path(function.__code__.co_filename).stem}::{function.__name__}"
+
+    @functools.wraps(function)
+    def run(*given, **named):
+        tallies = [value for value in (*given, *named.values()) if isinstance(value, Tally)]
+        before = [tally.passed for tally in tallies]
+        found = function(*given, **named)
+        if not tallies or before != [tally.passed for tally in tallies]:
+            EXECUTED.add(name)
+        return found
+
+    return run
 
 
 class Tally:
@@ -36,5 +59,6 @@ class Tally:
 
     def end(self):
         """Prints the sum; the status to exit with."""
+        print(f"executed: {' '.join(sorted(EXECUTED))}", flush=True)
         print(f"{self.name}: {self.passed} passed, {self.failed} failed", flush=True)
         return 1 if self.failed else 0

@@ -5,6 +5,7 @@ import json
 import quoting
 import revisions
 import service
+from tally import proof
 
 # With a second version to come.
 CHANGED = "synthetic_nz_retail_quarterly"
@@ -14,6 +15,7 @@ NAMES = [LONG, WIDE, CHANGED, KEYLESS, "london_boroughs", revisions.NAME, quotin
 DATED = {LONG: True, WIDE: True, CHANGED: True, KEYLESS: True, "london_boroughs": False, revisions.NAME: True, quoting.NAME: False}
 
 
+@proof
 def check_first(tally, starter, unlimited, program, folder):
     """Check, discover, read. What a second read needs: the catalogue's file and the states."""
     if tally.check("airbyte: the project unpacks", lambda: starter.unpack("airbyte", NAMES, folder) or True) is None:
@@ -39,6 +41,7 @@ def check_first(tally, starter, unlimited, program, folder):
     return said
 
 
+@proof
 def check_second(tally, starter, unlimited, program, folder, first):
     """A read from the states of the first, after a new version of the dataset that has one."""
     states = {message["state"]["stream"]["stream_descriptor"]["name"]: message["state"] for message in first if message["type"] == "STATE"}

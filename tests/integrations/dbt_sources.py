@@ -7,6 +7,7 @@ import shutil
 import quoting
 import revisions
 import service
+from tally import proof
 
 NAMES = ["us_unemployment_by_industry", "us_macro_quarterly", "us_wildlife_strikes", "london_boroughs", revisions.NAME, quoting.NAME]
 PROFILES = """
@@ -23,6 +24,7 @@ database.execute("insert into statistics.us_macro_quarterly select * from statis
 """
 
 
+@proof
 def check(tally, unlimited, python, loaded, folder):
     """`loaded` is the database that dlt has filled."""
     options = {"dbt.loaded_at": "_dlt_load_id"}

@@ -10,6 +10,8 @@ import typing
 
 from azure.mgmt.datafactory import models
 
+from tally import proof
+
 NAMES = ["us_unemployment_by_industry", "london_boroughs"]
 ROOTS = {
     "linkedService": models.LinkedService,
@@ -24,6 +26,7 @@ REFERENCES = {
 }
 
 
+@proof
 def check(tally, unlimited, starter):
     """Both kinds of source, and deliberate errors in them."""
     for source in ["parquet", "rest"]:

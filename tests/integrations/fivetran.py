@@ -14,6 +14,8 @@ import yaml
 from fivetran_connector_sdk.protos import common_pb2, connector_sdk_pb2, connector_sdk_pb2_grpc
 from openapi_schema_validator import OAS30Validator, oas30_format_checker
 
+from tally import proof
+
 # With a second version to come.
 CHANGED = "synthetic_nz_retail_quarterly"
 # Long, in pages; wide; without a primary key; spatial.
@@ -40,6 +42,7 @@ def check_first(tally, starter, unlimited, folder):
     return synced
 
 
+@proof
 def check_second(tally, starter, unlimited, folder, first):
     """A sync after a new version of one dataset."""
     synced = tally.check("fivetran: a sync after a new version runs", lambda: sync(folder, starter, first.state))

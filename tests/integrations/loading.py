@@ -6,6 +6,7 @@ import os
 import quoting
 import revisions
 import service
+from tally import proof
 
 # With a second version to come.
 CHANGED = "synthetic_nz_retail_quarterly"
@@ -23,6 +24,7 @@ print(json.dumps([columns, found.fetchall()], default=str))
 """
 
 
+@proof
 def check_first(tally, starter, unlimited, python, folder):
     """First and second run. Whether there is something to go on with."""
     if tally.check("dlt: the project unpacks", lambda: starter.unpack("dlt", NAMES, folder) or True) is None:
@@ -37,6 +39,7 @@ def check_first(tally, starter, unlimited, python, folder):
     return True
 
 
+@proof
 def check_second(tally, starter, unlimited, python, folder):
     """A run after two datasets changed."""
     before = used(starter)

@@ -7,6 +7,8 @@ import jsonschema
 import service
 import yaml
 
+from tally import proof
+
 # With a second version to come.
 CHANGED = "synthetic_nz_retail_quarterly"
 # Several pages at 1,000 rows each, a row key of three columns; wide; spatial without a date, several
@@ -15,6 +17,7 @@ LONG, WIDE, SPATIAL = "us_unemployment_by_industry", "us_macro_quarterly", "us_c
 NAMES = [LONG, WIDE, CHANGED, SPATIAL]
 
 
+@proof
 def check_first(tally, starter, unlimited, program, folder):
     """Install and first run. The number of lines in each output file, for the second."""
     if tally.check("meltano: the project unpacks", lambda: starter.unpack("meltano", NAMES, folder) or True) is None:
@@ -32,6 +35,7 @@ def check_first(tally, starter, unlimited, program, folder):
     return {name: len(output(folder, name)) for name in NAMES}
 
 
+@proof
 def check_second(tally, starter, unlimited, program, folder, first):
     """Second run, after a new version of one dataset: only what is new is read."""
     if tally.check("meltano: runs again", lambda: run(program, folder, starter, "run", "load")) is None:

@@ -6,6 +6,7 @@ import os
 import quoting
 import revisions
 import service
+from tally import proof
 
 NAMES = ["us_unemployment_by_industry", "us_macro_quarterly", "us_wildlife_strikes", "london_boroughs", revisions.NAME, quoting.NAME]
 VALIDATE = """
@@ -25,6 +26,7 @@ print(json.dumps([report.valid, problems, rows]))
 """
 
 
+@proof
 def check(tally, unlimited, python, folder):
     if tally.check("frictionless: the package unpacks", lambda: unlimited.unpack("frictionless", NAMES, folder) or True) is None:
         return

@@ -7,10 +7,12 @@ import pathlib
 import quoting
 import revisions
 import service
+from tally import proof
 
 NAMES = ["us_unemployment_by_industry", "us_macro_quarterly", "london_boroughs", revisions.NAME, quoting.NAME]
 
 
+@proof
 def check(tally, starter, modules, folder):
     """`modules` is the folder of npm's packages."""
     if tally.check("power-query: the queries unpack", lambda: starter.unpack("power-query", NAMES, folder) or True) is None:

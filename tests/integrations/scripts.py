@@ -6,6 +6,7 @@ import os
 import quoting
 import revisions
 import service
+from tally import proof
 
 NAMES = ["us_unemployment_by_industry", "us_macro_quarterly", "us_wildlife_strikes", "london_boroughs", revisions.NAME, quoting.NAME]
 PYTHON = """
@@ -50,6 +51,7 @@ def check(tally, starter, unlimited, python, has_r, folder):
         compare(tally, starter, unlimited, "r", "r", folder / "r", command, {}, CLASSES)
 
 
+@proof
 def compare(tally, starter, unlimited, tool, label, folder, command, options, types):
     def run():
         starter.unpack(tool, NAMES, folder, **options)

@@ -11,6 +11,8 @@ import urllib.parse
 
 from playwright import sync_api
 
+from tally import proof
+
 DATASET = "us_macro_quarterly"
 
 
@@ -75,6 +77,7 @@ def fill(page):
     return form
 
 
+@proof
 def sends(page, base, key):
     page.locator("#key").fill(key)
     form = fill(page)
@@ -103,6 +106,7 @@ def keeps_nothing(page, key):
     assert key not in kept and json.loads(kept)[:3] == ["", {}, {}], kept
 
 
+@proof
 def quiet(base, asked, said):
     host = urllib.parse.urlsplit(base).netloc
     others = [address for address in asked if not address.startswith("data:") and urllib.parse.urlsplit(address).netloc != host]

@@ -9,6 +9,7 @@ from pyarrow import ipc
 
 import compare
 import text
+from tally import proof
 
 # Few enough rows a page that watermarks within one version's changes are followed, too.
 PAGE = 11
@@ -51,6 +52,7 @@ def pages(server, package, snapshot, format_name, path):
     path.unlink()
 
 
+@proof
 def in_duckdb(server, package, path):
     connection = duckdb.connect()
     snapshot = first_version(server, package)
@@ -75,6 +77,7 @@ def in_duckdb(server, package, path):
     return text.relation(connection.sql(f"SELECT {names} FROM copy"))
 
 
+@proof
 def in_pandas(server, package, path):
     def read():
         with pa.OSFile(str(path)) as file:

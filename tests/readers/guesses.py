@@ -13,6 +13,7 @@ import compare
 import difficult
 import in_r
 import text
+from tally import proof
 
 
 def check(tally, server, package, folder, with_r):
@@ -36,6 +37,7 @@ def lost(found, expected):
     return {was for was, now in zip(expected.column("text").to_pylist(), found, strict=True) if was != now}
 
 
+@proof
 def pandas_csv(path, expected):
     frame = pandas.read_csv(path)
     texts = [None if pandas.isna(one) else one for one in frame["text"]]

@@ -12,6 +12,7 @@ from pyarrow import ipc, parquet
 import compare
 import losses
 import text
+from tally import proof
 
 
 def arrow_pyarrow(path, _package):
@@ -19,6 +20,7 @@ def arrow_pyarrow(path, _package):
         return ipc.open_stream(file).read_all()
 
 
+@proof
 def arrow_polars(path, _package):
     return polars.read_ipc_stream(path).to_arrow()
 
@@ -35,6 +37,7 @@ def arrow_duckdb(path, _package):
         return text.relation(duckdb.sql("FROM batches"))
 
 
+@proof
 def parquet_pyarrow(path, _package):
     return parquet.read_table(path)
 
@@ -89,6 +92,7 @@ READERS = {
 }
 
 
+@proof
 def check_credit(package, format_name, path, headers):
     """The credit travels in headers and, where the format has room for it, in the file."""
     # urllib reads header bytes as Latin-1; the service sends UTF-8.

@@ -11,6 +11,7 @@ import pyarrow.json
 
 import compare
 import source
+from tally import proof
 
 SQL_TYPES = {pa.string(): "VARCHAR", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.bool_(): "BOOLEAN"}
 PANDAS_TYPES = {pa.string(): "string", pa.int64(): "Int64", pa.float64(): "Float64", pa.bool_(): "boolean"}
@@ -39,10 +40,12 @@ def csv_duckdb(path, package):
     ))
 
 
+@proof
 def csv_pyarrow(path, package):
     return source.read_csv(path, package.fields)
 
 
+@proof
 def csv_polars(path, package):
     return polars.read_csv(path, schema=types(package, POLARS_TYPES)).to_arrow()
 

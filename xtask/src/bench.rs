@@ -104,7 +104,7 @@ struct Bench<'a> {
 /// Measures, and writes what came out as Markdown and as JSON.
 pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     ensure_tools()?;
-    let before = machine::load();
+    let start = machine::Start::now(repository)?;
     let folder = repository.target().join("xtask").join("bench");
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
@@ -135,7 +135,7 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
         }
     }
     let targets = targets::judge(&figures);
-    let machine = machine::line(repository, &before)?;
+    let machine = machine::line(&start);
     let into = if wanted.part.is_none() { repository.root().join("docs") } else { bench.folder.clone() };
     let page = page::render(&wanted.command(), &machine, &wanted.cores(), &figures, &targets);
     let json = serde_json::json!({ "command": wanted.command(), "machine": machine, "targets": targets, "figures": figures });

@@ -45,8 +45,8 @@ struct Measured {
 /// Measures with both databases and replaces the page.
 pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     bench::ensure_tools()?;
-    let programs = tools::postgres(false).context("half of this is measured with PostgreSQL")?;
-    let before = machine::load();
+    let programs = tools::postgres()?;
+    let start = machine::Start::now(repository)?;
     repository.build_plugins()?;
     let binary = repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
     let folder = repository.target().join("xtask/scale");
@@ -64,7 +64,7 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     let debug = if wanted.debug { " --debug" } else { "" };
     let command = format!("cargo xtask scale --datasets {} --seconds {}{debug}", list.join(","), wanted.seconds);
     let path = repository.root().join("docs/scale.md");
-    let page = page::render(&command, &machine::line(repository, &before)?, &measured)?;
+    let page = page::render(&command, &machine::line(&start), &measured)?;
     fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
     println!("\nwrote {}", path.display());
     Ok(())

@@ -1,12 +1,16 @@
-//! `cargo xtask spec`: every rule in `docs/rules.md` is proved by a test that exists, or waits for a stated reason. Owns the
-//! verdict and what is printed; runs no test.
+//! `cargo xtask spec`: every rule in `docs/rules.md` is proved by one test that exists, or waits for a stated reason; after a
+//! whole run, every one of these tests ran and passed. Pages of figures name what they measured. Owns the verdicts and what is printed; runs no test.
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::repository::Repository;
 
+mod executed;
 mod list;
+pub(crate) mod pages;
 mod proofs;
+
+pub(crate) use executed::Executed;
 
 use list::{Backing, Rule};
 use proofs::Proofs;
@@ -16,11 +20,10 @@ const LIST: &str = "docs/rules.md";
 
 /// Prints the rules without a test, each with its reason; fails when the list promises what the sources don't keep.
 pub(crate) fn run(repository: &Repository) -> Result<()> {
-    let path = repository.root().join(LIST);
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let (rules, mut faults) = list::parse(&text);
+    let (rules, mut faults) = read(repository)?;
     let proofs = Proofs::collect(repository.root())?;
     faults.extend(missing(&rules, &proofs));
+    faults.extend(pages::faults(repository)?);
 
     let waiting: Vec<(&Rule, &str)> = rules
         .iter()
@@ -36,22 +39,63 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
     if rules.is_empty() {
         bail!("{LIST} has no rule");
     }
-    if !faults.is_empty() {
-        bail!("{} in {LIST}; see above", if faults.len() == 1 { "a fault".to_owned() } else { format!("{} faults", faults.len()) });
-    }
-    Ok(())
+    verdict(&faults)
 }
 
-/// What is named as a proof and isn't there.
-fn missing(rules: &[Rule], proofs: &Proofs) -> Vec<String> {
-    let mut faults = Vec::new();
-    for rule in rules {
-        let Backing::Tests(tests) = &rule.backing else { continue };
-        for test in tests.iter().filter(|test| !proofs.has(test)) {
-            faults.push(format!("line {}: {} names {test}, and no test that runs is called so", rule.line, rule.id));
-        }
+/// Fails where a test that the list names did not run, or did not pass, in the run that ends here.
+pub(crate) fn ran(repository: &Repository, executed: &Executed) -> Result<()> {
+    let (rules, _) = read(repository)?;
+    let faults = idle(&rules, &Proofs::collect(repository.root())?, executed);
+    for fault in &faults {
+        println!("fault: {fault}");
     }
-    faults
+    println!("{} tests ran and passed", executed.len());
+    verdict(&faults)
+}
+
+fn read(repository: &Repository) -> Result<(Vec<Rule>, Vec<String>)> {
+    let path = repository.root().join(LIST);
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(list::parse(&text))
+}
+
+fn verdict(faults: &[String]) -> Result<()> {
+    match faults.len() {
+        0 => Ok(()),
+        1 => bail!("a fault in {LIST} or a page of figures; see above"),
+        more => bail!("{more} faults in {LIST} or pages of figures; see above"),
+    }
+}
+
+/// Every test that a rule names, with the rule.
+fn named(rules: &[Rule]) -> impl Iterator<Item = (&Rule, &String)> {
+    rules.iter().flat_map(|rule| match &rule.backing {
+        Backing::Tests(tests) => tests.iter().map(|test| (rule, test)).collect::<Vec<_>>(),
+        Backing::Waits(_) => Vec::new(),
+    })
+}
+
+/// What is named as a proof and isn't there, or is there more than once.
+fn missing(rules: &[Rule], proofs: &Proofs) -> Vec<String> {
+    let judge = |(rule, test): (&Rule, &String)| {
+        let (line, id) = (rule.line, &rule.id);
+        match proofs.find(test).as_slice() {
+            [] => Some(format!("line {line}: {id} names {test}, and no test that runs is called so")),
+            [_] => None,
+            places => Some(format!("line {line}: {id} names {test}, which stands in {}; say which as file::test", places.join(" and "))),
+        }
+    };
+    named(rules).filter_map(judge).collect()
+}
+
+/// What is named as a proof and did not run.
+fn idle(rules: &[Rule], proofs: &Proofs, executed: &Executed) -> Vec<String> {
+    let ran = |test: &str| {
+        let function = test.rsplit("::").next().unwrap_or_default();
+        executed.has(if proofs.is_shared(function) { test } else { function })
+    };
+    let idle = named(rules).filter(|(_, test)| !ran(test));
+    idle.map(|(rule, test)| format!("line {}: {} names {test}, which did not run to its end in this run", rule.line, rule.id)).collect()
 }
 
 #[cfg(test)]
@@ -64,5 +108,22 @@ mod tests {
         let (rules, faults) = list::parse("| spec-1-a | One. | `here` |\n| spec-1-b | Two. | `a::here`, `gone` |\n");
         assert!(faults.is_empty());
         assert_eq!(missing(&rules, &proofs), ["line 2: spec-1-b names gone, and no test that runs is called so"]);
+    }
+
+    #[test]
+    fn a_name_of_two_tests_is_a_fault_until_it_says_which() {
+        let proofs = Proofs::of_rust("a/one.rs", "#[test]\nfn same() {}\n").and("b/two.rs", "#[test]\nfn same() {}\n");
+        let (rules, _) = list::parse("| spec-1-a | One. | `same` |\n| spec-1-b | Two. | `two::same` |\n");
+        assert_eq!(missing(&rules, &proofs), ["line 1: spec-1-a names same, which stands in a/one and b/two; say which as file::test"]);
+    }
+
+    #[test]
+    fn a_test_that_did_not_run_is_a_fault() {
+        let proofs =
+            Proofs::of_rust("a/one.rs", "#[test]\nfn same() {}\n#[test]\nfn alone() {}\n").and("b/two.rs", "#[test]\nfn same() {}\n");
+        let (rules, _) = list::parse("| spec-1-a | One. | `one::same`, `one::alone` |\n| spec-1-b | Two. | `two::same` |\n");
+        let executed = Executed::of(["PASS [   0.1s] yearbook-a one::same", "PASS [   0.1s] yearbook-a moved::elsewhere::alone"]);
+        assert_eq!(idle(&rules, &proofs, &executed), ["line 2: spec-1-b names two::same, which did not run to its end in this run"]);
+        assert_eq!(idle(&rules, &proofs, &Executed::default()).len(), 3);
     }
 }

@@ -79,10 +79,11 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
     }
     let built = report.step(PLUGINS, || repository.build_plugins());
     let mut server = None;
-    if let Some(programs) = tools::postgres(quick) {
-        report.step("PostgreSQL: a server for the tests starts", || Postgres::start(&programs).map(|started| server = Some(started)));
+    let programs = if quick { tools::quick().map(Ok) } else { Some(tools::postgres()) };
+    if let Some(programs) = programs {
+        report.step("PostgreSQL: a server for the tests starts", || Postgres::start(&programs?).map(|started| server = Some(started)));
     }
-    report.counted("tests of the workspace", || suites::tests(repository, server.as_ref()));
+    report.counted("tests of the workspace", || suites::tests(repository, server.as_ref(), !quick));
     if let (false, true, Some(server)) = (quick, built, &server) {
         report.counted("fleet: three hosts behind nginx keep what is promised under load, whatever goes wrong", || {
             fleet::check(repository, server)
@@ -98,6 +99,7 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
                 step.run(&mut report, repository);
             }
         }
+        report.step("specification: every test that a rule names ran", || suites::executed(|executed| spec::ran(repository, executed)));
     }
     report.print()
 }

@@ -8,18 +8,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
+use yearbook_prerequisites::Prerequisite;
 
 /// Where `cargo xtask test` puts the address of its server: one that is reached by a socket in a folder.
 const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
 
-/// The address of a catalogue of its own for one test. None, and a sentence that says so, where there is no server.
+/// The address of a catalogue of its own for one test. None where there is no server and none is required.
 #[must_use]
 pub fn postgres() -> Option<String> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let Ok(server) = std::env::var(VARIABLE) else {
-        eprintln!("NOT RUN: {VARIABLE} names no PostgreSQL server");
-        return None;
-    };
+    let server = Prerequisite::Postgres.or_skip(std::env::var(VARIABLE).ok(), format!("{VARIABLE} names no PostgreSQL server"))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
     let and = if server.contains('?') { '&' } else { '?' };
     let name = format!("host_{}_{now:x}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));

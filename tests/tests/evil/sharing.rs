@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use futures::StreamExt;
@@ -14,7 +14,7 @@ use crate::guest::{Guest, section};
 use crate::holdings::thread_time;
 use crate::list::limits::{CPU_MS, INSTANCES};
 use crate::neighbour::Neighbour;
-use crate::{alone, wire};
+use crate::{alone, neighbour, wire};
 
 /// Clients that ask for nothing but loops.
 const CROWD: u32 = 6;
@@ -36,28 +36,34 @@ async fn a_crowd_of_runaways_leaves_a_worker_to_its_neighbours() {
     let crowd = (0..CROWD).map(|_| {
         let (over, key, address) = (Arc::clone(&over), arena.key.clone(), arena.address);
         tokio::spawn(async move {
-            let mut answers = 0;
+            let mut stopped = 0;
             while !over.load(Ordering::Relaxed) {
                 let answer = wire::get(address, "/v1/datasets/parks/data?format=spin", &key).await;
                 // Stopped, or told to come back since too many wait already.
                 assert!([500, 503].contains(&answer.status), "{}", answer.text());
+                stopped += usize::from(answer.status == 500);
                 tokio::time::sleep(Duration::from_millis(10)).await;
-                answers += 1;
             }
-            answers
+            stopped
         })
     });
     let crowd: Vec<_> = crowd.collect();
     tokio::time::sleep(Duration::from_secs(4)).await;
     over.store(true, Ordering::Relaxed);
+    let mut stopped = 0;
     for client in crowd {
-        assert!(client.await.unwrap() > 0);
+        stopped += client.await.unwrap();
     }
-    let median = neighbour.median;
-    let (answers, slowest) = neighbour.stop().await;
-    println!("{answers} answers of a neighbour in a crowd, usually {median:?}, {slowest:?} at most");
-    let bound = median * 100 + Duration::from_millis(u64::from(CROWD) * 10 * CPU_MS);
-    assert!(answers > 1 && slowest < bound, "{answers} answers, {slowest:?} for one that takes {median:?}");
+    assert!(stopped > 10, "{stopped} runaways were stopped");
+    let comparison = neighbour.stop().await;
+    // Alone, since in a crowd most of the time is waiting for its turn.
+    let mut alone = Vec::new();
+    for _ in 0..5 {
+        let begun = Instant::now();
+        assert_eq!(wire::get(arena.address, "/v1/datasets/parks/data?format=spin", &arena.key).await.status, 500);
+        alone.push(begun.elapsed());
+    }
+    comparison.is_fair(neighbour::median(alone));
     arena.freed("spin").await;
     arena.close().await;
 }
@@ -85,7 +91,7 @@ fn a_runaway_ends_near_its_deadline() {
     let _alone = alone();
     let sandbox = sandbox(sandbox_limits());
     let spin = sandbox.load_encoder(&Guest::named("spin").does("part", "(call $spin)").build()).unwrap();
-    let mut over: Vec<Duration> = (0..15)
+    let mut over: Vec<Duration> = (0..30)
         .map(|_| {
             let begun = thread_time();
             let failed = spin.trial(&batch().schema(), &[], &[batch()], false).unwrap_err();
@@ -93,9 +99,10 @@ fn a_runaway_ends_near_its_deadline() {
             (thread_time() - begun).saturating_sub(Duration::from_millis(CPU_MS))
         })
         .collect();
-    over.sort();
-    println!("beyond a deadline of {CPU_MS} ms: {:?} usually, {:?} at most", over[over.len() / 2], over[over.len() - 1]);
-    assert!(over[over.len() / 2] < Duration::from_millis(CPU_MS), "{over:?}");
+    over.sort_unstable();
+    let (deadline, p90, max) = (Duration::from_millis(CPU_MS), over[26], over[29]);
+    println!("beyond a deadline of {CPU_MS} ms: {:?} usually, {p90:?} in 9 of 10 runs, {max:?} at most", over[14]);
+    assert!(p90 <= deadline / 4 && max <= deadline / 2, "{over:?}");
 }
 
 /// The same component with so many more instances of an empty module.

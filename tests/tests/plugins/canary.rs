@@ -107,15 +107,37 @@ async fn hosts_add_up_what_they_see_and_one_verdict_is_recorded() {
     }
 }
 
+/// Asks `app` for what a release that waits would write differently, until one response of it has been compared or two hundred have been
+/// sent. Where the release stands then, and how many responses were compared.
+async fn compared(app: &TestApp, key: &str, newer: &ReleaseId) -> (ReleaseState, usize) {
+    let state = async || app.store.releases().await.unwrap().into_iter().find(|release| release.id == *newer).unwrap().state;
+    for _ in 0..200 {
+        let reply = app.get(&format!("{PATH}evil")).key(key).send().await;
+        assert_eq!((reply.status.as_u16(), reply.cut), (200, false));
+        if state().await != ReleaseState::Installed {
+            break;
+        }
+    }
+    // What was drawn last is compared beside the responses, and told some rounds later.
+    tokio::time::sleep(10 * super::hosts::OFTEN).await;
+    (state().await, app.store.trials().await.unwrap().len())
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pin_or_a_share_of_zero_leaves_a_release_waiting() {
+async fn a_pin_leaves_a_release_waiting() {
     let (app, key, _keeper, evil) = host(quick()).await;
     app.store.pin_release(&evil, true, "ann", yearbook_domain::Millis::now()).await.unwrap();
     let newer = waits(&app, patched("evil", " rows ", " ROWS ")).await;
-    for _ in 0..20 {
-        app.get(&format!("{PATH}evil")).key(&key).send().await;
+    assert_eq!(compared(&app, &key, &newer).await, (ReleaseState::Installed, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_a_share_of_zero_no_response_is_made_twice_and_with_one_in_a_hundred_some_are_contract_6() {
+    for (canary_percent, expected) in [(0, ReleaseState::Installed), (1, ReleaseState::RolledBack)] {
+        let (app, key, _keeper, _) = host(GuardSettings { canary_percent, ..quick() }).await;
+        let newer = waits(&app, patched("evil", " rows ", " ROWS ")).await;
+        let (state, trials) = compared(&app, &key, &newer).await;
+        assert_eq!(state, expected, "{canary_percent} %");
+        assert!(canary_percent > 0 || trials == 0, "{trials} comparisons");
     }
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    let found = app.store.releases().await.unwrap().into_iter().find(|release| release.id == newer).unwrap();
-    assert_eq!((found.state, app.store.trials().await.unwrap().len()), (ReleaseState::Installed, 0));
 }

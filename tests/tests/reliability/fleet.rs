@@ -55,13 +55,11 @@ pub(crate) struct Host {
 }
 
 impl Fleet {
-    /// Starts all of it with one version published. None, and a sentence that says so, where something is missing.
+    /// Starts all of it with one version published. None where something is missing that is not required.
     pub(crate) async fn start() -> Option<Self> {
         let database = postgres()?;
         let binary = process::binary()?;
-        if !nginx::there() {
-            return None;
-        }
+        nginx::there()?;
         let (line, s3) = (Line::to(&database).await, S3::start().await);
         let mut variables = s3.variables();
         variables.extend(process::cache());

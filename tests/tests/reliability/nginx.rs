@@ -3,17 +3,15 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use yearbook_prerequisites::Prerequisite;
 use yearbook_tests::components::root;
 
 use crate::process::{Process, free_port};
 
-/// Whether it can be run; a sentence where it cannot.
-pub(crate) fn there() -> bool {
-    let there = Command::new("nginx").arg("-v").output().is_ok();
-    if !there {
-        eprintln!("NOT RUN: there is no nginx");
-    }
-    there
+/// None where it cannot be run and is not required.
+pub(crate) fn there() -> Option<()> {
+    let version = Command::new("nginx").arg("-v").output();
+    Prerequisite::Nginx.or_skip(version.ok().map(drop), "there is no nginx")
 }
 
 /// With the shipped configuration, for hosts at these ports; and its address. Writes into `folder`.

@@ -6,6 +6,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use yearbook_prerequisites::Prerequisite;
+
 /// Where `cargo xtask` puts the path of the binary.
 const BINARY: &str = "YEARBOOK_TEST_BINARY";
 
@@ -30,13 +32,9 @@ impl Drop for Process {
     }
 }
 
-/// The binary; none, and a sentence that says so, where there is none.
+/// The binary; none where there is none and none is required.
 pub(crate) fn binary() -> Option<PathBuf> {
-    let found = std::env::var(BINARY);
-    if found.is_err() {
-        eprintln!("NOT RUN: {BINARY} names no binary");
-    }
-    found.ok().map(PathBuf::from)
+    Prerequisite::Binary.or_skip(std::env::var(BINARY).ok().map(PathBuf::from), format!("{BINARY} names no binary"))
 }
 
 /// The binary in `folder` with these settings and no others.

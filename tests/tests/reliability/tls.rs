@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tempfile::TempDir;
+use yearbook_prerequisites::Prerequisite;
 use yearbook_tests::app::S3;
 
 use crate::{nginx, process};
@@ -14,13 +15,9 @@ const CERTIFIED: &str = "YEARBOOK_TEST_POSTGRES_TLS";
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_is_reached_by_tls_where_its_certificate_is_trusted_and_nowhere_else() {
     let Some(binary) = process::binary() else { return };
-    let Some(authority) = std::env::var(CERTIFIED).ok().and_then(|url| Some(url.split_once("sslrootcert=")?.1.to_owned())) else {
-        eprintln!("NOT RUN: {CERTIFIED} names no certificate");
-        return;
-    };
-    if !nginx::there() {
-        return;
-    }
+    let authority = std::env::var(CERTIFIED).ok().and_then(|url| Some(url.split_once("sslrootcert=")?.1.to_owned()));
+    let Some(authority) = Prerequisite::Postgres.or_skip(authority, format!("{CERTIFIED} names no certificate")) else { return };
+    let Some(()) = nginx::there() else { return };
     let (s3, folder) = (S3::start().await, TempDir::new().unwrap());
     let certificates = Path::new(&authority).parent().unwrap();
     let (_nginx, endpoint) = nginx::tls(folder.path(), &certificates.join("server.pem"), &certificates.join("server.key"), &s3.endpoint);

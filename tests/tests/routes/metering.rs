@@ -1,5 +1,7 @@
 //! Quotas and bursts (contract 5).
 
+use std::time::{Duration, Instant};
+
 use futures::future::join_all;
 use yearbook_domain::{Millis, Plan};
 use yearbook_server::Settings;
@@ -135,4 +137,28 @@ async fn a_key_in_a_tight_loop_is_slowed_down_contract_5() {
     let guesses: Vec<u16> =
         join_all((0..4).map(|_| app.get("/v1/me").key("yb_guess").send())).await.iter().map(|reply| reply.status.as_u16()).collect();
     assert_eq!((guesses[0], guesses[3]), (401, 429), "guessing keys is slowed down by address");
+}
+
+#[tokio::test]
+async fn by_default_a_hundred_come_at_once_and_fifty_a_second_after_contract_5() {
+    let app = TestApp::with(Settings::default()).await;
+    app.publish(&parks()).await;
+    let key = app.key(Plan::Enterprise).await;
+    for (path, key) in [("/v1/me", key.as_str()), ("/v1/datasets/parks/preview", "")] {
+        let burst = async || {
+            let replies = join_all((0..300).map(|_| app.get(path).key(key).send())).await;
+            let refused = replies.iter().find(|reply| reply.status == 429).expect("300 at once are too many");
+            assert_eq!(refused.header("ratelimit-policy"), "\"burst\";q=100;w=2", "{path}");
+            replies.iter().filter(|reply| reply.status == 200).count()
+        };
+        // What the bucket has earned since a moment: one in 20 ms, and what is left of the last.
+        let earned = |since: Instant| usize::try_from(since.elapsed().as_millis() / 20).unwrap() + 1;
+        let begun = Instant::now();
+        let first = burst().await;
+        assert!((100..=100 + earned(begun)).contains(&first), "{path}: {first} in {:?}", begun.elapsed());
+        // Somebody was refused, so the bucket was empty at some moment before this one.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let second = burst().await;
+        assert!((50..=earned(begun)).contains(&second), "{path}: {second} in {:?}", begun.elapsed());
+    }
 }

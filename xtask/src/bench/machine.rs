@@ -8,6 +8,7 @@ use anyhow::Result;
 
 use crate::command;
 use crate::repository::Repository;
+use crate::spec::pages::{CHANGED, DRAFT};
 
 /// Cores that this process may use.
 fn cores() -> usize {
@@ -42,30 +43,66 @@ fn range(first: usize, last: usize) -> String {
 }
 
 /// Load average of the last minute.
-pub(crate) fn load() -> String {
+fn load() -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
-/// Processor, cores, commit and how busy the machine was; `before` is its load when the benchmark began.
-pub(crate) fn line(repository: &Repository, before: &str) -> Result<String> {
+/// The tree and the machine when measuring began: what is committed or begun meanwhile was not measured.
+#[derive(Debug)]
+pub(crate) struct Start {
+    load: String,
+    commit: String,
+    changed: bool,
+}
+
+impl Start {
+    /// As of now. Says at once when what follows can be a draft at most.
+    pub(crate) fn now(repository: &Repository) -> Result<Self> {
+        let git = |arguments: &[&str]| command::output(Command::new("git").current_dir(repository.root()).args(arguments));
+        let commit = git(&["rev-parse", "--short", "HEAD"])?.trim().to_owned();
+        let changed = !git(&["status", "--porcelain"])?.is_empty();
+        if changed {
+            println!("the tree has uncommitted changes: what is measured now is a draft; commit first for a page that says what it is of");
+        }
+        Ok(Self { load: load(), commit, changed })
+    }
+
+    /// The commit, and what it means that the tree differed from it.
+    fn commit(&self) -> String {
+        if self.changed {
+            format!("{}{CHANGED}. {DRAFT} no commit holds what was measured; measure again on a clean tree.**", self.commit)
+        } else {
+            format!("{}.", self.commit)
+        }
+    }
+}
+
+/// Processor, cores, commit and how busy the machine was when the benchmark began.
+pub(crate) fn line(start: &Start) -> String {
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors.lines().find_map(|line| line.strip_prefix("model name")).and_then(|rest| rest.split(':').nth(1));
     let model = model.map_or("an unnamed processor", str::trim);
     let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let memory = memory.lines().find_map(|line| line.strip_prefix("MemTotal:")).and_then(|rest| rest.split_whitespace().next());
     let gigabytes = memory.and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or(0) >> 20;
-    let commit = command::output(Command::new("git").current_dir(repository.root()).args(["rev-parse", "--short", "HEAD"]))?;
-    let changed = command::output(Command::new("git").current_dir(repository.root()).args(["status", "--porcelain"]))?;
-    let changed = if changed.is_empty() { "" } else { " with uncommitted changes" };
+    let before = &start.load;
     let busy = if before.parse().is_ok_and(|load: f64| load > 0.5) {
         " **The machine was busy with other things: believe ratios at most, and measure again.**"
     } else {
         ""
     };
-    Ok(format!(
-        "Machine: {model}, {} cores, {gigabytes} GiB. Commit {}{changed}. Load average when it began: {before}.{busy}",
-        cores(),
-        commit.trim()
-    ))
+    format!("Machine: {model}, {} cores, {gigabytes} GiB. Commit {} Load average when it began: {before}.{busy}", cores(), start.commit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_with_changes_makes_a_draft() {
+        let line = |changed| line(&Start { load: "0.10".to_owned(), commit: "abcdef1".to_owned(), changed });
+        assert!(line(false).contains(" Commit abcdef1. Load average when it began: 0.10.") && !line(false).contains(DRAFT));
+        assert!(line(true).contains(" Commit abcdef1 with uncommitted changes. **Draft: "));
+    }
 }

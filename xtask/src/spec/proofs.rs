@@ -1,5 +1,5 @@
-//! Tests that exist: functions that cargo runs, rules of the catalogue's suite, and functions of the Python checks. Owns how they are
-//! recognised in the sources; compiles nothing.
+//! Tests that exist: functions that cargo runs, rules of the catalogue's suite, and functions of the Python checks that are marked as
+//! proofs. Owns how they are recognised in the sources; compiles nothing.
 
 use std::collections::HashMap;
 use std::fs;
@@ -38,12 +38,24 @@ impl Proofs {
         proofs
     }
 
-    /// Whether a test is called `name`; `errors::name` asks for one in a file or folder `errors`.
-    pub(super) fn has(&self, name: &str) -> bool {
+    #[cfg(test)]
+    pub(super) fn and(mut self, path: &str, text: &str) -> Self {
+        self.add(Path::new(path), rust_tests(text));
+        self
+    }
+
+    /// Where tests called `name` stand; `errors::name` asks for one in a file or folder `errors`.
+    pub(super) fn find(&self, name: &str) -> Vec<String> {
         let mut parts = name.rsplit("::");
-        let Some(places) = parts.next().and_then(|function| self.places.get(function)) else { return false };
+        let Some(places) = parts.next().and_then(|function| self.places.get(function)) else { return Vec::new() };
         let within: Vec<&str> = parts.collect();
-        places.iter().any(|place| within.iter().all(|part| place.iter().any(|found| found == part)))
+        let matching = places.iter().filter(|place| within.iter().all(|part| place.iter().any(|found| found == part)));
+        matching.map(|place| place.join("/")).collect()
+    }
+
+    /// Whether more than one test has this function's name, wherever it stands.
+    pub(super) fn is_shared(&self, function: &str) -> bool {
+        self.places.get(function).is_some_and(|places| places.len() > 1)
     }
 
     fn walk(&mut self, root: &Path, folder: &Path, extension: &str) -> Result<()> {
@@ -72,18 +84,22 @@ impl Proofs {
     }
 }
 
-/// Functions with a test attribute and without `#[ignore]`, and the rules that `rules! { … }` makes tests of.
+/// Functions with a test attribute, without `#[ignore]` and without a condition, and the rules that `rules! { … }` makes tests of.
 fn rust_tests(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let (mut is_test, mut ignored, mut in_rules) = (false, false, false);
     for line in text.lines().map(str::trim) {
         if line.starts_with("#[") {
             is_test |= ["#[test]", "#[tokio::test]", "#[tokio::test("].iter().any(|start| line.starts_with(start));
-            ignored |= line.starts_with("#[ignore");
+            // A condition may leave the test out of the build that is run.
+            ignored |= line.starts_with("#[ignore") || line.starts_with("#[cfg");
         } else if let Some(name) = function(line, "fn ") {
             if is_test && !ignored {
                 found.push(name);
             }
+            (is_test, ignored) = (false, false);
+        } else if line.starts_with("mod ") || line.starts_with("use ") || line.starts_with("struct ") {
+            // Attributes of something else.
             (is_test, ignored) = (false, false);
         } else if line.starts_with("rules! {") {
             in_rules = true;
@@ -96,9 +112,11 @@ fn rust_tests(text: &str) -> Vec<String> {
     found
 }
 
-/// Functions at the top of a file.
+/// Functions at the top of a file that are marked: `@proof` writes down that they ran (`tests/common/tally.py`).
 fn python_checks(text: &str) -> Vec<String> {
-    text.lines().filter_map(|line| line.starts_with("def ").then(|| function(line, "def ")).flatten()).collect()
+    let lines: Vec<&str> = text.lines().collect();
+    let marked = lines.windows(2).filter(|pair| pair[0] == "@proof" && pair[1].starts_with("def "));
+    marked.filter_map(|pair| function(pair[1], "def ")).collect()
 }
 
 /// The name in `fn name(` or `async fn name(`.
@@ -121,14 +139,25 @@ mod tests {
     }
 
     #[test]
-    fn a_place_tells_tests_of_one_name_apart() {
-        let proofs = Proofs::of_rust("plugins/json/tests/rules.rs", "#[test]\nfn conforms() {}\n");
-        assert!(proofs.has("conforms") && proofs.has("json::conforms") && proofs.has("rules::conforms"));
-        assert!(!proofs.has("csv::conforms") && !proofs.has("json::other"));
+    fn what_no_run_executes_is_none() {
+        let text = "#[cfg(feature = \"slow\")]\n#[test]\nfn conditional() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn plain() {}\n}\n\
+            // #[test]\nfn commented() {}\n#[test]\n#[cfg(windows)]\nfn elsewhere() {}\nasync fn helper() {}\n";
+        assert_eq!(rust_tests(text), ["plain"]);
     }
 
     #[test]
-    fn a_check_in_python_is_a_function_at_the_top() {
-        assert_eq!(python_checks("import x\ndef one(a):\n    def two():\n        pass\nclass C:\n    def three(self): pass\n"), ["one"]);
+    fn a_place_tells_tests_of_one_name_apart() {
+        let proofs = Proofs::of_rust("plugins/json/tests/rules.rs", "#[test]\nfn conforms() {}\n");
+        for name in ["conforms", "json::conforms", "rules::conforms"] {
+            assert_eq!(proofs.find(name), ["plugins/json/tests/rules"], "{name}");
+        }
+        assert!(proofs.find("csv::conforms").is_empty() && proofs.find("json::other").is_empty());
+    }
+
+    #[test]
+    fn a_proof_in_python_is_a_marked_function_at_the_top() {
+        let text = "import x\n@proof\ndef one(a):\n    @proof\n    def two():\n        pass\ndef helper(): pass\n\
+            @cache\ndef other(): pass\n# @proof\ndef commented(): pass\n";
+        assert_eq!(python_checks(text), ["one"]);
     }
 }

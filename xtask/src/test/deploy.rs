@@ -6,13 +6,15 @@ use anyhow::Result;
 use super::report::Tally;
 use super::served::Ground;
 use super::suites;
+use super::tools;
 use crate::python;
 use crate::repository::Repository;
 
 pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let python = python::environment(repository, "deploy", "tests/deploy/requirements.txt")?;
+    let systemd = tools::systemd();
     let ground = Ground::prepare(repository, "deploy")?;
     let mut run = ground.script(&python, "deploy/main.py");
     run.arg("--binary").arg(ground.yearbook().get_program()).arg("--work").arg(ground.folder().join("work"));
-    suites::count(&mut run)
+    Ok(suites::count(&mut run)?.and_tool(&systemd))
 }

@@ -35,11 +35,8 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let loaders = python::environment(repository, "loaders", "tests/integrations/loaders.txt")?;
     let airbyte =
         python::environment(repository, "airbyte", "tests/integrations/airbyte.txt")?.with_file_name("source-declarative-manifest");
-    let powerquery = if tools::node("Microsoft's parser of Power Query") {
-        Some(node::modules(repository, "powerquery", "tests/integrations/powerquery")?)
-    } else {
-        None
-    };
+    let (node, r) = (tools::node("Microsoft's parser of Power Query"), tools::r());
+    let powerquery = if node.is_ok() { Some(node::modules(repository, "powerquery", "tests/integrations/powerquery")?) } else { None };
     let ground = Ground::prepare(repository, "integrations")?;
     for name in INSTALLED {
         let component = repository.root().join("plugins/dist").join(name).with_extension("wasm");
@@ -49,13 +46,13 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     ground.publish(&DATASETS.map(descriptor))?;
     let (unlimited, starter) = (ground.key("enterprise")?, ground.key("starter")?);
 
-    ground.count(&SETTINGS, |server| {
+    let tally = ground.count(&SETTINGS, |server| {
         let mut run = ground.script(&python, "integrations/main.py");
         run.args(["--base", &server.base(), "--meltano"]).arg(meltano).arg("--loaders").arg(loaders).arg("--airbyte").arg(airbyte);
         if let Some(powerquery) = powerquery {
             run.arg("--powerquery").arg(powerquery);
         }
-        if tools::r() {
+        if r.is_ok() {
             run.arg("--r");
         }
         run.arg("--work").arg(ground.folder().join("work")).arg("--");
@@ -63,5 +60,6 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
         run.arg(yearbook.get_program()).args(yearbook.get_args()).arg("publish").arg(descriptor(LATER));
         run.env("YEARBOOK_KEY", unlimited).env("YEARBOOK_STARTER_KEY", starter);
         Ok(run)
-    })
+    })?;
+    Ok(tally.and_tool(&node).and_tool(&r))
 }

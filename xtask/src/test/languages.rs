@@ -26,12 +26,13 @@ const WIT: &str = "wit/1.0.0";
 pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let python = python::environment(repository, "languages", "tests/languages/requirements.txt")?;
     let markdown = markdown(repository, &python)?;
-    let javascript = if tools::node("plugins in JavaScript") { Some(javascript(repository)?) } else { None };
+    let node = tools::node("plugins in JavaScript");
+    let javascript = if node.is_ok() { Some(javascript(repository)?) } else { None };
     let ground = Ground::prepare(repository, "languages")?;
     ground.publish(&DATASETS.map(|name| repository.root().join("datasets").join(name).join("datapackage.json")))?;
     let key = ground.key("starter")?;
 
-    ground.count(&SETTINGS, |server| {
+    let tally = ground.count(&SETTINGS, |server| {
         let mut run = ground.script(&python, "languages/main.py");
         run.args(["--base", &server.base(), "--work"]).arg(ground.folder().join("work")).arg("--markdown").arg(markdown);
         if let Some(javascript) = javascript {
@@ -40,7 +41,8 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
         let yearbook = ground.yearbook();
         run.arg("--").arg(yearbook.get_program()).args(yearbook.get_args()).env("SERVICE_API_KEY", key);
         Ok(run)
-    })
+    })?;
+    Ok(tally.and_tool(&node))
 }
 
 /// `examples/python-markdown`, with componentize-py.

@@ -16,12 +16,12 @@ const SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")]
 
 pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let python = python::environment(repository, "openapi", "tests/openapi/requirements.txt")?;
-    let with_browser = tools::chromium();
+    let browser = tools::chromium();
     let ground = Ground::prepare(repository, "openapi")?;
     ground.publish_demo()?;
     let key = ground.key("enterprise")?;
 
-    ground.count(&SETTINGS, |server| {
+    let tally = ground.count(&SETTINGS, |server| {
         // What the command prints is what the server answers.
         let printed = ground.folder().join("printed.json");
         let document = command::output(ground.yearbook().envs(SETTINGS).args(["openapi", "--json"]))?;
@@ -29,10 +29,11 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
 
         let mut run = ground.script(&python, "openapi/main.py");
         run.args(["--base", &server.base(), "--printed"]).arg(&printed).arg("--work").arg(ground.folder());
-        if !with_browser {
+        if browser.is_err() {
             run.arg("--without-browser");
         }
         run.env("YEARBOOK_KEY", key);
         Ok(run)
-    })
+    })?;
+    Ok(tally.and_tool(&browser))
 }

@@ -179,14 +179,13 @@ impl User {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use yearbook_prerequisites::Prerequisite;
+
     use super::*;
 
     #[test]
     fn a_server_answers_on_its_socket_and_leaves_nothing_behind() {
-        let Some(programs) = programs() else {
-            eprintln!("NOT RUN: there is no PostgreSQL");
-            return;
-        };
+        let Some(programs) = Prerequisite::Postgres.or_skip(programs(), "there is no PostgreSQL") else { return };
         let server = Postgres::start(&programs).unwrap();
         let (folder, url) = (server.folder.clone(), server.url());
         assert!(url.ends_with(&format!("host={}", folder.display())));

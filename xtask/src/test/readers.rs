@@ -11,7 +11,7 @@ use crate::{command, demo, packages, python, server};
 
 pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let python = python::interpreter(repository)?;
-    let with_r = tools::r();
+    let r = tools::r();
     let ground = Ground::prepare(repository, "readers")?;
     let mut descriptors = ground.publish_demo()?;
     let generated = demo::million_rows(repository)?;
@@ -27,15 +27,16 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let admin = server::free_address()?.to_string();
     // Many requests from one address in a row are the point here, so no burst limit.
     let settings = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0"), ("YEARBOOK_SERVER__ADMIN_LISTEN", admin.as_str())];
-    ground.count(&settings, |server| {
+    let tally = ground.count(&settings, |server| {
         let mut run = ground.script(&python, "readers/main.py");
         run.args(["--base", &server.base(), "--admin", &format!("http://{admin}"), "--process", &server.id().to_string(), "--large"])
             .arg(&generated);
-        if !with_r {
+        if r.is_err() {
             run.arg("--without-r");
         }
         run.arg("--downloads").arg(ground.folder().join("downloads")).args(packages::newest(&descriptors));
         run.env("YEARBOOK_KEY", key);
         Ok(run)
-    })
+    })?;
+    Ok(tally.and_tool(&r))
 }

@@ -11,6 +11,17 @@ pub(crate) struct Tally {
     pub(crate) failed: u64,
 }
 
+impl Tally {
+    /// With one more failure where a tool that some checks need is missing: they were left out, the others were not.
+    pub(super) fn and_tool(mut self, tool: &Result<()>) -> Self {
+        if let Err(error) = tool {
+            println!("FAILED {error:#}");
+            self.failed += 1;
+        }
+        self
+    }
+}
+
 /// The steps so far.
 #[derive(Debug, Default)]
 pub(super) struct Report {
@@ -68,5 +79,14 @@ mod tests {
         assert!(!report.counted("empty", || Ok(Tally::default())));
         assert!(!report.counted("mixed", || Ok(Tally { passed: 3, failed: 2 })));
         assert_eq!(report.total, Tally { passed: 4, failed: 4 });
+    }
+
+    #[test]
+    fn a_tool_that_cannot_be_installed_is_a_failure() {
+        let checked = Tally { passed: 3, failed: 0 };
+        assert_eq!(checked.and_tool(&Ok(())), checked);
+        let mut report = Report::default();
+        assert!(!report.counted("without R", || Ok(checked.and_tool(&Err(anyhow::anyhow!("no R"))))));
+        assert_eq!(report.total, Tally { passed: 3, failed: 1 });
     }
 }

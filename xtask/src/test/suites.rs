@@ -2,18 +2,28 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context as _, Result, bail};
+use yearbook_prerequisites::{Prerequisite, REQUIRED};
 
 use super::postgres::{self, Postgres};
 use super::report::Tally;
 use crate::command;
 use crate::repository::Repository;
+use crate::spec::Executed;
 
-/// Unit and integration tests, those of the catalogue in PostgreSQL on `postgres`; nextest runs them where it is installed.
-pub(super) fn tests(repository: &Repository, postgres: Option<&Postgres>) -> Result<Tally> {
+/// Tests that ran and passed, of every suite so far.
+static EXECUTED: LazyLock<Mutex<Executed>> = LazyLock::new(Mutex::default);
+
+/// Unit and integration tests, those of the catalogue in PostgreSQL on `postgres`; nextest runs them where it is installed. A `complete`
+/// run fails where PostgreSQL is missing; what needs nginx and a binary has a step of its own.
+pub(super) fn tests(repository: &Repository, postgres: Option<&Postgres>, complete: bool) -> Result<Tally> {
     let mut run = repository.cargo();
+    if complete {
+        run.env(REQUIRED, Prerequisite::list(&[Prerequisite::Postgres]));
+    }
     if let Some(postgres) = postgres {
         run.env(postgres::VARIABLE, postgres.url()).env(postgres::BY_TLS, postgres.by_tls());
     }
@@ -28,6 +38,12 @@ pub(super) fn tests(repository: &Repository, postgres: Option<&Postgres>) -> Res
 /// Examples in documentation, which nextest does not run.
 pub(super) fn examples(repository: &Repository) -> Result<Tally> {
     count(repository.cargo().args(["test", "--workspace", "--doc", "--no-fail-fast"]))
+}
+
+/// Runs `check` on the tests that ran and passed so far.
+pub(super) fn executed<T>(check: impl FnOnce(&Executed) -> T) -> T {
+    // A panic while a line is taken leaves the lines before it.
+    check(&EXECUTED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Runs `command`, passes its output on and adds up the results that it prints.
@@ -54,6 +70,10 @@ fn read(stream: impl Read) -> Result<Tally> {
         let line = line.context("cannot read the tests' output")?;
         let line = String::from_utf8_lossy(&line);
         println!("{line}");
+        // Those of a fleet are skipped among the others, and count where they have one.
+        if !line.contains("yearbook-tests::reliability ") {
+            EXECUTED.lock().unwrap_or_else(PoisonError::into_inner).note(&line);
+        }
         if let Some(found) = result(&line) {
             tally.passed += found.passed;
             tally.failed += found.failed;

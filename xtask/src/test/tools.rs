@@ -1,51 +1,58 @@
-//! Programs that only Debian's archive has, for checks that use them; a check without its program is said not to have run.
+//! Programs that only Debian's archive has, for checks that use them. One that is missing and cannot be installed is a failure of the
+//! step that needs it.
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use super::postgres;
 use crate::{command, debian};
 
-/// Whether R is here, with what the examples in the guide and the checks of readers need.
-pub(super) fn r() -> bool {
+/// R, with what the examples in the guide and the checks of readers need.
+pub(super) fn r() -> Result<()> {
     let load = ["-e", "library(httr2); library(jsonlite)"];
     has("R as a reader and in examples", &["r-base-core", "r-cran-httr2", "r-cran-jsonlite"], "Rscript", &load)
 }
 
-/// Whether a browser is here, and a font for what it shows.
-pub(super) fn chromium() -> bool {
+/// A browser, and a font for what it shows.
+pub(super) fn chromium() -> Result<()> {
     has("/docs in a browser", &["chromium", "fonts-dejavu-core"], "chromium", &["--version"])
 }
 
-/// Whether nginx is here.
-pub(crate) fn nginx() -> bool {
+/// nginx.
+pub(crate) fn nginx() -> Result<()> {
     has("a fleet behind a proxy", &["nginx-light"], "nginx", &["-v"])
 }
 
-/// Whether Node is here, with npm for its packages; `what` needs them.
-pub(super) fn node(what: &str) -> bool {
+/// Node, with npm for its packages; `what` needs them.
+pub(super) fn node(what: &str) -> Result<()> {
     has(what, &["nodejs", "npm"], "npm", &["--version"])
 }
 
-/// Where PostgreSQL's programs are; a quick run makes do with what is here.
-pub(crate) fn postgres(quick: bool) -> Option<PathBuf> {
-    if !quick {
-        said(debian::ensure("the catalogue in PostgreSQL", &["postgresql"], || postgres::programs().is_some()));
-    } else if postgres::programs().is_none() {
-        println!("NOT CHECKED: the catalogue in PostgreSQL, which a run without --quick installs");
-    }
-    postgres::programs()
+/// systemd's judgement of a unit.
+pub(super) fn systemd() -> Result<()> {
+    has("what systemd says of the unit", &["systemd"], "systemd-analyze", &["--version"])
 }
 
-/// Whether `program` succeeds with `arguments`, if need be after installing `packages`.
-fn has(what: &str, packages: &[&str], program: &str, arguments: &[&str]) -> bool {
-    said(debian::ensure(what, packages, || command::exists(program, arguments)))
+/// Where PostgreSQL's programs are, if need be after installing them.
+pub(crate) fn postgres() -> Result<PathBuf> {
+    debian::ensure("the catalogue in PostgreSQL", &["postgresql"], || postgres::programs().is_some())?;
+    postgres::programs().context("PostgreSQL's programs are not where Debian puts them")
 }
 
-fn said(found: Result<()>) -> bool {
-    if let Err(error) = &found {
-        println!("NOT CHECKED: {error:#}");
+/// What a run with `--quick` leaves out, with PostgreSQL where it is not installed; where its programs are, if they are.
+pub(super) fn quick() -> Option<PathBuf> {
+    println!(
+        "NOT CHECKED with --quick: lints, dependencies, a fleet behind nginx, examples, instructions, a soak, and other programs as clients"
+    );
+    let programs = postgres::programs();
+    if programs.is_none() {
+        println!("NOT CHECKED: the catalogue in PostgreSQL, which is not here; a run without --quick installs it");
     }
-    found.is_ok()
+    programs
+}
+
+/// Succeeds where `program` does with `arguments`, if need be after installing `packages`.
+fn has(what: &str, packages: &[&str], program: &str, arguments: &[&str]) -> Result<()> {
+    debian::ensure(what, packages, || command::exists(program, arguments))
 }

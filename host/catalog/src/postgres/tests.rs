@@ -1,5 +1,5 @@
 //! What holds for PostgreSQL alone. Runs where `YEARBOOK_TEST_POSTGRES` is the address of a server to make schemas on, as `cargo xtask
-//! test` sets it; says plainly where it does not.
+//! test` sets it, and requires it; skipped, saying so, where it is not.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,6 +11,7 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, PgConnection};
 use tokio::sync::watch;
 use yearbook_domain::{Millis, Plan};
+use yearbook_prerequisites::Prerequisite;
 
 use crate::suite::fixtures::{TODAY, issue_key, publish};
 use crate::{DatabaseSettings, Failure, Reserved, Store, open};
@@ -25,12 +26,9 @@ const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
 pub(crate) struct Schema(String);
 
 impl Schema {
-    /// None, and a sentence that says so, where there is no server.
+    /// None where there is no server and none is required.
     pub(crate) fn new() -> Option<Self> {
-        let Ok(server) = std::env::var(VARIABLE) else {
-            eprintln!("NOT RUN: {VARIABLE} names no PostgreSQL server");
-            return None;
-        };
+        let server = Prerequisite::Postgres.or_skip(std::env::var(VARIABLE).ok(), format!("{VARIABLE} names no PostgreSQL server"))?;
         let mut random = [0; 8];
         getrandom::fill(&mut random).unwrap();
         let and = if server.contains('?') { '&' } else { '?' };
@@ -152,10 +150,8 @@ async fn a_check_finds_what_does_not_belong() {
 
 #[tokio::test]
 async fn tls_is_spoken_and_certificates_are_checked() {
-    let Ok(url) = std::env::var("YEARBOOK_TEST_POSTGRES_TLS") else {
-        eprintln!("NOT RUN: YEARBOOK_TEST_POSTGRES_TLS names no PostgreSQL server");
-        return;
-    };
+    let url = std::env::var("YEARBOOK_TEST_POSTGRES_TLS").ok();
+    let Some(url) = Prerequisite::Postgres.or_skip(url, "YEARBOOK_TEST_POSTGRES_TLS names no PostgreSQL server") else { return };
     let (address, authority) = url.split_once("verify-full&sslrootcert=").unwrap();
     let schema = |mode: &str| format!("{address}{mode}&options[search_path]=by_tls");
     let of = |url: String| async move { open(&url, &DatabaseSettings::default()).await };

@@ -102,6 +102,14 @@ mod tests {
 
     #[test]
     fn our_own_faults_show_the_request_id_and_nothing_else() {
-        assert!(of(&Error::Broken, "abc").contains("abc"));
+        for (error, expected) in [
+            (Error::Broken, "Something went wrong on our side; if trying again does not help, report request id abc."),
+            (Error::PluginFailed, "Something went wrong on our side; if trying again does not help, report request id abc."),
+            (Error::TimedOut, "The answer took too long to begin; ask for less, or try again. Request id: abc."),
+            (Error::Unavailable, "The service cannot answer at the moment; try again in a few seconds. Request id: abc."),
+            (Error::Busy { retry_after: 3 }, "The service is at capacity; try again in 3 s."),
+        ] {
+            assert_eq!(of(&error, "abc"), expected);
+        }
     }
 }

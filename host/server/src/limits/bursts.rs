@@ -108,9 +108,9 @@ mod tests {
     use axum::extract::ConnectInfo;
 
     use super::*;
-    use crate::headers::{RATE_LIMIT, RATE_REMAINING};
+    use crate::headers::{RATE_LIMIT, RATE_POLICY, RATE_REMAINING};
     use crate::middleware::client;
-    use crate::settings::{Proxies, ServerSettings};
+    use crate::settings::{Proxies, ServerSettings, Settings};
 
     #[test]
     fn a_burst_beyond_the_bucket_is_refused_with_its_wait_contract_5() {
@@ -124,6 +124,18 @@ mod tests {
         assert_eq!(refused.headers()[RATE_REMAINING], "0");
         assert!(bursts.of_key("b").is_none(), "another key has its own bucket");
         assert!(bursts.of_address(&Request::default()).is_none(), "addresses have their own buckets");
+    }
+
+    #[test]
+    fn by_default_a_hundred_may_come_at_once_and_fifty_a_second_contract_5() {
+        let bursts = Bursts::new(Settings::default().limits);
+        let passed = (0..1000).take_while(|_| bursts.of_key("a").is_none()).count();
+        // What took longer than a fiftieth of a second has earned more.
+        assert!((100..200).contains(&passed), "{passed}");
+        let refused = bursts.of_key("a").unwrap();
+        assert_eq!((&refused.headers()[RATE_LIMIT], &refused.headers()[RATE_REMAINING]), (&"100".parse().unwrap(), &"0".parse().unwrap()));
+        // A hundred in two seconds is fifty a second.
+        assert_eq!(refused.headers()[RATE_POLICY], "\"burst\";q=100;w=2");
     }
 
     #[test]

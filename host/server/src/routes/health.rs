@@ -60,7 +60,7 @@ pub(crate) async fn alive(State(state): State<AppState>, request: Request) -> Re
 
 /// `GET /health/full`.
 pub(crate) async fn ready(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
-    let (status, report) = current(&state).await?;
+    let (status, report) = state.own().readiness.report(Instant::now, look(&state)).await?;
     let mut response = report.respond(&state, request.headers(), Keeping::Never).await?;
     if response.status() == StatusCode::OK {
         *response.status_mut() = status;
@@ -72,16 +72,23 @@ pub(crate) async fn ready(State(state): State<AppState>, request: Request) -> Re
     Ok(response)
 }
 
-async fn current(state: &AppState) -> Result<(StatusCode, Document), Error> {
-    let mut last = state.own().readiness.last.lock().await;
-    if let Some((made, status, report)) = &*last
-        && made.elapsed() < HOLDS
-    {
-        return Ok((*status, report.clone()));
+impl Readiness {
+    /// The last report while it is younger than [`HOLDS`] by `clock`, and what `check` makes otherwise.
+    async fn report(
+        &self,
+        clock: impl Fn() -> Instant,
+        check: impl Future<Output = Result<(StatusCode, Document), Error>>,
+    ) -> Result<(StatusCode, Document), Error> {
+        let mut last = self.last.lock().await;
+        if let Some((made, status, report)) = &*last
+            && clock().duration_since(*made) < HOLDS
+        {
+            return Ok((*status, report.clone()));
+        }
+        let (status, report) = check.await?;
+        *last = Some((clock(), status, report.clone()));
+        Ok((status, report))
     }
-    let (status, report) = look(state).await?;
-    *last = Some((Instant::now(), status, report.clone()));
-    Ok((status, report))
 }
 
 async fn look(state: &AppState) -> Result<(StatusCode, Document), Error> {
@@ -160,6 +167,23 @@ mod tests {
         assert_eq!(of(Health::Unavailable, Health::Degraded).worst(), Health::Unavailable);
         assert_eq!(Health::Degraded.status(), StatusCode::OK);
         assert_eq!(Health::Unavailable.status(), StatusCode::SERVICE_UNAVAILABLE);
+    }
+
+    #[tokio::test]
+    async fn a_report_holds_for_60_s_and_then_everything_is_checked_again_spec_8() {
+        let (readiness, begun) = (Readiness::default(), Instant::now());
+        let mut checks = 0;
+        // The second check is at 60 s, and its report holds as long as the first.
+        for (milliseconds, expected) in [(0, 1), (1, 1), (59_999, 1), (60_000, 2), (119_999, 2), (120_000, 3), (600_000, 4)] {
+            let clock = || begun + Duration::from_millis(milliseconds);
+            let check = async {
+                checks += 1;
+                let status = StatusCode::from_u16(200 + checks).unwrap_or_default();
+                Ok((status, Document::new(&json!({"check": checks}))?))
+            };
+            let (status, _) = readiness.report(clock, check).await.unwrap_or_else(|error| panic!("{error:?}"));
+            assert_eq!((checks, status.as_u16()), (expected, 200 + expected), "after {milliseconds} ms");
+        }
     }
 
     #[tokio::test]

@@ -203,6 +203,14 @@ mod tests {
     }
 
     #[test]
+    fn whatever_is_429_or_503_says_when_to_come_back_contract_5() {
+        for error in every(Kind::Data, &Plugins::default()) {
+            let passes = matches!(error.status().as_u16(), 429 | 503);
+            assert_eq!(error.retry_after().is_some_and(|seconds| seconds > 0), passes, "{error:?}");
+        }
+    }
+
+    #[test]
     fn every_problem_in_an_example_is_one() {
         assert_eq!(problems(Kind::Data, &["json", "csv"]).len(), 3);
         let place = |problem: &Problem| problem.loc[0].clone();
