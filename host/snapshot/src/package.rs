@@ -60,6 +60,7 @@ impl Package {
         let io = |source| PublishError::Io { doing: "read", path: file.clone(), source };
         // A bare file name has the empty path for a parent, which is the current folder.
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        file::require_regular(&file).map_err(io)?;
         if !file::is_inside(&file, folder).map_err(io)? {
             return Err(io(std::io::Error::other("it is a link out of its folder; give the path that it leads to")));
         }

@@ -8,7 +8,7 @@ use std::path::Path;
 /// Opens `path` where it leads to a regular file. Never waits, as opening a pipe without a writer would.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     // Opening some devices does something, so their kind is asked first, and again of what was opened.
-    require_regular(&std::fs::metadata(path)?)?;
+    require_regular(path)?;
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -17,11 +17,16 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
         options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     }
     let file = options.open(path)?;
-    require_regular(&file.metadata()?)?;
+    regular(&file.metadata()?)?;
     Ok(file)
 }
 
-fn require_regular(found: &std::fs::Metadata) -> io::Result<()> {
+/// Refuses what is not a regular file, without opening it.
+pub(crate) fn require_regular(path: &Path) -> io::Result<()> {
+    regular(&std::fs::metadata(path)?)
+}
+
+fn regular(found: &std::fs::Metadata) -> io::Result<()> {
     if found.is_file() { Ok(()) } else { Err(io::Error::other("it is not a regular file")) }
 }
 

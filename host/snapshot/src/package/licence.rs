@@ -53,6 +53,7 @@ const FAMILIES: [Family; 8] = [
     Family {
         spellings: &[
             &["ogl"],
+            &["oglv"],
             &["uk", "ogl"],
             &["ogl", "uk"],
             &["ogl", "canada"],
@@ -106,8 +107,8 @@ fn is_known(name: &str) -> bool {
     let Some(words) = words(name) else { return false };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     FAMILIES.iter().any(|family| {
-        let rest_of = |spelling: &&[&str]| words.strip_prefix(*spelling);
-        family.spellings.iter().filter_map(rest_of).any(|rest| is_harmless(rest, family.versions))
+        let mut rests = family.spellings.iter().filter_map(|spelling| words.strip_prefix(*spelling));
+        rests.any(|rest| is_harmless(rest, family.versions))
     })
 }
 

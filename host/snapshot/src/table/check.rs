@@ -27,7 +27,9 @@ enum Rule {
     Geometry,
     Proportion,
     /// The unit says percent, so no value is right. One fault names the column; the others would say the same.
-    Percent { reported: bool },
+    Percent {
+        reported: bool,
+    },
 }
 
 /// Checks chunks and keeps what the catalogue wants to know of the whole table.

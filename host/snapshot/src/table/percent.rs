@@ -22,14 +22,39 @@ mod tests {
     #[test]
     fn units_with_a_percent_sign_or_the_word_percent_are_percentages_contract_7() {
         for unit in [
-            "%", " % ", "percent", "Percent", "PERCENT", "per cent", "Per Cent", "percentage", "pct", "\u{ff05}", "% of GDP", "percent of GDP",
-            "Percent, seasonally adjusted", "(%)", "%/year", "% p.a.",
+            "%",
+            " % ",
+            "percent",
+            "Percent",
+            "PERCENT",
+            "per cent",
+            "Per Cent",
+            "percentage",
+            "pct",
+            "\u{ff05}",
+            "% of GDP",
+            "percent of GDP",
+            "Percent, seasonally adjusted",
+            "(%)",
+            "%/year",
+            "% p.a.",
         ] {
             assert!(is_percent(unit), "{unit}");
         }
         for unit in [
-            "", "proportion", "proportion of the labour force", "percentage points", "% points", "percentile", "cents per litre", "per centimetre",
-            "\u{2030}", "index", "NZD", "per 100 people", "permille",
+            "",
+            "proportion",
+            "proportion of the labour force",
+            "percentage points",
+            "% points",
+            "percentile",
+            "cents per litre",
+            "per centimetre",
+            "\u{2030}",
+            "index",
+            "NZD",
+            "per 100 people",
+            "permille",
         ] {
             assert!(!is_percent(unit), "{unit}");
         }
