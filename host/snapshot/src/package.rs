@@ -123,7 +123,7 @@ fn parse(text: &[u8], folder: &Path, problems: &mut Problems) -> Option<Package>
     let credit = credit::compose(&root, title.as_deref(), &extension, problems);
     let (file, schema) = (file?, schema?);
     let credit = credit?;
-    let bulk_redistribution = redistribution(&extension, &credit, problems)?;
+    let bulk_redistribution = decide_redistribution(&extension, &credit, problems)?;
     let layout = columns::layout(&schema, &extension);
     Some(Package {
         columns: columns::describe(&schema, &extension),
@@ -144,8 +144,8 @@ fn parse(text: &[u8], folder: &Path, problems: &mut Problems) -> Option<Package>
     })
 }
 
-/// Whether bulk downloads are allowed: as the descriptor says, else as the licence is known to. A guess could break a licence, so there is none.
-fn redistribution(extension: &Extension, credit: &Credit, problems: &mut Problems) -> Option<bool> {
+/// Decides whether bulk downloads are allowed: as the descriptor says, else as the licence is known to. A guess could break a licence, so there is none.
+fn decide_redistribution(extension: &Extension, credit: &Credit, problems: &mut Problems) -> Option<bool> {
     if let Some(said) = extension.bulk_redistribution {
         return Some(said);
     }

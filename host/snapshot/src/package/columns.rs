@@ -37,7 +37,7 @@ pub(super) fn describe(schema: &Schema, extension: &Extension) -> Vec<Column> {
     schema.fields.iter().map(column).collect()
 }
 
-/// A measure: one of `value_columns`; where the descriptor has none, a number outside the primary key, whatever it is called. In a wide
+/// True for a measure: one of `value_columns`; where the descriptor has none, a number outside the primary key, whatever it is called. In a wide
 /// table each is a series.
 fn is_value(field: &Field, schema: &Schema, extension: &Extension) -> bool {
     match &extension.value_columns {

@@ -13,7 +13,7 @@ const MAX_SOURCES: usize = 100;
 /// Composes the credit. `title` is the dataset's.
 pub(super) fn compose(root: &Node<'_>, title: Option<&str>, extension: &Extension, problems: &mut Problems) -> Option<Credit> {
     let licence = licence(root, problems)?;
-    let sources = sources(root, problems);
+    let sources = parse_sources(root, problems);
     let (agency, url) = sources.first().map_or((None, None), |first| (first.title.clone(), first.path.clone()));
     let Some(source) = extension.source.clone().or(agency) else {
         problems.add("yearbook.source", "is missing and there is no sources[0].title; give the publishing agency");
@@ -60,21 +60,21 @@ fn licence(root: &Node<'_>, problems: &mut Problems) -> Option<Licence> {
     let first = root.need("licenses", "the licence, for example [{\"name\": \"CC-BY-4.0\"}]", problems)?.first(problems)?;
     first.object(problems)?;
     let title = first.get("title").and_then(|n| text::line(&n, problems));
-    let url = first.get("path").and_then(|n| licence_address(&n, problems));
+    let url = first.get("path").and_then(|n| parse_licence_address(&n, problems));
     let name = first.need("name", "the licence's identifier, for example \"CC-BY-4.0\"", problems)?;
     Some(Licence { name: text::line(&name, problems)?, title, url })
 }
 
 /// The address of the licence's text. A path within the package (Data Package, "licenses") is no address, since that file is not served.
-fn licence_address(path: &Node<'_>, problems: &mut Problems) -> Option<String> {
+fn parse_licence_address(path: &Node<'_>, problems: &mut Problems) -> Option<String> {
     match path.text(problems)? {
-        text if text.contains(':') => address(path, problems),
+        text if text.contains(':') => parse_address(path, problems),
         _ => text::line(path, problems).and(None),
     }
 }
 
 /// Every entry of `sources` that says something, in its order.
-fn sources(root: &Node<'_>, problems: &mut Problems) -> Vec<SourceEntry> {
+fn parse_sources(root: &Node<'_>, problems: &mut Problems) -> Vec<SourceEntry> {
     let Some(list) = root.get("sources") else { return Vec::new() };
     let nodes = list.list(problems).unwrap_or_default();
     if nodes.len() > MAX_SOURCES {
@@ -84,14 +84,14 @@ fn sources(root: &Node<'_>, problems: &mut Problems) -> Vec<SourceEntry> {
     let entry = |node: &Node<'_>, problems: &mut Problems| {
         node.object(problems)?;
         let title = node.get("title").and_then(|n| text::line(&n, problems));
-        let path = node.get("path").and_then(|n| address(&n, problems));
+        let path = node.get("path").and_then(|n| parse_address(&n, problems));
         (title.is_some() || path.is_some()).then_some(SourceEntry { title, path })
     };
     nodes.iter().filter_map(|node| entry(node, problems)).collect()
 }
 
 /// An address that a reader can follow.
-fn address(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
+fn parse_address(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
     let url = text::line(node, problems)?;
     if !(url.starts_with("https://") || url.starts_with("http://")) || url.contains(char::is_whitespace) {
         problems.add(node.at.clone(), format!("{url:?} is not an address that a reader can follow; write http(s)://… or leave it out"));

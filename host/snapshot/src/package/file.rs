@@ -17,20 +17,20 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
         options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     }
     let file = options.open(path)?;
-    regular(&file.metadata()?)?;
+    check_regular(&file.metadata()?)?;
     Ok(file)
 }
 
 /// Refuses what is not a regular file, without opening it.
 pub(crate) fn require_regular(path: &Path) -> io::Result<()> {
-    regular(&std::fs::metadata(path)?)
+    check_regular(&std::fs::metadata(path)?)
 }
 
-fn regular(found: &std::fs::Metadata) -> io::Result<()> {
+fn check_regular(found: &std::fs::Metadata) -> io::Result<()> {
     if found.is_file() { Ok(()) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
-/// Whether `path` stays in `folder` once links are followed.
+/// True where `path` stays in `folder` once links are followed.
 pub(crate) fn is_inside(path: &Path, folder: &Path) -> io::Result<bool> {
     Ok(path.canonicalize()?.starts_with(folder.canonicalize()?))
 }

@@ -96,7 +96,7 @@ const NEUTRAL: [&str; 10] = ["v", "version", "licence", "international", "unport
 /// `nd` are not among them and never may be.
 const PORTS: [&str; 16] = ["at", "au", "br", "ca", "ch", "de", "es", "fr", "ie", "it", "jp", "nl", "nz", "uk", "us", "za"];
 
-/// Whether the licence called `name` is known to allow redistribution of the whole table. What stands in brackets must be known too: they
+/// True where the licence called `name` is known to allow redistribution of the whole table. What stands in brackets must be known too: they
 /// hold a short name as often as a restriction.
 pub(super) fn allows_redistribution(name: &str) -> bool {
     let mut names = name.split(['(', ')']).filter(|part| !part.trim().is_empty()).peekable();
@@ -104,7 +104,7 @@ pub(super) fn allows_redistribution(name: &str) -> bool {
 }
 
 fn is_known(name: &str) -> bool {
-    let Some(words) = words(name) else { return false };
+    let Some(words) = split_words(name) else { return false };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     FAMILIES.iter().any(|family| {
         let mut rests = family.spellings.iter().filter_map(|spelling| words.strip_prefix(*spelling));
@@ -112,7 +112,7 @@ fn is_known(name: &str) -> bool {
     })
 }
 
-/// Whether the words behind a licence's name are a version, a port or say nothing.
+/// True where the words behind a licence's name are a version, a port or say nothing.
 fn is_harmless(rest: &[&str], versions: &[&str]) -> bool {
     let is_number = |word: &&&str| word.bytes().all(|b| b.is_ascii_digit());
     let version = rest.iter().filter(is_number).copied().collect::<Vec<_>>().join(".");
@@ -122,7 +122,7 @@ fn is_harmless(rest: &[&str], versions: &[&str]) -> bool {
 
 /// Lower-case runs of letters and of digits, in British spelling. None where there is any other character than white space and the usual
 /// punctuation: what looks like a known name need not be one.
-fn words(name: &str) -> Option<Vec<String>> {
+fn split_words(name: &str) -> Option<Vec<String>> {
     let mut words: Vec<String> = Vec::new();
     let mut last = None;
     for c in name.trim().chars() {

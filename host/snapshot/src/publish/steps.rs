@@ -179,7 +179,7 @@ fn words(package: &Package, id: &str) -> Vec<(&'static str, String)> {
     words.push(("yearbook.licence", credit.licence.clone()));
     words.extend(credit.licence_title.clone().map(|title| ("yearbook.licence_title", title)));
     words.extend(credit.licence_url.clone().map(|url| ("yearbook.licence_url", url)));
-    words.extend(crate::read::sources(credit).map(|json| ("yearbook.sources", json)));
+    words.extend(crate::read::sources_json(credit).map(|json| ("yearbook.sources", json)));
     words.push(("yearbook.attribution", credit.attribution.clone()));
     words
 }

@@ -62,11 +62,11 @@ pub(crate) fn credits(plan: &ReadPlan) -> HashMap<String, String> {
         credit.licence_url.as_deref().map(|url| ("yearbook.licence_url", url)),
     ];
     let texts = always.into_iter().chain(known.into_iter().flatten()).map(|(key, value)| (key.to_owned(), value.to_owned()));
-    texts.chain(sources(credit).map(|json| ("yearbook.sources".to_owned(), json))).collect()
+    texts.chain(sources_json(credit).map(|json| ("yearbook.sources".to_owned(), json))).collect()
 }
 
-/// `sources` as the JSON that metadata carries: an array of objects with `title` and `path`. None without any.
-pub(crate) fn sources(credit: &Credit) -> Option<String> {
+/// Writes `sources` as the JSON that metadata carries: an array of objects with `title` and `path`. None without any.
+pub(crate) fn sources_json(credit: &Credit) -> Option<String> {
     if credit.sources.is_empty() { None } else { serde_json::to_string(&credit.sources).ok() }
 }
 

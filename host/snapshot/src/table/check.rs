@@ -90,7 +90,7 @@ impl Checker {
                 Rule::Any => {}
                 Rule::Date => text(array.as_string(), first, index, faults, cell::date),
                 Rule::Period => text(array.as_string(), first, index, faults, cell::period),
-                Rule::Percent { reported } => *reported = *reported || percentage(array, first, index, column, faults),
+                Rule::Percent { reported } => *reported = *reported || report_percentage(array, first, index, column, faults),
                 Rule::Geometry => geometries(array.as_string(), first, index, &mut self.bounds, faults),
                 Rule::Proportion => {
                     for (row, value) in (first..).zip(array.as_primitive::<Float64Type>()) {
@@ -115,7 +115,7 @@ impl Checker {
     pub(crate) fn finish_checks(&self, faults: &mut Faults) {
         for (column, rule) in &self.columns {
             if matches!(rule, Rule::Percent { reported: false }) {
-                faults.file(Some(&column.name), || percent_fault("holds percentages", column));
+                faults.file(Some(&column.name), || describe_percentage("holds percentages", column));
             }
         }
     }
@@ -134,19 +134,19 @@ fn is_number(column: &Column) -> bool {
     matches!(column.column_type, ColumnType::Integer | ColumnType::Number)
 }
 
-/// Reports the first value of a column in percent. Whether there was one.
-fn percentage(array: &ArrayRef, first: u64, index: usize, column: &Column, faults: &mut Faults) -> bool {
+/// Reports the first value of a column in percent; true where there was one.
+fn report_percentage(array: &ArrayRef, first: u64, index: usize, column: &Column, faults: &mut Faults) -> bool {
     let found = (0..array.len()).zip(first..).find(|(position, _)| array.is_valid(*position));
     if let Some((position, row)) = found {
         faults.cell(row, index, || {
             let value = array_value_to_string(array, position).unwrap_or_default();
-            percent_fault(&format!("{value} is a percentage"), column)
+            describe_percentage(&format!("{value} is a percentage"), column)
         });
     }
     found.is_some()
 }
 
-fn percent_fault(found: &str, column: &Column) -> String {
+fn describe_percentage(found: &str, column: &Column) -> String {
     let unit = quote(column.unit.as_deref().unwrap_or_default().as_bytes());
     format!(
         "{found}, as the unit {unit} says, and clients get proportions: divide the column by 100 and change the unit, or name the column in \

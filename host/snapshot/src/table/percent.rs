@@ -1,6 +1,6 @@
 //! Percentages: which units name them. Clients get proportions (spec 2.2), so a column in percent is not published.
 
-/// Whether `unit` says that values are percentages: it has a percent sign or the word percent, alone (`%`) or with what they are a share of
+/// True where `unit` says that values are percentages: it has a percent sign or the word percent, alone (`%`) or with what they are a share of
 /// (`percent of GDP`). Percentage points are differences of percentages, not shares.
 pub(crate) fn is_percent(unit: &str) -> bool {
     let lower = unit.to_lowercase();
@@ -10,7 +10,7 @@ pub(crate) fn is_percent(unit: &str) -> bool {
     (named || words.windows(2).any(|pair| pair == ["per", "cent"])) && !is_points
 }
 
-/// The percent sign, and its full-width and small forms.
+/// Recognizes the percent sign, and its full-width and small forms.
 fn is_sign(c: char) -> bool {
     matches!(c, '%' | '\u{ff05}' | '\u{fe6a}')
 }
