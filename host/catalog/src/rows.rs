@@ -43,6 +43,10 @@ pub(crate) struct SnapshotRow {
     south: Option<f64>,
     east: Option<f64>,
     north: Option<f64>,
+    licence_title: Option<String>,
+    licence_url: Option<String>,
+    /// None: published before sources were kept.
+    sources: Option<String>,
 }
 
 impl SnapshotRow {
@@ -60,8 +64,11 @@ impl SnapshotRow {
                 source: self.source,
                 attribution: self.attribution,
                 licence: self.licence,
+                licence_title: self.licence_title,
+                licence_url: self.licence_url,
                 source_url: self.source_url,
                 source_url_precision: self.source_url_precision.map(|word| place.parse("source_url_precision", &word)).transpose()?,
+                sources: self.sources.map_or_else(|| Ok(Vec::new()), |json| place.json("sources", &json))?,
             },
             refresh_cadence: self.refresh_cadence,
             bulk_redistribution: self.bulk_redistribution,

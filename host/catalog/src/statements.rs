@@ -7,7 +7,8 @@ macro_rules! snapshot_columns {
     () => {
         "s.number, s.dataset, s.id, s.created_at, s.row_count, s.file_sha256, s.file_bytes, s.title, s.description, s.source,
         s.attribution, s.licence, s.source_url, s.source_url_precision, s.refresh_cadence, s.bulk_redistribution, s.layout,
-        s.primary_key, s.dimensions, s.date_column, s.first_date, s.last_date, s.west, s.south, s.east, s.north"
+        s.primary_key, s.dimensions, s.date_column, s.first_date, s.last_date, s.west, s.south, s.east, s.north, s.licence_title,
+        s.licence_url, s.sources"
     };
 }
 
@@ -115,9 +116,10 @@ pub(crate) const INSERT_SNAPSHOT: &str = "
     INSERT INTO snapshots (
         dataset, id, created_at, row_count, file_sha256, file_bytes, title, description, source, attribution, licence,
         source_url, source_url_precision, refresh_cadence, bulk_redistribution, layout, primary_key, dimensions,
-        date_column, first_date, last_date, west, south, east, north
+        date_column, first_date, last_date, west, south, east, north, licence_title, licence_url, sources
     ) VALUES (
-        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25
+        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
+        $26, $27, $28
     ) RETURNING number";
 
 pub(crate) const INSERT_COLUMN: &str = "

@@ -22,8 +22,23 @@ pub struct Credit {
     pub attribution: String,
     /// `licenses[0].name` of the data package.
     pub licence: String,
+    /// `licenses[0].title`: the licence's name for people.
+    pub licence_title: Option<String>,
+    /// `licenses[0].path`, where it is an address.
+    pub licence_url: Option<String>,
     /// Address of the source; none: unknown.
     pub source_url: Option<String>,
     /// Precision of `source_url`; none exactly when that is none.
     pub source_url_precision: Option<SourceUrlPrecision>,
+    /// Every entry of the data package's `sources`, in its order.
+    pub sources: Vec<SourceEntry>,
+}
+
+/// An entry of the data package's `sources`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceEntry {
+    /// Name of the source.
+    pub title: Option<String>,
+    /// Its address.
+    pub path: Option<String>,
 }

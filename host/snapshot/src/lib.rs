@@ -17,7 +17,7 @@ pub use changes::ChangesPlan;
 pub use failure::Failure;
 pub use files::{Declare, Files, Held, Leftover, StorageCounts};
 pub use package::{DescriptorProblem, Package};
-pub use publish::{Draft, Fault, Progress, PublishError, Silent, publish};
+pub use publish::{Draft, Fault, Progress, PublishError, SHOWN_FAULTS, Silent, publish};
 pub use read::{KeptCounts, ReadCounts, Reader};
 pub use scan::{SLICING_VERSION, Scan};
 pub use settings::{Bulk, StoreSettings};

@@ -4,6 +4,8 @@
 mod columns;
 mod credit;
 mod extension;
+pub(crate) mod file;
+mod licence;
 mod node;
 mod resource;
 mod schema;
@@ -15,6 +17,7 @@ use serde_json::Value;
 use yearbook_domain::{Column, Credit, DatasetName, Layout, Namespace, name};
 
 use crate::PublishError;
+use extension::Extension;
 use node::{Node, Problems};
 
 pub use node::DescriptorProblem;
@@ -51,21 +54,17 @@ impl Package {
     /// Reads the descriptor at `path`; for a folder, its `datapackage.json`.
     ///
     /// # Errors
-    /// [`PublishError::Io`] when it cannot be read, [`PublishError::Descriptor`] with every problem found.
+    /// [`PublishError::Io`] when it cannot be read, is no regular file, leads out of its folder or is larger than 16 MiB, [`PublishError::Descriptor`] with every problem found.
     pub fn open(path: &Path) -> Result<Self, PublishError> {
         let file = if path.is_dir() { path.join(DESCRIPTOR) } else { path.to_owned() };
         let io = |source| PublishError::Io { doing: "read", path: file.clone(), source };
-        let size = std::fs::metadata(&file).map_err(io)?.len();
-        if size > MAX_DESCRIPTOR_BYTES {
-            return Err(PublishError::Io {
-                doing: "read",
-                path: file,
-                source: std::io::Error::other(format!("a descriptor of {size} bytes; at most {MAX_DESCRIPTOR_BYTES} are read")),
-            });
-        }
-        let text = std::fs::read(&file).map_err(io)?;
         // A bare file name has the empty path for a parent, which is the current folder.
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        file::require_regular(&file).map_err(io)?;
+        if !file::is_inside(&file, folder).map_err(io)? {
+            return Err(io(std::io::Error::other("it is a link out of its folder; give the path that it leads to")));
+        }
+        let text = file::read_bounded(&file, MAX_DESCRIPTOR_BYTES).map_err(io)?;
         let mut problems = Problems::default();
         let package = parse(&text, folder, &mut problems);
         match package {
@@ -123,24 +122,42 @@ fn parse(text: &[u8], folder: &Path, problems: &mut Problems) -> Option<Package>
         .and_then(|node| extension::parse(&node, schema.as_ref(), problems))?;
     let credit = credit::compose(&root, title.as_deref(), &extension, problems);
     let (file, schema) = (file?, schema?);
+    let credit = credit?;
+    let bulk_redistribution = decide_redistribution(&extension, &credit, problems)?;
     let layout = columns::layout(&schema, &extension);
     Some(Package {
-        columns: columns::describe(&schema, &extension, layout),
+        columns: columns::describe(&schema, &extension),
         data: file.path,
         format: file.format,
         name: name?,
         namespace: extension.namespace?,
         title,
         description,
-        credit: credit?,
+        credit,
         refresh_cadence: extension.refresh_cadence,
-        bulk_redistribution: extension.bulk_redistribution,
+        bulk_redistribution,
         primary_key: schema.primary_key,
         dimensions: extension.dimensions,
         proportions: extension.proportions,
         date_column: extension.date_column,
         layout,
     })
+}
+
+/// Decides whether bulk downloads are allowed: as the descriptor says, else as the licence is known to. A guess could break a licence, so there is none.
+fn decide_redistribution(extension: &Extension, credit: &Credit, problems: &mut Problems) -> Option<bool> {
+    if let Some(said) = extension.bulk_redistribution {
+        return Some(said);
+    }
+    if licence::allows_redistribution(&credit.licence) {
+        return Some(true);
+    }
+    let why = format!(
+        "is missing, and the licence {:?} is not known to allow redistribution; write true if it lets anybody pass the whole file on, false if not",
+        credit.licence
+    );
+    problems.add("yearbook.bulk_redistribution", why);
+    None
 }
 
 fn dataset_name(root: &Node<'_>, problems: &mut Problems) -> Option<DatasetName> {

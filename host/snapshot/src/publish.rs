@@ -16,8 +16,8 @@ use yearbook_workers::Workers;
 use crate::package::Package;
 use crate::{Failure, Files, changes};
 
-pub use error::{Fault, PublishError};
-pub(crate) use faults::{Faults, KEPT as KEPT_FAULTS, quote};
+pub use error::{Fault, PublishError, SHOWN_FAULTS};
+pub(crate) use faults::{Faults, MAX_LISTED as MAX_LISTED_FAULTS, quote};
 pub use progress::{Progress, Silent};
 
 /// What the catalogue is to commit.
@@ -44,7 +44,7 @@ pub struct Draft {
 /// system's temporary folder.
 ///
 /// # Errors
-/// [`PublishError::Table`] with the first 50 faults, and the other variants as they say.
+/// [`PublishError::Table`] with the faults, and the other variants as they say.
 pub async fn publish(
     files: &Files,
     workers: &Arc<Workers>,

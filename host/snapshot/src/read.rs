@@ -37,7 +37,7 @@ pub(crate) use dictionary::Dictionary;
 pub(crate) use footer::{Opened, dictionary_only};
 pub(crate) use kept::Effort;
 pub(crate) use needle::{Folded, Needle};
-pub(crate) use shape::{Projection, credits, described};
+pub(crate) use shape::{Projection, credits, described, sources_json};
 
 /// Bytes of footers and page indexes kept in memory. A file of a million rows and ten columns needs about 100 kB.
 const FOOTERS_IN_MEMORY: u64 = 64 << 20;

@@ -15,6 +15,7 @@ pub(crate) mod csv;
 pub(crate) mod distinct;
 pub(crate) mod header;
 pub(crate) mod order;
+pub(crate) mod percent;
 pub(crate) mod source;
 pub(crate) mod unique;
 

@@ -4,8 +4,12 @@ use yearbook_sdk::Schema;
 use yearbook_sdk::text::Dialect as _;
 use yearbook_sdk::text::json::Json;
 
-/// Names in the envelope; the schema has them after `yearbook.`.
-const FIELDS: [&str; 7] = ["dataset", "namespace", "source", "source_url", "licence", "attribution", "snapshot_id"];
+/// Names of texts in the envelope; the schema has them after `yearbook.`.
+const FIELDS: [&str; 9] =
+    ["dataset", "namespace", "source", "source_url", "licence", "licence_title", "licence_url", "attribution", "snapshot_id"];
+
+/// Where the host lists every source, as JSON.
+const SOURCES: &str = "yearbook.sources";
 
 /// Everything before the first row.
 pub(crate) fn head(schema: &Schema) -> Vec<u8> {
@@ -21,6 +25,8 @@ pub(crate) fn head(schema: &Schema) -> Vec<u8> {
             None => out.extend_from_slice(b"null"),
         }
     }
+    out.extend_from_slice(b",\"sources\":");
+    out.extend_from_slice(schema.metadata(SOURCES).unwrap_or("[]").as_bytes());
     out.extend_from_slice(b"}],\"data\":[");
     out
 }

@@ -80,18 +80,31 @@ fn the_envelope_says_where_the_data_comes_from_spec_2_3() {
         .metadata("yearbook.licence", "CC-BY-4.0")
         .metadata("yearbook.attribution", "Credit")
         .metadata("yearbook.namespace", "nz")
-        .metadata("yearbook.snapshot_id", "s1");
+        .metadata("yearbook.snapshot_id", "s1")
+        .metadata("yearbook.licence_title", "Attribution \"4.0\"")
+        .metadata("yearbook.licence_url", "https://licence.example/by")
+        .metadata("yearbook.sources", r#"[{"title":"The \"Office\"","path":null},{"title":null,"path":"https://b.example/"}]"#);
     let bytes = encode::<Json>(&table, &[("envelope", Value::Boolean(true))]).unwrap();
     assert_eq!(
         serde_json::from_slice::<Parsed>(&bytes).unwrap(),
         json!({
             "data_sources": [{
                 "dataset": "prices", "namespace": "nz", "source": "The \"Office\"", "source_url": null,
-                "licence": "CC-BY-4.0", "attribution": "Credit", "snapshot_id": "s1",
+                "licence": "CC-BY-4.0", "licence_title": "Attribution \"4.0\"", "licence_url": "https://licence.example/by",
+                "attribution": "Credit", "snapshot_id": "s1",
+                "sources": [{"title": "The \"Office\"", "path": null}, {"title": null, "path": "https://b.example/"}],
             }],
             "data": [{"a": 1}],
         })
     );
+}
+
+#[test]
+fn the_envelope_of_a_snapshot_without_licence_title_and_sources_has_null_and_no_entries_contract_7() {
+    let table = Table::new().integers("a", &[Some(1)]).metadata("yearbook.dataset", "prices");
+    let bytes = encode::<Json>(&table, &[("envelope", Value::Boolean(true))]).unwrap();
+    let source = &serde_json::from_slice::<Parsed>(&bytes).unwrap()["data_sources"][0];
+    assert_eq!((&source["licence_title"], &source["licence_url"], &source["sources"]), (&Parsed::Null, &Parsed::Null, &json!([])));
 }
 
 #[test]

@@ -13,7 +13,8 @@ pub struct Schema {
     /// The columns.
     pub fields: Vec<Field>,
     /// `yearbook.dataset`, `yearbook.namespace`, `yearbook.snapshot_id`, `yearbook.source`,
-    /// `yearbook.source_url` (absent when unknown), `yearbook.licence`, `yearbook.attribution`.
+    /// `yearbook.source_url` (absent when unknown), `yearbook.licence`, `yearbook.attribution`; where the publisher gave them,
+    /// `yearbook.licence_title`, `yearbook.licence_url`, and `yearbook.sources`, a JSON array of objects with `title` and `path` (text or null).
     pub metadata: Vec<(String, String)>,
 }
 

@@ -62,8 +62,8 @@ fn table(name: &str, fields: Value, key: &[&str], yearbook: Value, csv: String) 
     let descriptor = json!({
         "name": name,
         "title": format!("Title of {name}"),
-        "licenses": [{"name": "CC-BY-4.0"}],
-        "sources": [{"title": "Agency", "path": "https://agency.example/data"}],
+        "licenses": [{"name": "CC-BY-4.0", "title": "Attribution 4.0", "path": "https://licence.example/by"}],
+        "sources": [{"title": "Agency", "path": "https://agency.example/data"}, {"title": "A second source"}],
         "resources": [{"name": name, "path": "data.csv", "schema": {"fields": fields, "primaryKey": key}}],
         "yearbook": yearbook,
     });

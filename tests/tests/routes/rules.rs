@@ -95,6 +95,20 @@ async fn a_source_without_address_has_no_header_for_it_contract_4() {
     assert_eq!((&meta["source_url"], &meta["source_url_precision"]), (&Value::Null, &Value::Null));
 }
 
+#[tokio::test]
+async fn the_envelope_names_licence_and_every_source_contract_7() {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    let key = app.key(Plan::Free).await;
+    let envelope = app.get("/v1/datasets/harvest/data?envelope=true&limit=1").key(&key).send().await.json();
+    let meta = app.get("/v1/datasets/harvest").key(&key).send().await.json();
+    assert_eq!(envelope["data_sources"].as_array().map(Vec::len), Some(1), "one dataset, one licence");
+    for field in ["licence", "licence_title", "licence_url", "source_url", "sources"] {
+        assert!(!meta[field].is_null(), "{field}");
+        assert_eq!(envelope["data_sources"][0][field], meta[field], "{field}");
+    }
+}
+
 /// A column as the metadata describes it.
 fn column(name: &str, kind: &str, nullable: bool, role: &str, unit: Value, description: Value) -> Value {
     json!({"name": name, "type": kind, "nullable": nullable, "role": role, "unit": unit, "description": description})
@@ -112,8 +126,11 @@ async fn metadata_says_what_a_client_must_know_before_it_reads_spec_2_1() {
         ("date_filter_column", json!("date")),
         ("attribution_text", json!("Ahuwhenua Māori, CC BY 4.0")),
         ("licence", json!("CC-BY-4.0")),
+        ("licence_title", json!("Attribution 4.0")),
+        ("licence_url", json!("https://licence.example/by")),
         ("source_url", json!("https://agency.example/data")),
         ("source_url_precision", json!("dataset")),
+        ("sources", json!([{"title": "Agency", "path": "https://agency.example/data"}, {"title": "A second source", "path": null}])),
         ("refresh_cadence", json!("weekly")),
         ("row_count_at_last_refresh", json!(120)),
         ("current_snapshot_id", json!(id)),

@@ -202,3 +202,17 @@ async fn killing_a_publisher_at_any_moment_leaves_a_whole_catalogue() {
         assert_eq!(fresh.datasets().await.unwrap()[0].current, dataset.current);
     }
 }
+
+#[tokio::test]
+async fn a_snapshot_of_an_older_release_has_no_licence_title_and_no_sources_contract_7() {
+    let (folder, url) = folder();
+    let store = opened(&url).await;
+    publish(&store, "cpi", "s1", TODAY).await;
+    sqlx::query("UPDATE snapshots SET licence_title = NULL, licence_url = NULL, sources = NULL")
+        .execute(&mut stranger(&folder).await)
+        .await
+        .unwrap();
+    let credit = store.dataset(&name("cpi")).await.unwrap().unwrap().current.credit.clone();
+    assert_eq!((credit.licence_title, credit.licence_url, credit.sources), (None, None, Vec::new()));
+    assert_eq!(credit.licence, "CC-BY-4.0");
+}

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{
-    BoundingBox, Caller, Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Plan, PlanTable, Role, Snapshot, Stored,
-    StoredFile,
+    BoundingBox, Caller, Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Plan, PlanTable, Role, Snapshot, SourceEntry,
+    Stored, StoredFile,
 };
 
 use crate::{Committed, Declared, Failure, KeyRecord, PluginRelease, Publication, Retention, Store, key};
@@ -46,8 +46,16 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
             source: "Stats NZ Tatauranga Aotearoa".to_owned(),
             attribution: "Contains data © Stats NZ, CC BY 4.0".to_owned(),
             licence: "CC-BY-4.0".to_owned(),
+            licence_title: Some("Creative Commons Attribution 4.0 – “BY”".to_owned()),
+            licence_url: Some("https://creativecommons.org/licenses/by/4.0/".to_owned()),
             source_url: Some("https://example.org/cpi?a=1&b=2".to_owned()),
             source_url_precision: Some(SourceUrlPrecision::Dataset),
+            // In no order of their own.
+            sources: vec![
+                SourceEntry { title: Some("Stats NZ".to_owned()), path: Some("https://example.org/cpi?a=1&b=2".to_owned()) },
+                SourceEntry { title: Some("\"A\" second".to_owned()), path: None },
+                SourceEntry { title: None, path: Some("https://example.org/".to_owned()) },
+            ],
         },
         refresh_cadence: Some("weekly".to_owned()),
         bulk_redistribution: true,
@@ -76,7 +84,14 @@ pub(crate) fn bare_snapshot(id: &str, created_at: i64) -> Snapshot {
         rows: 0,
         title: None,
         description: None,
-        credit: Credit { source_url: None, source_url_precision: None, ..snapshot(id, created_at).credit },
+        credit: Credit {
+            licence_title: None,
+            licence_url: None,
+            source_url: None,
+            source_url_precision: None,
+            sources: Vec::new(),
+            ..snapshot(id, created_at).credit
+        },
         refresh_cadence: None,
         bulk_redistribution: false,
         columns: Vec::new(),

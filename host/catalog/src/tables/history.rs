@@ -188,6 +188,9 @@ async fn insert(connection: &mut Connection<'_>, dataset: &DatasetName, snapshot
         .bind(bound(1))
         .bind(bound(2))
         .bind(bound(3))
+        .bind(&credit.licence_title)
+        .bind(&credit.licence_url)
+        .bind(list(&credit.sources)?)
         .one()
         .await?;
     for (position, column) in (0_i64..).zip(&snapshot.columns) {

@@ -1,5 +1,4 @@
-//! Progress of a publication on standard error: a bar on a terminal, a line a stage elsewhere,
-//! nothing where machines read.
+//! Progress of a publication: a bar on a terminal, nothing elsewhere, so that a pipe gets one line a dataset.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -50,8 +49,6 @@ impl Progress for PublishProgress {
         self.finish();
         if self.output.has_bars() {
             *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.bar_of(name, total));
-        } else {
-            self.output.note(&format!("{}: {name}", self.package));
         }
     }
 

@@ -22,9 +22,19 @@ fn a_package_is_published_and_publishing_it_again_changes_nothing_contract_7() {
     yearbook.package("tiny", "2024-01-01,7\n");
     let changed = yearbook.run(&["publish", "tiny"]).ok();
     assert!(changed.stdout.starts_with("tiny: snapshot ") && changed.stdout.ends_with(", 1 row, new\n"), "{}", changed.stdout);
-    // Without a terminal, progress is plain lines.
-    assert!(changed.stderr.lines().count() > 0 && changed.stderr.lines().all(|line| line.starts_with("tiny: ")), "{}", changed.stderr);
     assert_eq!(yearbook.run(&["datasets", "snapshots", "tiny", "--json"]).ok().json().as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_pipe_gets_one_line_a_dataset_and_no_progress() {
+    let yearbook = Yearbook::new();
+    yearbook.package("first", ROWS);
+    yearbook.package("second", ROWS);
+    let said = yearbook.run(&["publish", "first", "second"]).ok();
+    assert_eq!(said.stderr, "", "progress belongs on a terminal");
+    let lines: Vec<&str> = said.stdout.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", said.stdout);
+    assert!(lines[0].starts_with("first: snapshot ") && lines[1].starts_with("second: snapshot "), "{}", said.stdout);
 }
 
 #[test]
@@ -51,6 +61,49 @@ fn faults_beyond_the_list_are_counted() {
     yearbook.package("tiny", &rows);
     let said = yearbook.run(&["publish", "tiny"]).failed(1);
     assert!(said.contains("60 faults") && said.contains("… and 10 more"), "{said}");
+    assert!(said.contains("bad50") && !said.contains("bad51"), "the first 50 on the terminal: {said}");
+    let said = yearbook.run(&["publish", "tiny", "--json"]).failed(1);
+    let error: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((error["faults"].as_array().unwrap().len(), &error["total_faults"]), (60, &json!(60)), "all of them with --json");
+    assert_eq!(error["faults"][59]["row"], json!(60));
+}
+
+#[test]
+fn a_date_in_another_form_and_a_percentage_are_named_with_row_and_column_contract_7() {
+    let yearbook = Yearbook::new();
+    let path = yearbook.package("tiny", "01/02/2020,55\n");
+    let descriptor = std::fs::read_to_string(&path).unwrap();
+    let descriptor = descriptor.replace(r#""type":"date""#, r#""type":"string""#).replace(r#""unit":"index""#, r#""unit":"%""#);
+    std::fs::write(&path, descriptor).unwrap();
+    let said = yearbook.run(&["publish", "tiny", "--json"]).failed(1);
+    let error: Value = serde_json::from_str(&said).unwrap();
+    let places: Vec<_> = error["faults"].as_array().unwrap().iter().map(|fault| (&fault["row"], &fault["column"])).collect();
+    assert_eq!(places, [(&json!(1), &json!("date")), (&json!(1), &json!("value"))], "{said}");
+    let said = yearbook.run(&["publish", "tiny"]).failed(1);
+    assert!(said.contains("  1  date    \"01/02/2020\" is not a date of the form YYYY-MM-DD"), "{said}");
+    assert!(said.contains("  1  value   55.0 is a percentage, as the unit \"%\" says"), "{said}");
+}
+
+#[test]
+fn a_licence_that_forbids_redistribution_asks_for_the_word_contract_7() {
+    let yearbook = Yearbook::new();
+    let path = yearbook.package("tiny", ROWS);
+    let descriptor = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, descriptor.replace("CC-BY-4.0", "CC-BY-NC-ND-4.0")).unwrap();
+    let said = yearbook.run(&["publish", "tiny"]).failed(1);
+    assert!(said.contains("yearbook.bulk_redistribution  is missing, and the licence \"CC-BY-NC-ND-4.0\""), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_or_a_pipe_is_no_descriptor_contract_7() {
+    let yearbook = Yearbook::new();
+    let link = yearbook.write("linked/rows.csv", "").with_file_name("datapackage.json");
+    std::os::unix::fs::symlink("/dev/zero", &link).unwrap();
+    for path in ["/dev/zero", "linked"] {
+        let said = yearbook.run(&["publish", path]).failed(1);
+        assert!(said.contains("it is not a regular file"), "{path}: {said}");
+    }
 }
 
 #[test]

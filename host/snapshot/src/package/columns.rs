@@ -6,17 +6,15 @@ use yearbook_domain::{Column, ColumnType, Layout, Role};
 use super::extension::Extension;
 use super::schema::{Field, PERIOD_COLUMN, Schema};
 
-/// The column that holds the value in a long table (spec 2.2).
-const VALUE_COLUMN: &str = "value";
-
-/// Long when there is a value column beside dimensions, unless the descriptor says.
+/// Long with a date axis, a dimension and exactly one value column, unless the descriptor says.
 pub(super) fn layout(schema: &Schema, extension: &Extension) -> Layout {
-    let inferred = if schema.find(VALUE_COLUMN).is_some() && !extension.dimensions.is_empty() { Layout::Long } else { Layout::Wide };
-    extension.layout.unwrap_or(inferred)
+    let measures = schema.fields.iter().filter(|field| is_value(field, schema, extension)).count();
+    let is_long = extension.date_column.is_some() && !extension.dimensions.is_empty() && measures == 1;
+    extension.layout.unwrap_or(if is_long { Layout::Long } else { Layout::Wide })
 }
 
 /// The columns as the catalogue keeps them, in the package's order.
-pub(super) fn describe(schema: &Schema, extension: &Extension, layout: Layout) -> Vec<Column> {
+pub(super) fn describe(schema: &Schema, extension: &Extension) -> Vec<Column> {
     let is_date = |field: &Field| extension.date_column.as_ref() == Some(&field.name);
     let is_key = |field: &Field| schema.primary_key.contains(&field.name);
     let column = |field: &Field| Column {
@@ -29,7 +27,7 @@ pub(super) fn describe(schema: &Schema, extension: &Extension, layout: Layout) -
             _ if extension.dimensions.contains(&field.name) => Role::Dimension,
             _ if field.name == GEOMETRY_COLUMN => Role::Geometry,
             _ if is_key(field) => Role::Key,
-            _ if is_value(field, layout) => Role::Value,
+            _ if is_value(field, schema, extension) => Role::Value,
             _ => Role::Attribute,
         },
         unit: field.unit.clone(),
@@ -39,8 +37,11 @@ pub(super) fn describe(schema: &Schema, extension: &Extension, layout: Layout) -
     schema.fields.iter().map(column).collect()
 }
 
-/// In a long table the column `value`; in a wide one every number, each being a series.
-fn is_value(field: &Field, layout: Layout) -> bool {
-    let numeric = matches!(field.column_type, ColumnType::Integer | ColumnType::Number);
-    field.name == VALUE_COLUMN || (layout == Layout::Wide && numeric)
+/// True for a measure: one of `value_columns`; where the descriptor has none, a number outside the primary key, whatever it is called. In a wide
+/// table each is a series.
+fn is_value(field: &Field, schema: &Schema, extension: &Extension) -> bool {
+    match &extension.value_columns {
+        Some(named) => named.contains(&field.name),
+        None => matches!(field.column_type, ColumnType::Integer | ColumnType::Number) && !schema.primary_key.contains(&field.name),
+    }
 }

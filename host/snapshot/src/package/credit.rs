@@ -1,16 +1,20 @@
 //! The credit that travels with the data, from `sources[0]`, `licenses[0]` and `"yearbook"`.
 
-use yearbook_domain::Credit;
 use yearbook_domain::credit::SourceUrlPrecision;
+use yearbook_domain::{Credit, SourceEntry};
 
 use super::extension::Extension;
 use super::node::{Node, Problems};
 use super::text;
 
+/// Entries of `sources` at most: they travel with every description of the dataset and in the metadata of every file.
+const MAX_SOURCES: usize = 100;
+
 /// Composes the credit. `title` is the dataset's.
 pub(super) fn compose(root: &Node<'_>, title: Option<&str>, extension: &Extension, problems: &mut Problems) -> Option<Credit> {
-    let (licence, licence_title) = licence(root, problems)?;
-    let (agency, url) = origin(root, problems);
+    let licence = licence(root, problems)?;
+    let sources = parse_sources(root, problems);
+    let (agency, url) = sources.first().map_or((None, None), |first| (first.title.clone(), first.path.clone()));
     let Some(source) = extension.source.clone().or(agency) else {
         problems.add("yearbook.source", "is missing and there is no sources[0].title; give the publishing agency");
         return None;
@@ -27,40 +31,73 @@ pub(super) fn compose(root: &Node<'_>, title: Option<&str>, extension: &Extensio
     let attribution = extension.attribution.clone().unwrap_or_else(|| {
         let title = title.map(|title| format!(", {title}")).unwrap_or_default();
         let address = url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
-        format!("{source}{title}{address}. Licence: {}.", licence_title.as_ref().unwrap_or(&licence))
+        format!("{source}{title}{address}. Licence: {}.", licence.title.as_ref().unwrap_or(&licence.name))
     });
     if let Some(fault) = text::line_fault(&attribution) {
         problems.add("yearbook.attribution_text", format!("is composed from source, title and licence; the result {fault}"));
         return None;
     }
-    Some(Credit { source, attribution, licence, source_url: url, source_url_precision })
+    Some(Credit {
+        source,
+        attribution,
+        licence: licence.name,
+        licence_title: licence.title,
+        licence_url: licence.url,
+        source_url: url,
+        source_url_precision,
+        sources,
+    })
 }
 
-/// `licenses[0]`: name, which the header carries, and title, which reads better in a sentence.
-fn licence(root: &Node<'_>, problems: &mut Problems) -> Option<(String, Option<String>)> {
+/// `licenses[0]`: the name, which the header carries, and what lets people read it.
+struct Licence {
+    name: String,
+    title: Option<String>,
+    url: Option<String>,
+}
+
+fn licence(root: &Node<'_>, problems: &mut Problems) -> Option<Licence> {
     let first = root.need("licenses", "the licence, for example [{\"name\": \"CC-BY-4.0\"}]", problems)?.first(problems)?;
     first.object(problems)?;
     let title = first.get("title").and_then(|n| text::line(&n, problems));
+    let url = first.get("path").and_then(|n| parse_licence_address(&n, problems));
     let name = first.need("name", "the licence's identifier, for example \"CC-BY-4.0\"", problems)?;
-    Some((text::line(&name, problems)?, title))
+    Some(Licence { name: text::line(&name, problems)?, title, url })
 }
 
-/// `sources[0]`: title and address, each where given.
-fn origin(root: &Node<'_>, problems: &mut Problems) -> (Option<String>, Option<String>) {
-    let Some(first) = root.get("sources").and_then(|sources| sources.first(problems)) else { return (None, None) };
-    if first.object(problems).is_none() {
-        return (None, None);
+/// The address of the licence's text. A path within the package (Data Package, "licenses") is no address, since that file is not served.
+fn parse_licence_address(path: &Node<'_>, problems: &mut Problems) -> Option<String> {
+    match path.text(problems)? {
+        text if text.contains(':') => parse_address(path, problems),
+        _ => text::line(path, problems).and(None),
     }
-    let title = first.get("title").and_then(|n| text::line(&n, problems));
-    let Some(path) = first.get("path") else { return (title, None) };
-    let url = text::line(&path, problems);
-    if let Some(url) = &url
-        && (!(url.starts_with("https://") || url.starts_with("http://")) || url.contains(char::is_whitespace))
-    {
-        problems.add(path.at, format!("{url:?} is not an address that a reader can follow; write http(s)://… or leave it out"));
-        return (title, None);
+}
+
+/// Every entry of `sources` that says something, in its order.
+fn parse_sources(root: &Node<'_>, problems: &mut Problems) -> Vec<SourceEntry> {
+    let Some(list) = root.get("sources") else { return Vec::new() };
+    let nodes = list.list(problems).unwrap_or_default();
+    if nodes.len() > MAX_SOURCES {
+        problems.add(list.at, format!("has {} entries; at most {MAX_SOURCES} are kept", nodes.len()));
+        return Vec::new();
     }
-    (title, url)
+    let entry = |node: &Node<'_>, problems: &mut Problems| {
+        node.object(problems)?;
+        let title = node.get("title").and_then(|n| text::line(&n, problems));
+        let path = node.get("path").and_then(|n| parse_address(&n, problems));
+        (title.is_some() || path.is_some()).then_some(SourceEntry { title, path })
+    };
+    nodes.iter().filter_map(|node| entry(node, problems)).collect()
+}
+
+/// An address that a reader can follow.
+fn parse_address(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
+    let url = text::line(node, problems)?;
+    if !(url.starts_with("https://") || url.starts_with("http://")) || url.contains(char::is_whitespace) {
+        problems.add(node.at.clone(), format!("{url:?} is not an address that a reader can follow; write http(s)://… or leave it out"));
+        return None;
+    }
+    Some(url)
 }
 
 /// An address without a path is an agency's landing page; anything more is taken for the dataset's own.

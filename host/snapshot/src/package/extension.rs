@@ -6,11 +6,11 @@ use yearbook_domain::dataset::GEOMETRY_COLUMN;
 use yearbook_domain::{ColumnType, Layout, Namespace, name};
 
 use super::node::{Node, Problems, nearest};
-use super::schema::{self, Schema};
+use super::schema::{self, DATE_COLUMN, Schema};
 use super::text;
 
 /// Keys that `"yearbook"` takes.
-pub(super) const KEYS: [&str; 10] = [
+pub(super) const KEYS: [&str; 11] = [
     "namespace",
     "source",
     "attribution_text",
@@ -21,10 +21,8 @@ pub(super) const KEYS: [&str; 10] = [
     "bulk_redistribution",
     "layout",
     "proportions",
+    "value_columns",
 ];
-
-/// The column that the date filter takes when the descriptor names none.
-const DEFAULT_DATE_COLUMN: &str = "date";
 
 /// Everything under `"yearbook"` as written; defaults that depend on other parts are chosen by the caller.
 pub(super) struct Extension {
@@ -35,9 +33,12 @@ pub(super) struct Extension {
     pub(super) refresh_cadence: Option<String>,
     pub(super) date_column: Option<String>,
     pub(super) dimensions: Vec<String>,
-    pub(super) bulk_redistribution: bool,
+    /// None: the licence decides.
+    pub(super) bulk_redistribution: Option<bool>,
     pub(super) layout: Option<Layout>,
     pub(super) proportions: Vec<String>,
+    /// None: every number outside the key is a measure.
+    pub(super) value_columns: Option<Vec<String>>,
 }
 
 /// Reads the object. Column names are judged where the schema could be read.
@@ -49,23 +50,48 @@ pub(super) fn parse(node: &Node<'_>, schema: Option<&Schema>, problems: &mut Pro
         }
     }
     let line = |key: &str, problems: &mut Problems| node.get(key).and_then(|n| text::line(&n, problems));
-    let columns = |key: &str, problems: &mut Problems| named_columns(node, key, schema, problems);
+    let columns = |kind: &ColumnKind, problems: &mut Problems| named_columns(node, kind, schema, problems);
     Some(Extension {
         namespace: namespace(node, problems),
         source: line("source", problems),
         attribution: line("attribution_text", problems),
         source_url_precision: word(node, "source_url_precision", &PRECISIONS, problems),
-        refresh_cadence: line("refresh_cadence", problems),
+        refresh_cadence: word(node, "refresh_cadence", &CADENCES.map(|word| (word, word)), problems).map(str::to_owned),
         date_column: schema.and_then(|schema| date_column(node, schema, problems)),
-        dimensions: columns("dimensions", problems),
-        bulk_redistribution: node.get("bulk_redistribution").and_then(|n| n.boolean(problems)).unwrap_or(true),
+        dimensions: columns(&DIMENSIONS, problems).unwrap_or_default(),
+        bulk_redistribution: node.get("bulk_redistribution").and_then(|n| n.boolean(problems)),
         layout: word(node, "layout", &LAYOUTS, problems),
-        proportions: columns("proportions", problems),
+        proportions: columns(&PROPORTIONS, problems).unwrap_or_default(),
+        value_columns: columns(&VALUE_COLUMNS, problems),
     })
 }
 
 const PRECISIONS: [(&str, SourceUrlPrecision); 2] = [("dataset", SourceUrlPrecision::Dataset), ("source", SourceUrlPrecision::Source)];
 const LAYOUTS: [(&str, Layout); 2] = [("long", Layout::Long), ("wide", Layout::Wide)];
+
+/// How often a source is checked again (contract 7). A closed list, since refreshing acts on it; `none` is a closed release.
+const CADENCES: [&str; 8] = ["hourly", "daily", "weekly", "monthly", "quarterly", "annual", "irregular", "none"];
+
+/// A list of columns under `"yearbook"`.
+struct ColumnKind {
+    key: &'static str,
+    types: &'static [ColumnType],
+    /// What is wrong with a column of another type.
+    why: &'static str,
+}
+
+const DIMENSIONS: ColumnKind =
+    ColumnKind { key: "dimensions", types: &[ColumnType::String], why: "`dimensions` searches text: declare it as string or leave it out" };
+const PROPORTIONS: ColumnKind = ColumnKind {
+    key: "proportions",
+    types: &[ColumnType::Number],
+    why: "a proportion is a fraction: declare it as number or leave it out",
+};
+const VALUE_COLUMNS: ColumnKind = ColumnKind {
+    key: "value_columns",
+    types: &[ColumnType::Number, ColumnType::Integer],
+    why: "a measure is a number: declare it as number or integer, or leave it out",
+};
 
 fn namespace(node: &Node<'_>, problems: &mut Problems) -> Option<Namespace> {
     let node = node.need("namespace", "the grouping that appears in bulk addresses, for example stats_nz", problems)?;
@@ -83,7 +109,12 @@ fn word<T: Copy>(node: &Node<'_>, key: &str, words: &[(&str, T)], problems: &mut
     let found = words.iter().find(|(word, _)| *word == text);
     if found.is_none() {
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        problems.add(node.at.clone(), format!("{text:?} is unknown; write {}", known.join(" or ")));
+        let known = match known.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        };
+        problems.add(node.at.clone(), format!("{text:?} is unknown; write {known}"));
     }
     found.map(|(_, value)| *value)
 }
@@ -92,7 +123,7 @@ fn word<T: Copy>(node: &Node<'_>, key: &str, words: &[(&str, T)], problems: &mut
 fn date_column(node: &Node<'_>, schema: &Schema, problems: &mut Problems) -> Option<String> {
     let is_date = |name: &str| schema.find(name).is_some_and(|field| field.column_type == ColumnType::Date);
     let Some(named) = node.get("date_filter_column") else {
-        return (!node.is_null("date_filter_column") && is_date(DEFAULT_DATE_COLUMN)).then(|| DEFAULT_DATE_COLUMN.to_owned());
+        return (!node.is_null("date_filter_column") && is_date(DATE_COLUMN)).then(|| DATE_COLUMN.to_owned());
     };
     let name = schema::columns(std::slice::from_ref(&named), schema, problems).pop()?;
     if !is_date(&name) {
@@ -102,21 +133,31 @@ fn date_column(node: &Node<'_>, schema: &Schema, problems: &mut Problems) -> Opt
     Some(name)
 }
 
-fn named_columns(node: &Node<'_>, key: &str, schema: Option<&Schema>, problems: &mut Problems) -> Vec<String> {
-    let (Some(list), Some(schema)) = (node.get(key), schema) else { return Vec::new() };
-    let nodes = list.list(problems).unwrap_or_default();
+fn named_columns(node: &Node<'_>, kind: &ColumnKind, schema: Option<&Schema>, problems: &mut Problems) -> Option<Vec<String>> {
+    let (list, schema) = (node.get(kind.key)?, schema?);
+    let nodes = list.list(problems)?;
     let names = schema::columns(&nodes, schema, problems);
-    let (wanted, why) = match key {
-        "dimensions" => (ColumnType::String, "`dimensions` searches text: declare it as string or leave it out"),
-        _ => (ColumnType::Number, "a proportion is a fraction: declare it as number or leave it out"),
-    };
     for name in &names {
         let at = nodes.iter().find(|n| n.value == name.as_str()).map_or_else(|| list.at.clone(), |n| n.at.clone());
-        if schema.find(name).is_some_and(|field| field.column_type != wanted) {
-            problems.add(at, format!("column {name:?}: {why}"));
-        } else if name == GEOMETRY_COLUMN {
-            problems.add(at, format!("{GEOMETRY_COLUMN} cannot be a dimension"));
-        }
+        let Some(message) = column_fault(name, kind, schema) else { continue };
+        problems.add(at, message);
     }
-    names
+    Some(names)
+}
+
+/// What is wrong with naming the column `name` in a list of this kind.
+fn column_fault(name: &str, kind: &ColumnKind, schema: &Schema) -> Option<String> {
+    let field = schema.find(name)?;
+    if name == DATE_COLUMN && kind.key == DIMENSIONS.key {
+        return Some(format!("column {name:?} holds dates, which `start` and `end` filter; leave it out"));
+    }
+    if !kind.types.contains(&field.column_type) {
+        return Some(format!("column {name:?}: {}", kind.why));
+    }
+    if name == GEOMETRY_COLUMN {
+        return Some(format!("{GEOMETRY_COLUMN} cannot be a dimension"));
+    }
+    let is_key = schema.primary_key.iter().any(|key| key == name);
+    (is_key && kind.key == VALUE_COLUMNS.key)
+        .then(|| format!("column {name:?} is part of the primary key, so it identifies rows and measures nothing; leave it out"))
 }

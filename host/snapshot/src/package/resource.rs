@@ -69,9 +69,10 @@ fn locate(resource: &Node<'_>, folder: &Path, name: &str, problems: &mut Problem
             problems.add(at, format!("{name:?} is a link out of the package's folder; copy the file into it"));
             None
         }
+        // No device and no pipe either, which could be endless or never begin.
         (Ok(real), _) if real.is_file() => Some(path),
         (Ok(_), _) => {
-            problems.add(at, format!("{name:?} is not a file"));
+            problems.add(at, format!("{name:?} is not a regular file"));
             None
         }
         (Err(why), _) => {

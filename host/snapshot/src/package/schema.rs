@@ -76,16 +76,34 @@ fn field(node: &Node<'_>, problems: &mut Problems) -> Option<Field> {
     notation(node, column_type, problems);
     missing_values(node, problems);
     let required = constraints(node, problems);
-    let (name, column_type) = (name?, column_type?);
-    if (name == GEOMETRY_COLUMN || name == PERIOD_COLUMN) && column_type != ColumnType::String {
-        problems.add(node.place("type"), format!("{name} holds text; declare it as string"));
-        return None;
+    let (name, declared) = (name?, column_type?);
+    match promised_type(&name, declared) {
+        Ok(column_type) => Some(Field { name, column_type, required, unit, description }),
+        Err(message) => {
+            problems.add(node.place("type"), message);
+            None
+        }
     }
-    Some(Field { name, column_type, required, unit, description })
 }
+
+/// The column that holds dates (spec 2.2).
+pub(super) const DATE_COLUMN: &str = "date";
 
 /// The column that holds period codes (spec 2.2).
 pub(super) const PERIOD_COLUMN: &str = "period";
+
+/// Type of the column `name` that is declared as `declared`. Clients rely on what some names promise, so such a column is checked by its
+/// name whatever is declared.
+fn promised_type(name: &str, declared: ColumnType) -> Result<ColumnType, String> {
+    match (name, declared) {
+        (DATE_COLUMN, ColumnType::String | ColumnType::Date) => Ok(ColumnType::Date),
+        (DATE_COLUMN, _) => Err(format!("{name} holds dates YYYY-MM-DD; declare it as date, or rename the column")),
+        (GEOMETRY_COLUMN | PERIOD_COLUMN, declared) if declared != ColumnType::String => {
+            Err(format!("{name} holds text; declare it as string"))
+        }
+        (_, declared) => Ok(declared),
+    }
+}
 
 fn column_name(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
     let text = node.text(problems)?;

@@ -114,14 +114,130 @@ fn precision_of_the_source_address_spec_2_1() {
 fn layout_and_roles_of_a_wide_table() {
     let mut descriptor = with("/yearbook/dimensions", json!([]));
     let package = open(&descriptor).unwrap();
-    assert_eq!(package.layout, Layout::Wide, "a value column without dimensions");
+    assert_eq!(package.layout, Layout::Wide, "a date and a value column without dimensions");
     descriptor["yearbook"]["layout"] = json!("long");
     assert_eq!(open(&descriptor).unwrap().layout, Layout::Long, "what is stated wins");
     let package = open(&with("/resources/0/schema/fields/5", json!({"name": "emp", "type": "integer"}))).unwrap();
-    assert_eq!(package.columns[5].role, Role::Attribute, "in a long table only `value` is the value");
-    let mut descriptor = with("/resources/0/schema/fields/5", json!({"name": "emp", "type": "integer"}));
-    descriptor["yearbook"]["dimensions"] = json!([]);
-    assert_eq!(open(&descriptor).unwrap().columns[5].role, Role::Value);
+    assert_eq!((package.layout, package.columns[5].role), (Layout::Wide, Role::Value), "two measures: a column a series");
+}
+
+/// `good` with a measure called `amount`, a numeric part of the key, and these words under `"yearbook"`.
+fn with_amount(words: &[(&str, Value)]) -> Value {
+    let mut descriptor = with("/resources/0/schema/fields/4", json!({"name": "amount", "type": "integer"}));
+    descriptor["resources"][0]["schema"]["fields"][3] = json!({"name": "code", "type": "integer"});
+    for (key, value) in words {
+        descriptor["yearbook"][*key] = value.clone();
+    }
+    descriptor
+}
+
+#[test]
+fn the_measure_of_a_long_table_may_have_any_name_contract_7() {
+    let roles = |package: &Package| (package.layout, package.columns[3].role, package.columns[4].role);
+    let package = open(&with_amount(&[])).unwrap();
+    assert_eq!(roles(&package), (Layout::Long, Role::Key, Role::Value), "a date, a dimension, one number outside the key");
+    let package = open(&with_amount(&[("date_filter_column", Value::Null)])).unwrap();
+    assert_eq!(roles(&package), (Layout::Wide, Role::Key, Role::Value), "without a date axis");
+    let package = open(&with_amount(&[("dimensions", json!([])), ("layout", json!("long"))])).unwrap();
+    assert_eq!(roles(&package), (Layout::Long, Role::Key, Role::Value), "what is stated wins");
+    let package = open(&with_amount(&[("value_columns", json!([]))])).unwrap();
+    assert_eq!(roles(&package), (Layout::Wide, Role::Key, Role::Attribute), "no measure at all");
+}
+
+#[test]
+fn value_columns_say_which_numbers_are_measures_contract_7() {
+    let mut descriptor = with_amount(&[("value_columns", json!(["amount"]))]);
+    descriptor["resources"][0]["schema"]["fields"][5] = json!({"name": "sample", "type": "number"});
+    let package = open(&descriptor).unwrap();
+    assert_eq!((package.layout, package.columns[4].role, package.columns[5].role), (Layout::Long, Role::Value, Role::Attribute));
+    descriptor["yearbook"].as_object_mut().unwrap().remove("value_columns");
+    let package = open(&descriptor).unwrap();
+    assert_eq!((package.layout, package.columns[4].role, package.columns[5].role), (Layout::Wide, Role::Value, Role::Value));
+    for (named, expected) in [
+        (json!(["group"]), "yearbook.value_columns[0]: column \"group\": a measure is a number"),
+        (json!(["amount", "code"]), "yearbook.value_columns[1]: column \"code\" is part of the primary key"),
+        (json!(["amont"]), "yearbook.value_columns[0]: there is no column \"amont\"; the nearest is \"amount\""),
+        (json!("amount"), "yearbook.value_columns: must be an array"),
+    ] {
+        let found = problem(&with_amount(&[("value_columns", named)]));
+        assert!(found.starts_with(expected), "{found}");
+    }
+}
+
+#[test]
+fn a_text_column_called_date_is_the_date_axis_contract_7() {
+    let package = open(&with("/resources/0/schema/fields/0/type", json!("string"))).unwrap();
+    assert_eq!(package.date_column.as_deref(), Some("date"));
+    assert_eq!((package.columns[0].column_type, package.columns[0].role), (ColumnType::Date, Role::Date));
+    for kind in ["integer", "number", "boolean"] {
+        let found = problem(&with("/resources/0/schema/fields/0/type", json!(kind)));
+        assert!(found.starts_with("resources[0].schema.fields[0].type: date holds dates YYYY-MM-DD; declare it as date"), "{found}");
+    }
+    let found = problem(&with("/yearbook/dimensions", json!(["group", "date"])));
+    assert!(found.starts_with("yearbook.dimensions[1]: column \"date\" holds dates"), "{found}");
+}
+
+#[test]
+fn refresh_cadence_is_from_a_closed_list_contract_7() {
+    for cadence in ["hourly", "daily", "weekly", "monthly", "quarterly", "annual", "irregular", "none"] {
+        let package = open(&with("/yearbook/refresh_cadence", json!(cadence))).unwrap();
+        assert_eq!(package.refresh_cadence.as_deref(), Some(cadence));
+    }
+    for cadence in ["fortnightly", "Weekly", "yearly", "", "weekly "] {
+        let found = problem(&with("/yearbook/refresh_cadence", json!(cadence)));
+        let list = "hourly, daily, weekly, monthly, quarterly, annual, irregular or none";
+        assert_eq!(found, format!("yearbook.refresh_cadence: {cadence:?} is unknown; write {list}"));
+    }
+    assert_eq!(open(&with("/yearbook/refresh_cadence", Value::Null)).unwrap().refresh_cadence, None);
+}
+
+#[test]
+fn a_licence_that_is_not_known_to_allow_redistribution_needs_the_word_contract_7() {
+    for (licence, allowed) in [("CC-BY-4.0", true), ("CC0-1.0", true), ("other-pd", true), ("OGL-UK-3.0", true), ("ODbL-1.0", true)] {
+        assert_eq!(open(&with("/licenses", json!([{"name": licence}]))).unwrap().bulk_redistribution, allowed, "{licence}");
+    }
+    for licence in ["CC-BY-NC-ND-4.0", "CC-BY-NC-4.0", "CC-BY-ND-4.0", "CC-BY-4.0-NC", "LicenseRef-Demo-No-Bulk", "Public Domain?"] {
+        let mut descriptor = with("/licenses", json!([{"name": licence}]));
+        let expected =
+            format!("yearbook.bulk_redistribution: is missing, and the licence {licence:?} is not known to allow redistribution");
+        let found = problem(&descriptor);
+        assert!(found.starts_with(&expected), "{found}");
+        for said in [true, false] {
+            descriptor["yearbook"]["bulk_redistribution"] = json!(said);
+            assert_eq!(open(&descriptor).unwrap().bulk_redistribution, said, "{licence}");
+        }
+    }
+    assert!(!open(&with("/yearbook/bulk_redistribution", json!(false))).unwrap().bulk_redistribution, "the word wins over the licence");
+}
+
+#[test]
+fn licence_title_and_address_and_every_source_are_kept_contract_7() {
+    let mut descriptor = with(
+        "/sources",
+        json!([
+            {"title": "Stats NZ", "path": "https://stats.govt.nz/cpi", "email": "a@b.nz"},
+            {"title": "LINZ"},
+            {"path": "https://c.example/x"},
+            {"email": "nobody@d.example"},
+        ]),
+    );
+    descriptor["licenses"][0]["path"] = json!("https://creativecommons.org/licenses/by/4.0/");
+    let credit = open(&descriptor).unwrap().credit;
+    assert_eq!(credit.licence_title.as_deref(), Some("Creative Commons Attribution 4.0"));
+    assert_eq!(credit.licence_url.as_deref(), Some("https://creativecommons.org/licenses/by/4.0/"));
+    let sources: Vec<_> = credit.sources.iter().map(|source| (source.title.as_deref(), source.path.as_deref())).collect();
+    assert_eq!(
+        sources,
+        [(Some("Stats NZ"), Some("https://stats.govt.nz/cpi")), (Some("LINZ"), None), (None, Some("https://c.example/x"))],
+        "in the package's order, without those that say nothing"
+    );
+    let credit = open(&with("/licenses/0/path", json!("LICENCE.md"))).unwrap().credit;
+    assert_eq!(credit.licence_url, None, "a file of the package is not served");
+}
+
+#[test]
+fn an_empty_list_of_sources_leaves_the_agency_to_the_extension() {
+    assert!(problem(&with("/sources", json!([]))).starts_with("yearbook.source: is missing"));
 }
 
 #[test]
@@ -147,6 +263,14 @@ fn what_is_wrong_is_named_by_its_json_path() {
         ("/licenses", json!([{"title": "x"}]), "licenses[0].name: is missing"),
         ("/licenses/0/name", json!("CC\u{7f}"), "licenses[0].name: has a control character (U+007F"),
         ("/sources/0/path", json!("downloads/cpi"), "sources[0].path: \"downloads/cpi\" is not an address"),
+        (
+            "/sources",
+            json!([{"title": "A"}, {"title": "B", "path": "ftp://b"}]),
+            "sources[1].path: \"ftp://b\" is not an address that a reader can follow",
+        ),
+        ("/sources", json!([{"title": "A"}, {"title": "B\u{0}"}]), "sources[1].title: has a control character (U+0000"),
+        ("/licenses/0/path", json!("javascript:alert(1)"), "licenses[0].path: \"javascript:alert(1)\" is not an address"),
+        ("/licenses/0/title", json!("CC\nBY"), "licenses[0].title: has a control character"),
         ("/resources", json!([]), "resources: has 0 resources"),
         ("/resources/0/path", json!("../cpi.csv"), "resources[0].path: \"../cpi.csv\" must be a relative path"),
         ("/resources/0/path", json!("/etc/passwd"), "must be a relative path"),
@@ -236,6 +360,66 @@ fn broken_and_missing_descriptors_are_named() {
         let found = Package::open(&file).unwrap_err().to_string();
         assert!(found.contains(expected), "{found}");
     }
+}
+
+/// A folder with `good` beside an empty `cpi.csv`.
+#[cfg(unix)]
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("cpi.csv"), "").unwrap();
+    std::fs::write(folder.path().join(DESCRIPTOR), good().to_string()).unwrap();
+    folder
+}
+
+#[cfg(unix)]
+#[test]
+fn a_descriptor_that_is_a_device_or_a_pipe_is_refused_at_once_contract_7() {
+    let folder = folder();
+    let pipe = folder.path().join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+    for path in [Path::new("/dev/zero"), Path::new("/dev/null"), &pipe] {
+        let found = Package::open(path).unwrap_err().to_string();
+        assert!(found.contains("it is not a regular file"), "{found}");
+    }
+    for (name, expected) in [("pipe", "\"pipe\" is not a regular file"), ("sub", "\"sub\" is not a regular file")] {
+        let _ = std::fs::create_dir(folder.path().join("sub"));
+        let mut descriptor = with("/resources/0/path", json!(name));
+        descriptor["resources"][0]["format"] = json!("csv");
+        std::fs::write(folder.path().join(DESCRIPTOR), descriptor.to_string()).unwrap();
+        let found = Package::open(folder.path()).unwrap_err().to_string();
+        assert!(found.contains(expected), "{found}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_descriptor_that_links_out_of_its_folder_is_refused() {
+    let (outside, inside) = (folder(), folder());
+    let descriptor = inside.path().join(DESCRIPTOR);
+    std::fs::remove_file(&descriptor).unwrap();
+    for (target, expected) in
+        [(outside.path().join(DESCRIPTOR), "it is a link out of its folder"), (PathBuf::from("/dev/zero"), "it is not a regular file")]
+    {
+        std::os::unix::fs::symlink(&target, &descriptor).unwrap();
+        let found = Package::open(inside.path()).unwrap_err().to_string();
+        assert!(found.contains(expected), "{found}");
+        std::fs::remove_file(&descriptor).unwrap();
+    }
+    std::fs::write(inside.path().join("v1.json"), good().to_string()).unwrap();
+    std::os::unix::fs::symlink("v1.json", &descriptor).unwrap();
+    Package::open(inside.path()).unwrap();
+    let linked = outside.path().join("linked");
+    std::os::unix::fs::symlink(inside.path(), &linked).unwrap();
+    Package::open(&linked).unwrap();
+}
+
+#[test]
+fn a_descriptor_is_read_within_a_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(DESCRIPTOR);
+    std::fs::File::create(&file).unwrap().set_len(MAX_DESCRIPTOR_BYTES + 1).unwrap();
+    let found = Package::open(&file).unwrap_err().to_string();
+    assert!(found.contains("it has more than 16777216 bytes"), "{found}");
 }
 
 #[cfg(unix)]

@@ -28,6 +28,9 @@ impl std::fmt::Display for Fault {
     }
 }
 
+/// Faults that people are shown; machines get the whole list (contract 7).
+pub const SHOWN_FAULTS: usize = 50;
+
 /// Why nothing was published.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -45,7 +48,7 @@ pub enum PublishError {
     Table {
         /// The data file.
         path: PathBuf,
-        /// The first faults, at most 50.
+        /// The faults in row order: all of them, or the first 100,000 found.
         faults: Vec<Fault>,
         /// How many there are in all.
         total: u64,
@@ -93,10 +96,11 @@ impl<T: std::fmt::Display> std::fmt::Display for Listed<'_, T> {
             return write!(f, "{only}");
         }
         write!(f, "{total} faults")?;
-        for item in *items {
+        let shown = &items[..items.len().min(SHOWN_FAULTS)];
+        for item in shown {
             write!(f, "\n  {item}")?;
         }
-        match total - items.len() as u64 {
+        match total - shown.len() as u64 {
             0 => Ok(()),
             more => write!(f, "\n  … and {more} more"),
         }

@@ -1,12 +1,12 @@
-//! Collecting faults of a table: the first are kept word for word, all are counted.
+//! Faults of a table: listed word for word up to a bound, and counted all.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use super::error::{Fault, PublishError};
 
-/// Faults that a report lists.
-pub(crate) const KEPT: usize = 50;
+/// Faults that are listed word for word, some 200 bytes each: more than that repeat one mistake, and their number is told.
+pub(crate) const MAX_LISTED: usize = 100_000;
 
 /// Characters of a value that a message quotes.
 const QUOTED: usize = 60;
@@ -76,7 +76,7 @@ impl Faults {
 
     fn push(&mut self, row: Option<u64>, column: Option<String>, message: impl FnOnce() -> String) {
         self.total += 1;
-        if self.kept.len() < KEPT {
+        if self.kept.len() < MAX_LISTED {
             self.kept.push(Fault { row, column, message: message() });
         }
     }

@@ -55,6 +55,7 @@ pub(super) async fn read(workers: &Workers, package: &Arc<Package>, progress: &d
         };
         (table, faults) = run(workers, "checking the primary key", job).await?.map_err(internal("checking the primary key"))?;
     }
+    checker.finish_checks(&mut faults);
     if !faults.is_empty() {
         return Err(faults.into_error(&package.data));
     }
@@ -176,6 +177,9 @@ fn words(package: &Package, id: &str) -> Vec<(&'static str, String)> {
     ];
     words.extend(credit.source_url.clone().map(|url| ("yearbook.source_url", url)));
     words.push(("yearbook.licence", credit.licence.clone()));
+    words.extend(credit.licence_title.clone().map(|title| ("yearbook.licence_title", title)));
+    words.extend(credit.licence_url.clone().map(|url| ("yearbook.licence_url", url)));
+    words.extend(crate::read::sources_json(credit).map(|json| ("yearbook.sources", json)));
     words.push(("yearbook.attribution", credit.attribution.clone()));
     words
 }

@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Metadata, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use parquet::arrow::ProjectionMask;
-use yearbook_domain::{Column, ColumnType, ReadPlan, Snapshot};
+use yearbook_domain::{Column, ColumnType, Credit, ReadPlan, Snapshot};
 
 use super::Opened;
 use crate::Failure;
@@ -56,8 +56,18 @@ pub(crate) fn credits(plan: &ReadPlan) -> HashMap<String, String> {
         ("yearbook.licence", &credit.licence),
         ("yearbook.attribution", &credit.attribution),
     ];
-    let known = credit.source_url.as_deref().map(|url| ("yearbook.source_url", url));
-    always.into_iter().chain(known).map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+    let known = [
+        credit.source_url.as_deref().map(|url| ("yearbook.source_url", url)),
+        credit.licence_title.as_deref().map(|title| ("yearbook.licence_title", title)),
+        credit.licence_url.as_deref().map(|url| ("yearbook.licence_url", url)),
+    ];
+    let texts = always.into_iter().chain(known.into_iter().flatten()).map(|(key, value)| (key.to_owned(), value.to_owned()));
+    texts.chain(sources_json(credit).map(|json| ("yearbook.sources".to_owned(), json))).collect()
+}
+
+/// Writes `sources` as the JSON that metadata carries: an array of objects with `title` and `path`. None without any.
+pub(crate) fn sources_json(credit: &Credit) -> Option<String> {
+    if credit.sources.is_empty() { None } else { serde_json::to_string(&credit.sources).ok() }
 }
 
 /// Which columns of a file are read, and how they become batches of the output schema.

@@ -38,9 +38,12 @@ async fn batches_carry_the_schema_and_the_credits_of_the_plugin_interface() {
             ("yearbook.attribution", "Credit: Stats"),
             ("yearbook.dataset", "fixture"),
             ("yearbook.licence", "CC-BY-4.0"),
+            ("yearbook.licence_title", "Attribution 4.0"),
+            ("yearbook.licence_url", "https://licence.example/by"),
             ("yearbook.namespace", "tests"),
             ("yearbook.snapshot_id", "s1"),
             ("yearbook.source", "Stats"),
+            ("yearbook.sources", r#"[{"title":"Stats","path":null}]"#),
         ]
     );
     let batches: Vec<RecordBatch> = scan.batches.try_collect().await.unwrap();

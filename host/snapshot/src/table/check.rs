@@ -2,13 +2,15 @@
 
 use std::ops::RangeInclusive;
 
-use arrow::array::{Array, AsArray, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::{DataType, Float64Type};
+use arrow::util::display::array_value_to_string;
 use yearbook_domain::{BoundingBox, Column, ColumnType, Role};
 
 use super::cell;
 use super::chunk::{Chunk, stored_type};
 use super::distinct::Distinct;
+use super::percent;
 use crate::geometry::{self, Bounds};
 use crate::package::Package;
 use crate::publish::{Faults, quote};
@@ -24,6 +26,10 @@ enum Rule {
     Period,
     Geometry,
     Proportion,
+    /// The unit says percent, so no value is right. One fault names the column; the others would say the same.
+    Percent {
+        reported: bool,
+    },
 }
 
 /// Checks chunks and keeps what the catalogue wants to know of the whole table.
@@ -52,6 +58,7 @@ impl Checker {
             _ if column.role == Role::Period => Rule::Period,
             _ if column.role == Role::Geometry => Rule::Geometry,
             _ if package.proportions.contains(&column.name) => Rule::Proportion,
+            _ if is_number(column) && column.unit.as_deref().is_some_and(percent::is_percent) => Rule::Percent { reported: false },
             _ => Rule::Any,
         };
         Self {
@@ -70,7 +77,7 @@ impl Checker {
     /// Checks one chunk.
     pub(crate) fn check(&mut self, chunk: &Chunk, faults: &mut Faults) {
         let first = chunk.first_row;
-        for (index, (array, (column, rule))) in chunk.batch.columns().iter().zip(&self.columns).enumerate() {
+        for (index, (array, (column, rule))) in chunk.batch.columns().iter().zip(&mut self.columns).enumerate() {
             if !column.nullable && array.null_count() > 0 {
                 for (position, row) in (0..array.len()).zip(first..) {
                     if array.is_null(position) {
@@ -83,6 +90,7 @@ impl Checker {
                 Rule::Any => {}
                 Rule::Date => text(array.as_string(), first, index, faults, cell::date),
                 Rule::Period => text(array.as_string(), first, index, faults, cell::period),
+                Rule::Percent { reported } => *reported = *reported || report_percentage(array, first, index, column, faults),
                 Rule::Geometry => geometries(array.as_string(), first, index, &mut self.bounds, faults),
                 Rule::Proportion => {
                     for (row, value) in (first..).zip(array.as_primitive::<Float64Type>()) {
@@ -103,6 +111,15 @@ impl Checker {
         }
     }
 
+    /// Reports what only the end of the table shows.
+    pub(crate) fn finish_checks(&self, faults: &mut Faults) {
+        for (column, rule) in &self.columns {
+            if matches!(rule, Rule::Percent { reported: false }) {
+                faults.file(Some(&column.name), || describe_percentage("holds percentages", column));
+            }
+        }
+    }
+
     /// What was learned; only true where no fault was found.
     pub(crate) fn finish(self) -> Findings {
         Findings {
@@ -111,6 +128,30 @@ impl Checker {
             bbox: self.bounds.finish(),
         }
     }
+}
+
+fn is_number(column: &Column) -> bool {
+    matches!(column.column_type, ColumnType::Integer | ColumnType::Number)
+}
+
+/// Reports the first value of a column in percent; true where there was one.
+fn report_percentage(array: &ArrayRef, first: u64, index: usize, column: &Column, faults: &mut Faults) -> bool {
+    let found = (0..array.len()).zip(first..).find(|(position, _)| array.is_valid(*position));
+    if let Some((position, row)) = found {
+        faults.cell(row, index, || {
+            let value = array_value_to_string(array, position).unwrap_or_default();
+            describe_percentage(&format!("{value} is a percentage"), column)
+        });
+    }
+    found.is_some()
+}
+
+fn describe_percentage(found: &str, column: &Column) -> String {
+    let unit = quote(column.unit.as_deref().unwrap_or_default().as_bytes());
+    format!(
+        "{found}, as the unit {unit} says, and clients get proportions: divide the column by 100 and change the unit, or name the column in \
+         `yearbook.proportions` if it holds proportions"
+    )
 }
 
 fn text(array: &StringArray, first: u64, column: usize, faults: &mut Faults, rule: fn(&[u8]) -> Result<(), &'static str>) {

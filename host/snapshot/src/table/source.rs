@@ -10,6 +10,7 @@ use flate2::read::MultiGzDecoder;
 
 use super::chunk::Chunk;
 use super::{arrow_input, csv::CsvSource};
+use crate::package::file::open_regular;
 use crate::package::{InputFormat, Package};
 use crate::publish::{Faults, PublishError};
 
@@ -36,7 +37,7 @@ pub(crate) struct Opened {
 pub(crate) fn open(package: &Package, faults: &mut Faults) -> Result<Opened, PublishError> {
     let path: &Path = &package.data;
     let io = |source| PublishError::Io { doing: "read", path: path.to_owned(), source };
-    let file = File::open(path).map_err(io)?;
+    let file = open_regular(path).map_err(io)?;
     let size = file.metadata().map_err(io)?.len();
     let position = Arc::new(AtomicU64::new(0));
     let opened = |source: Box<dyn Source>| Opened { source, total: Some(size), position: Some(Arc::clone(&position)) };

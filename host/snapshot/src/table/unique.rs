@@ -28,7 +28,7 @@ pub(crate) fn check(table: &Table, key: &[usize], faults: &mut Faults) -> Result
         match first {
             Some(earlier) if keys.row(earlier) == keys.row(place) => {
                 total += 1;
-                if repeats.len() < crate::publish::KEPT_FAULTS {
+                if repeats.len() < crate::publish::MAX_LISTED_FAULTS {
                     repeats.push((earlier, place));
                 }
             }

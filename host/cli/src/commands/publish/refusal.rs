@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use yearbook_snapshot::PublishError;
+use yearbook_snapshot::{PublishError, SHOWN_FAULTS};
 
 use crate::output::{Detailed, Table};
 
@@ -25,11 +25,12 @@ pub(super) fn explain(error: anyhow::Error, path: &Path, done: &[String], total:
             members.insert("faults".to_owned(), json!(faults));
             members.insert("total_faults".to_owned(), Value::from(*total));
             let mut table = Table::new(&["#row", "column", "fault"]);
-            for fault in faults {
+            let shown = &faults[..faults.len().min(SHOWN_FAULTS)];
+            for fault in shown {
                 let row = fault.row.map_or_else(|| "-".to_owned(), |row| row.to_string());
                 table.row([row, dash(fault.column.as_deref()), fault.message.clone()]);
             }
-            below(&table, total.saturating_sub(faults.len() as u64))
+            below(&table, total.saturating_sub(shown.len() as u64))
         }
         _ => String::new(),
     };

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use yearbook_domain::credit::SourceUrlPrecision;
-use yearbook_domain::{BoundingBox, ColumnType, Dataset, DatasetName, Layout, Namespace, Role};
+use yearbook_domain::{BoundingBox, ColumnType, Dataset, DatasetName, Layout, Namespace, Role, SourceEntry};
 
 /// `DatasetMeta`.
 #[derive(Serialize)]
@@ -23,8 +23,11 @@ pub(super) struct Full<'a> {
     date_filter_column: Option<&'a str>,
     attribution_text: &'a str,
     licence: &'a str,
+    licence_title: Option<&'a str>,
+    licence_url: Option<&'a str>,
     source_url: Option<&'a str>,
     source_url_precision: Option<SourceUrlPrecision>,
+    sources: &'a [SourceEntry],
     last_refreshed_at: String,
     refresh_cadence: Option<&'a str>,
     row_count_at_last_refresh: u64,
@@ -99,8 +102,11 @@ impl<'a> Full<'a> {
             date_filter_column: snapshot.date_column.as_deref(),
             attribution_text: &credit.attribution,
             licence: &credit.licence,
+            licence_title: credit.licence_title.as_deref(),
+            licence_url: credit.licence_url.as_deref(),
             source_url: credit.source_url.as_deref(),
             source_url_precision: credit.source_url_precision,
+            sources: &credit.sources,
             last_refreshed_at: snapshot.created_at.rfc3339(),
             refresh_cadence: snapshot.refresh_cadence.as_deref(),
             row_count_at_last_refresh: snapshot.rows,

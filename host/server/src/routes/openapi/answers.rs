@@ -35,7 +35,9 @@ pub(super) fn changes(plugins: &Plugins) -> Value {
 fn of_formats(plugins: &Plugins, row: &str, envelope: &str, example: &Value) -> Value {
     let source = json!({
         "dataset": "consumer_prices", "namespace": "prices", "source": "Stats NZ", "source_url": "https://www.stats.govt.nz/",
-        "licence": "CC-BY-4.0", "attribution": "Contains data from Stats NZ, CC BY 4.0", "snapshot_id": SNAPSHOT,
+        "licence": "CC-BY-4.0", "licence_title": "Creative Commons Attribution 4.0 International",
+        "licence_url": "https://creativecommons.org/licenses/by/4.0/", "attribution": "Contains data from Stats NZ, CC BY 4.0",
+        "snapshot_id": SNAPSHOT, "sources": [source_entry()],
     });
     let each = plugins.encoders().map(|encoder| {
         let description = encoder.description();
@@ -54,6 +56,10 @@ fn of_formats(plugins: &Plugins, row: &str, envelope: &str, example: &Value) -> 
     Value::Object(each.collect::<Map<_, _>>())
 }
 
+fn source_entry() -> Value {
+    json!({"title": "Stats NZ", "path": "https://www.stats.govt.nz/"})
+}
+
 /// A dataset in the list.
 pub(super) fn meta() -> Value {
     json!({
@@ -70,8 +76,11 @@ pub(super) fn dataset() -> Value {
         "date_filter_column": "date",
         "attribution_text": "Contains data from Stats NZ, CC BY 4.0",
         "licence": "CC-BY-4.0",
+        "licence_title": "Creative Commons Attribution 4.0 International",
+        "licence_url": "https://creativecommons.org/licenses/by/4.0/",
         "source_url": "https://www.stats.govt.nz/",
         "source_url_precision": "source",
+        "sources": [source_entry()],
         "last_refreshed_at": "2026-11-01T00:00:00Z",
         "refresh_cadence": "weekly",
         "row_count_at_last_refresh": 1280,

@@ -64,3 +64,11 @@ async fn the_regions_of_new_zealand_lie_across_180_rfc_7946_5_2() {
     let codes: Vec<String> = show(&fixture.rows(&snapshot).project(&[0]).unwrap());
     assert_eq!(codes[0], "01", "leading zeros stay");
 }
+
+#[tokio::test]
+async fn the_amount_of_the_us_budget_is_its_measure_contract_7() {
+    let package = Package::open(&Path::new(DATASETS).join("us_budget_receipts")).unwrap();
+    let values: Vec<&str> =
+        package.columns.iter().filter(|column| column.role == yearbook_domain::Role::Value).map(|column| column.name.as_str()).collect();
+    assert_eq!((values, package.layout), (vec!["amount"], yearbook_domain::Layout::Long));
+}

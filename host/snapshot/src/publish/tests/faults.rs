@@ -1,5 +1,9 @@
 //! What makes a table refused, and how the report names it (contract 7).
 
+use arrow::array::{ArrayRef, StringArray};
+use arrow::ipc::writer::FileWriter;
+use parquet::arrow::ArrowWriter;
+
 use super::*;
 
 /// The faults of one table.
@@ -68,13 +72,107 @@ async fn a_key_without_the_date_is_unique_over_all_dates() {
 async fn fifty_faults_are_listed_in_row_order_and_all_are_counted() {
     let rows: String = (0..200).map(|row| format!("x,2020-13-{row}\n")).collect();
     let (faults, total) = Fixture::new(&["n:integer", "d:date"], &rows).faults().await;
-    assert_eq!((faults.len(), total), (50, 400));
+    assert_eq!((faults.len(), total), (400, 400), "machines get all of them");
     let error = Fixture::new(&["n:integer", "d:date"], &rows).publish().await.unwrap_err().to_string();
     assert!(error.contains("table.csv: 400 faults\n  row 1, column n: ") && error.ends_with("… and 350 more"), "{error}");
     let rows = "a,1\n".repeat(100);
     let fixture = Fixture::new(&["k:string", "n:integer"], &rows).with("/resources/0/schema/primaryKey", json!(["k"]));
     let (faults, total) = fixture.faults().await;
-    assert_eq!((faults.len(), total), (50, 99));
+    assert_eq!((faults.len(), total), (99, 99));
+}
+
+#[tokio::test]
+async fn the_list_of_faults_has_a_bound_and_their_number_none() {
+    let rows = "x\n".repeat(MAX_LISTED_FAULTS + 7);
+    let (faults, total) = Fixture::new(&["n:integer"], &rows).faults().await;
+    assert_eq!((faults.len(), total), (MAX_LISTED_FAULTS, MAX_LISTED_FAULTS as u64 + 7));
+}
+
+/// The faults of a table that is this text column, as CSV, Parquet and Arrow.
+async fn text_faults(name: &str, values: &[&str]) -> Vec<Vec<String>> {
+    let column: ArrayRef = Arc::new(StringArray::from(values.to_vec()));
+    let batch = RecordBatch::try_from_iter([(name, column)]).unwrap();
+    let mut found = Vec::new();
+    for file in ["table.csv", "t.parquet", "t.arrow"] {
+        let field = format!("{name}:string");
+        let fixture = Fixture::new(&[&field], &(values.join("\n") + "\n")).with("/resources/0/path", json!(file));
+        match file {
+            "t.parquet" => {
+                let mut writer = ArrowWriter::try_new(std::fs::File::create(fixture.path(file)).unwrap(), batch.schema(), None).unwrap();
+                writer.write(&batch).unwrap();
+                writer.close().unwrap();
+            }
+            "t.arrow" => {
+                let mut writer = FileWriter::try_new(std::fs::File::create(fixture.path(file)).unwrap(), &batch.schema()).unwrap();
+                writer.write(&batch).unwrap();
+                writer.finish().unwrap();
+            }
+            _ => {}
+        }
+        found.push(fixture.faults().await.0);
+    }
+    found
+}
+
+#[tokio::test]
+async fn text_called_date_or_period_is_checked_in_every_input_format_contract_7() {
+    for (name, values, expected) in [
+        ("date", ["2020-02-01", "01/02/2020"], "row 2, column date: \"01/02/2020\" is not a date of the form YYYY-MM-DD"),
+        (
+            "period",
+            ["2020-Q1", "Q1 2020"],
+            "row 2, column period: \"Q1 2020\" is not a period code: write YYYY-Qn, YYYY-MM, YYYY or YYYY/YY",
+        ),
+    ] {
+        for faults in text_faults(name, &values).await {
+            assert_eq!(faults, [expected]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn text_called_date_is_the_date_axis_contract_7() {
+    let fixture = Fixture::new(&["date:string", "n:integer"], "2020-02-01,1\n2020-01-01,2\n");
+    let snapshot = fixture.publish().await.unwrap().snapshot;
+    assert_eq!(snapshot.date_column.as_deref(), Some("date"));
+    assert_eq!(snapshot.date_range, Some(("2020-01-01".to_owned(), "2020-02-01".to_owned())));
+    let declared = Fixture::new(&["date:date", "n:integer"], "2020-02-01,1\n2020-01-01,2\n").publish().await.unwrap().snapshot;
+    assert_eq!(snapshot.id, declared.id);
+}
+
+/// A number column `share` of this type and unit.
+fn in_percent(kind: &str, unit: &str, rows: &str) -> Fixture {
+    let fields = json!([{"name": "code", "type": "string"}, {"name": "share", "type": kind, "unit": unit}]);
+    Fixture::new(&["code:string", "share:number"], rows).with("/resources/0/schema/fields", fields)
+}
+
+#[tokio::test]
+async fn a_number_column_in_percent_is_refused_with_advice_contract_7() {
+    let advice = "and clients get proportions: divide the column by 100 and change the unit, or name the column in \
+                  `yearbook.proportions` if it holds proportions";
+    for (kind, unit, value) in
+        [("number", "%", "55.0"), ("integer", "%", "55"), ("number", "percent", "55.0"), ("integer", "Percent of GDP", "55")]
+    {
+        let (faults, total) = in_percent(kind, unit, "a,\nb,55\nc,60\n").faults().await;
+        let expected = format!("row 2, column share: {value} is a percentage, as the unit {unit:?} says, {advice}");
+        assert_eq!((faults, total), (vec![expected], 1), "once a column, at its first value");
+    }
+    let (faults, _) = in_percent("number", "%", "a,\n").faults().await;
+    assert_eq!(faults, [format!("column share: holds percentages, as the unit \"%\" says, {advice}")], "no value names the row");
+    // Other faults are named beside it.
+    let (faults, total) = in_percent("number", "%", "a,55\nb,x\n").faults().await;
+    assert_eq!((total, &faults[1][..]), (2, "row 2, column share: \"x\" is not a number"));
+}
+
+#[tokio::test]
+async fn proportions_and_percentage_points_are_no_percentages_contract_7() {
+    let named = in_percent("number", "%", "a,0.55\n").with("/yearbook/proportions", json!(["share"]));
+    named.publish().await.unwrap();
+    let named = in_percent("number", "%", "a,55\n").with("/yearbook/proportions", json!(["share"]));
+    assert!(named.faults().await.0[0].starts_with("row 1, column share: 55 is not a proportion"));
+    for unit in ["percentage points", "proportion of the labour force", "index"] {
+        in_percent("number", unit, "a,55\n").publish().await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -98,6 +98,9 @@ async fn whatever_a_client_can_see_is_part_of_the_id() {
         ("/title", json!("A title")),
         ("/description", json!("A description")),
         ("/licenses", json!([{"name": "CC0-1.0"}])),
+        ("/licenses", json!([{"name": "CC-BY-4.0", "title": "Attribution"}])),
+        ("/licenses", json!([{"name": "CC-BY-4.0", "path": "https://licence.example/"}])),
+        ("/sources", json!([{"title": "Stats NZ", "path": "https://stats.govt.nz/a"}, {"title": "LINZ"}])),
         ("/sources", json!([{"title": "LINZ", "path": "https://stats.govt.nz/a"}])),
         ("/sources", json!([{"title": "Stats NZ", "path": "https://stats.govt.nz/b"}])),
         described(1, "unit", json!("km")),
@@ -113,6 +116,7 @@ async fn whatever_a_client_can_see_is_part_of_the_id() {
         ("/yearbook/dimensions", json!(["region"])),
         ("/yearbook/bulk_redistribution", json!(false)),
         ("/yearbook/layout", json!("long")),
+        ("/yearbook/value_columns", json!(["x"])),
     ];
     // A row less than `ROWS`, so that the key may hold no null.
     let rows = "2020-01-01,a,1,0.1,true\n2020-01-02,b,2,0.2,false\n";
@@ -133,6 +137,7 @@ async fn what_no_client_can_see_is_not_part_of_the_id() {
         ("/yearbook/proportions", json!([])),
         ("/yearbook/layout", json!("wide")),
         ("/yearbook/bulk_redistribution", json!(true)),
+        ("/yearbook/value_columns", json!(["x", "n"])),
     ] {
         assert_eq!(fixture().with(pointer, value).publish().await.unwrap().snapshot.id, id, "{pointer}");
     }

@@ -30,7 +30,10 @@ async fn rows_are_sorted_by_date_then_key_then_file_order_contract_3() {
 #[tokio::test]
 async fn the_file_carries_the_credit_and_the_page_index_and_is_bounded() {
     let rows: String = (0..GROUP_ROWS + 10).map(|row| format!("{},{},{row}\n", 1950 + row % 70, ["a", "b", "c"][row % 3])).collect();
-    let fixture = Fixture::new(&["period:string", "group:string!", "code:string"], &rows).with("/title", json!("Många tal"));
+    let fixture = Fixture::new(&["period:string", "group:string!", "code:string"], &rows)
+        .with("/title", json!("Många tal"))
+        .with("/licenses", json!([{"name": "CC-BY-4.0", "title": "Attribution 4.0", "path": "https://licence.example/by"}]))
+        .with("/sources", json!([{"title": "Stats NZ", "path": "https://stats.govt.nz/a"}, {"title": "Ångström"}]));
     let snapshot = fixture.publish().await.unwrap().snapshot;
     let file = std::fs::File::open(fixture.stored(&snapshot)).unwrap();
     let options = ReadOptionsBuilder::new().with_page_index().build();
@@ -45,7 +48,10 @@ async fn the_file_carries_the_credit_and_the_page_index_and_is_bounded() {
         ("yearbook.source", "Stats NZ"),
         ("yearbook.source_url", "https://stats.govt.nz/a"),
         ("yearbook.licence", "CC-BY-4.0"),
-        ("yearbook.attribution", "Stats NZ, Många tal, https://stats.govt.nz/a. Licence: CC-BY-4.0."),
+        ("yearbook.licence_title", "Attribution 4.0"),
+        ("yearbook.licence_url", "https://licence.example/by"),
+        ("yearbook.sources", r#"[{"title":"Stats NZ","path":"https://stats.govt.nz/a"},{"title":"Ångström","path":null}]"#),
+        ("yearbook.attribution", "Stats NZ, Många tal, https://stats.govt.nz/a. Licence: Attribution 4.0."),
     ] {
         assert!(words.contains(&(key.to_owned(), value.to_owned())), "{key}: {words:?}");
     }

@@ -9,7 +9,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
-use yearbook_domain::{Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Role};
+use yearbook_domain::{Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Role, SourceEntry};
 
 use super::super::*;
 
@@ -123,8 +123,11 @@ fn snapshot(rows: u64, file: yearbook_domain::StoredFile) -> Snapshot {
             source: "Stats".to_owned(),
             attribution: "Credit: Stats".to_owned(),
             licence: "CC-BY-4.0".to_owned(),
+            licence_title: Some("Attribution 4.0".to_owned()),
+            licence_url: Some("https://licence.example/by".to_owned()),
             source_url: None,
             source_url_precision: None,
+            sources: vec![SourceEntry { title: Some("Stats".to_owned()), path: None }],
         },
         refresh_cadence: None,
         bulk_redistribution: true,
