@@ -10,6 +10,12 @@ use crate::settings::Settings;
 /// Headers of an answer that can be asked for again with its tag.
 const TAGGED: [&str; 1] = ["ETag"];
 
+/// Conditions on what has a tag.
+const CONDITIONS: [&str; 2] = ["If-Match", "If-None-Match"];
+
+/// Conditions on what has a date too.
+const DATED_CONDITIONS: [&str; 3] = ["If-Match", "If-Unmodified-Since", "If-None-Match"];
+
 /// Path items by path.
 pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
     let health = Operation::new(Kind::Health, "getHealth", "Is the process alive", "Asks nothing of anybody.").answers(
@@ -28,7 +34,7 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
     .answers(200, "Requests can be answered; `degraded` says that something is amiss.", &[], ready.clone())
     .answers(503, "Requests cannot be answered.", &["Retry-After"], ready);
     let list = Operation::new(Kind::Listing, "listDatasets", "List all datasets", "Sorted by name.")
-        .takes(&["If-None-Match"])
+        .takes(&CONDITIONS)
         .answers(200, "The datasets.", &TAGGED, Some(answers::datasets()))
         .answers(304, "Nothing changed since this tag.", &TAGGED, None);
     let show = Operation::new(
@@ -37,7 +43,8 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
         "Describe one dataset",
         "Its columns, credit, versions and size: look here before asking for rows.",
     )
-    .takes(&["name", "If-None-Match"])
+    .takes(&["name"])
+    .takes(&CONDITIONS)
     .answers(200, "The dataset.", &TAGGED, Some(answers::json_of("Dataset", &answers::dataset())))
     .answers(304, "Nothing changed since this tag.", &TAGGED, None);
     let credited = [&TAGGED[..], &fields::CREDIT].concat();
@@ -47,7 +54,8 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
         "Look at ten rows",
         "Newest first where there are dates; without geometry. Needs no key and charges nothing.",
     )
-    .takes(&["name", "If-None-Match"])
+    .takes(&["name"])
+    .takes(&CONDITIONS)
     .answers(200, "Up to ten rows.", &credited, Some(answers::json_of("Preview", &answers::preview())))
     .answers(304, "Nothing changed since this tag.", &TAGGED, None);
     let me = Operation::new(Kind::Me, "getMe", "What the key may do", "Costs nothing.").answers(
@@ -90,7 +98,7 @@ fn data(id: &str, summary: &str, plugins: &Plugins) -> Operation {
     )
     .takes(&parameters::DATA)
     .takes_also(declared(plugins))
-    .takes(&["If-None-Match"])
+    .takes(&DATED_CONDITIONS)
     .answers(200, "The rows.", &[&credited[..], &more].concat(), Some(answers::rows(plugins)))
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
@@ -107,7 +115,7 @@ fn changes(plugins: &Plugins) -> Operation {
     )
     .takes(&["name", "since", "changes_limit", "format", "geometry"])
     .takes_also(declared(plugins))
-    .takes(&["If-None-Match"])
+    .takes(&CONDITIONS)
     .answers(200, "The changes.", &[&credited[..], &["Content-Disposition"]].concat(), Some(answers::changes(plugins)))
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
@@ -129,7 +137,8 @@ fn bulk() -> Operation {
         "Download a whole dataset",
         "The stored Parquet file, never compressed on the way: whole, or one range of it, so that a download can go on where it stopped.",
     )
-    .takes(&["namespace", "name", "freshness", "Range", "If-Range", "If-None-Match"])
+    .takes(&["namespace", "name", "freshness", "Range", "If-Range"])
+    .takes(&DATED_CONDITIONS)
     .answers(200, "The whole file.", &credited, file())
     .answers(206, "The range.", &[&credited[..], &["Content-Range"]].concat(), file())
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)

@@ -48,6 +48,7 @@ fn knows(kind: Kind, error: &Error) -> bool {
         },
         // Not said of a route that is there, nor of a method that it has.
         Error::NoSuchRoute | Error::MethodNotAllowed => false,
+        Error::PreconditionFailed => named || kind == Kind::Listing,
         Error::RangeNotSatisfiable { .. } => kind == Kind::Bulk,
         // To clients it is one of our own.
         Error::PluginFailed => false,
@@ -85,6 +86,7 @@ fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
         Refusal::TooFast { retry_after: 1 },
     ];
     let others = [
+        Error::PreconditionFailed,
         Error::AddressTooLong { limit: settings.server.uri_bytes },
         Error::RangeNotSatisfiable { bytes: 123_456 },
         Error::HeadersTooLarge { limit: settings.server.header_bytes },
@@ -162,6 +164,7 @@ fn describe(kind: Kind, status: StatusCode) -> &'static str {
             "What changed since then is no longer known; `X-Service-Watermark` is the oldest that can be followed."
         }
         410 => "The pinned snapshot, or the one of the cursor, is not kept any more.",
+        412 => "`If-Match` or `If-Unmodified-Since` is false: there is another version now.",
         413 => "`limit=0` on a large or spatial dataset without an effective bound.",
         414 => "The address is too long.",
         416 => "The range lies outside of the file.",
@@ -186,8 +189,8 @@ mod tests {
         let plugins = Plugins::default();
         let statuses = |kind| of(kind, &plugins).into_iter().map(|(status, _)| status).collect::<Vec<_>>();
         assert_eq!(statuses(Kind::Health), ["414", "431", "500", "503"]);
-        assert_eq!(statuses(Kind::Data), ["401", "404", "406", "410", "413", "414", "422", "429", "431", "500", "503"]);
-        assert_eq!(statuses(Kind::Bulk), ["401", "402", "403", "404", "414", "416", "422", "429", "431", "500", "503"]);
+        assert_eq!(statuses(Kind::Data), ["401", "404", "406", "410", "412", "413", "414", "422", "429", "431", "500", "503"]);
+        assert_eq!(statuses(Kind::Bulk), ["401", "402", "403", "404", "412", "414", "416", "422", "429", "431", "500", "503"]);
         assert!(!statuses(Kind::Preview).contains(&"401".to_owned()), "a preview needs no key");
     }
 
