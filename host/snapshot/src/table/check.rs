@@ -9,6 +9,7 @@ use yearbook_domain::{BoundingBox, Column, ColumnType, Role};
 use super::cell;
 use super::chunk::{Chunk, stored_type};
 use super::distinct::Distinct;
+use super::heavy::Scales;
 use crate::geometry::{self, Bounds};
 use crate::package::Package;
 use crate::publish::{Faults, quote};
@@ -29,6 +30,7 @@ enum Rule {
 /// Checks chunks and keeps what the catalogue wants to know of the whole table.
 pub(crate) struct Checker {
     columns: Vec<(Column, Rule)>,
+    scales: Scales,
     /// One a text column.
     distinct: Vec<Option<Distinct>>,
     date_column: Option<usize>,
@@ -56,6 +58,7 @@ impl Checker {
         };
         Self {
             columns: package.columns.iter().map(|column| (column.clone(), rule(column))).collect(),
+            scales: Scales::new(package),
             distinct: package
                 .columns
                 .iter()
@@ -70,6 +73,7 @@ impl Checker {
     /// Checks one chunk.
     pub(crate) fn check(&mut self, chunk: &Chunk, faults: &mut Faults) {
         let first = chunk.first_row;
+        self.scales.check(chunk, faults);
         for (index, (array, (column, rule))) in chunk.batch.columns().iter().zip(&self.columns).enumerate() {
             if !column.nullable && array.null_count() > 0 {
                 for (position, row) in (0..array.len()).zip(first..) {
