@@ -17,10 +17,14 @@ def before_call(ctx, case, kwargs):
     # What this client cannot undo it must not ask for: zstd, and whatever `*` stands for.
     if case.headers and case.headers.get("Accept-Encoding") != "gzip":
         case.headers.pop("Accept-Encoding", None)
-    if case.meta is None or not case.meta.generation.mode.is_positive or not case.query:
+    if case.meta is None or not case.meta.generation.mode.is_positive or not (case.query or case.headers):
         return
-    chance = random.Random(repr(sorted(case.query.items())))
+    chance = random.Random(repr((sorted((case.query or {}).items()), sorted((case.headers or {}).items()))))
     if chance.random() < 2 / 3:
+        for name in [name for name in case.headers or {} if name.lower() in ("if-match", "if-unmodified-since")]:
+            del case.headers[name]
+        if not case.query:
+            return
         if "datasets" in case.query:
             case.query["datasets"] = chance.choice(REAL)
         for name in ("columns", "cursor", "since", "snapshot", "start"):

@@ -12,10 +12,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use tempfile::TempDir;
-use yearbook_catalog::{DatabaseSettings, KeyRecord, KeyRing, Live, Meter, Publication, Retention, Store, key};
-use yearbook_domain::changes::ChangeSet;
+use yearbook_catalog::{DatabaseSettings, KeyRecord, KeyRing, Live, Meter, Retention, Store, key};
 use yearbook_domain::{Millis, Plan};
-use yearbook_platform::{Declarations, Guard, GuardSettings};
+use yearbook_platform::{Guard, GuardSettings, Publisher};
 use yearbook_sandbox::{Limits, Plugin, Plugins, Registry, Sandbox};
 use yearbook_server::{AppState, CacheCounts, Parts, Settings};
 use yearbook_snapshot::{Files, Package, Reader, Silent, StoreSettings};
@@ -214,25 +213,14 @@ impl TestApp {
         self.publish_at(table, Millis::now()).await
     }
 
-    /// The same by a publisher whose clock says `at`.
+    /// The same as of `at`, or a second after the snapshot before it.
     pub async fn publish_at(&self, table: &Table, at: Millis) -> String {
         let folder = TempDir::new().unwrap();
         let package = Package::open(&table.write(folder.path())).unwrap();
-        let current = self.live.dataset(package.name().as_str()).map(|dataset| Arc::clone(&dataset.current));
-        let files = self.files.declaring(Arc::new(Declarations(Arc::clone(&self.store))));
-        let mut draft = Box::pin(yearbook_snapshot::publish(&files, &self.workers, &package, current.as_deref(), &Silent)).await.unwrap();
-        let id = draft.snapshot.id.clone();
-        draft.snapshot.created_at = at;
-        let publication = Publication {
-            name: draft.name,
-            namespace: draft.namespace,
-            snapshot: draft.snapshot,
-            checked_at: at,
-            changes: draft.changes.map(|changes| ChangeSet { committed_at: at, ..changes }),
-        };
-        self.store.commit(&publication, Retention::default()).await.unwrap();
+        let publisher = Publisher::new(Arc::clone(&self.store), &self.files, Arc::clone(&self.workers), Retention::default()).at(at);
+        let published = Box::pin(publisher.publish(&package, &Silent)).await.unwrap();
         self.live.refresh().await.unwrap();
-        id
+        published.publication.snapshot.id
     }
 
     /// A new key of this plan.

@@ -25,3 +25,4 @@ mod router;
 mod rules;
 mod shape;
 mod statements;
+mod weight;

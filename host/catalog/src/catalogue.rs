@@ -112,6 +112,13 @@ impl Store for Catalogue {
         self.done(doing, session, outcome).await
     }
 
+    async fn current(&self, dataset: &DatasetName) -> Result<Option<Snapshot>, Failure> {
+        let doing = "read the current snapshot";
+        let mut session = self.begin(doing, Begin::Read).await?;
+        let outcome = history::current(&mut session.connection(), dataset).await;
+        self.done(doing, session, outcome).await
+    }
+
     async fn snapshot(&self, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, Failure> {
         let doing = "read a snapshot";
         let mut session = self.begin(doing, Begin::Read).await?;
@@ -137,13 +144,16 @@ impl Store for Catalogue {
         let doing = "commit a snapshot";
         let mut session = self.begin(doing, Begin::Write).await?;
         let outcome = history::commit(&mut session.connection(), publication, retention, &self.declarer).await;
-        self.done(doing, session, outcome).await
+        match outcome {
+            Ok(Committed::Conflict) => self.undone(doing, session, outcome).await,
+            outcome => self.done(doing, session, outcome).await,
+        }
     }
 
     async fn retire(&self, dataset: &DatasetName) -> Result<bool, Failure> {
         let doing = "retire a dataset";
         let mut session = self.begin(doing, Begin::Write).await?;
-        let outcome = history::retire(&mut session.connection(), dataset, Millis::now()).await;
+        let outcome = history::retire(&mut session.connection(), dataset).await;
         self.done(doing, session, outcome).await
     }
 

@@ -12,13 +12,16 @@ pub struct Publication {
     pub name: DatasetName,
     /// Its grouping in bulk paths.
     pub namespace: Namespace,
-    /// The version. Its file must be declared ([`crate::Store::declare`]) and stored: from the commit on it is served.
+    /// The version. Its file must be declared ([`crate::Store::declare`]) and stored: from the commit on it is served. The commit
+    /// sets `created_at`.
     pub snapshot: Snapshot,
-    /// When the source was looked at. Retention is judged as of this instant.
-    pub checked_at: Millis,
-    /// What changed since the snapshot that the publisher found to be current, where that is known. Kept only if it still is when
-    /// this is committed.
+    /// Id of the snapshot that this one was compared with ([`crate::Store::current`]); none: the dataset had none.
+    pub predecessor: Option<String>,
+    /// Changes from `predecessor` to `snapshot`, where they are known. The commit sets `committed_at`.
     pub changes: Option<ChangeSet>,
+    /// Time of the commit. None, as everything that publishes says: the database's clock. An instant is for histories that are made
+    /// elsewhere, such as those of tests.
+    pub at: Option<Millis>,
 }
 
 /// What a commit did.
@@ -28,6 +31,8 @@ pub enum Committed {
     New,
     /// It was the current one already; only `checked_at` moved, and the file where it was written anew.
     Unchanged,
+    /// Nothing was written: the current snapshot is no longer the one that this was compared with. Compare again.
+    Conflict,
 }
 
 /// What became of a snapshot id.

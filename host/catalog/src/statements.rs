@@ -100,17 +100,24 @@ pub(crate) const IS_RETAINED: &str = "SELECT COUNT(*) FROM snapshots WHERE datas
 
 pub(crate) const WAS_DROPPED: &str = "SELECT COUNT(*) FROM dropped_snapshots WHERE dataset = $1 AND id = $2";
 
-/// The dataset's row first, so that two publishers of one dataset follow each other. A late one
-/// does not turn `checked_at` back.
+/// The dataset's row first, so that two publishers of one dataset follow each other. [`CHECKED`] comes before the end of the
+/// transaction.
 pub(crate) const PUT_DATASET: &str = "
-    INSERT INTO datasets (name, namespace, checked_at, retired_at) VALUES ($1, $2, $3, NULL)
-    ON CONFLICT (name) DO UPDATE SET
-        namespace = excluded.namespace,
-        checked_at = CASE WHEN excluded.checked_at > datasets.checked_at THEN excluded.checked_at ELSE datasets.checked_at END,
-        retired_at = NULL";
+    INSERT INTO datasets (name, namespace, checked_at, retired_at) VALUES ($1, $2, 0, NULL)
+    ON CONFLICT (name) DO UPDATE SET namespace = excluded.namespace, retired_at = NULL";
+
+/// Never turns the time back.
+pub(crate) const CHECKED: &str = "UPDATE datasets SET checked_at = $2 WHERE name = $1 AND checked_at < $2";
 
 pub(crate) const CURRENT: &str =
     "SELECT number, id, file_sha256, created_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
+
+/// [`SNAPSHOT`] of the newest.
+pub(crate) const CURRENT_SNAPSHOT: &str =
+    concat!("SELECT ", snapshot_columns!(), " FROM snapshots s WHERE s.dataset = $1 ORDER BY s.number DESC LIMIT 1");
+
+/// Clocks may have been turned back, so the newest snapshot need not have the latest time.
+pub(crate) const LATEST: &str = "SELECT MAX(created_at) FROM snapshots WHERE dataset = $1";
 
 pub(crate) const INSERT_SNAPSHOT: &str = "
     INSERT INTO snapshots (

@@ -54,6 +54,9 @@ pub trait Store: Send + Sync + 'static {
     /// One of them; none when there is none or it is retired.
     async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, Failure>;
 
+    /// The newest snapshot of a dataset, retired or not: what a publisher compares with.
+    async fn current(&self, dataset: &DatasetName) -> Result<Option<Snapshot>, Failure>;
+
     /// A retained snapshot; none when it was dropped or never existed ([`Store::standing`] tells).
     async fn snapshot(&self, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, Failure>;
 
@@ -66,7 +69,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// Makes a snapshot the current one and drops what `retention` no longer keeps, leaving a
     /// tombstone; the same id as the current one only moves `checked_at`. Either way a retired
-    /// dataset is served again. [`Failure::Swept`] when a file that it names is neither declared by this store nor named already.
+    /// dataset is served again. Compares and swaps: [`Committed::Conflict`] when the current snapshot is neither this one nor the one
+    /// that it was compared with. `created_at` is set here, later than that of every other snapshot of the dataset by the clock of
+    /// HTTP, which has whole seconds.
+    /// [`Failure::Swept`] when a file that it names is neither declared by this store nor named already.
     async fn commit(&self, publication: &Publication, retention: Retention) -> Result<Committed, Failure>;
 
     /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired already.

@@ -2,6 +2,7 @@
 //! implementation. A new database adds a module to `tests` below with a [`Place`] of its own.
 
 mod changes;
+mod conflict;
 pub(crate) mod fixtures;
 mod history;
 mod keys;
@@ -62,6 +63,10 @@ macro_rules! every_rule {
             changes: a_gap_begins_the_history_anew,
             changes: changes_outlive_a_snapshot_dropped_between_retained_ones,
             changes: a_file_written_anew_keeps_its_changes,
+            conflict: a_draft_whose_predecessor_has_moved_is_refused,
+            conflict: what_is_current_already_is_unchanged_whatever_it_was_compared_with,
+            conflict: a_retired_dataset_is_followed_without_a_gap,
+            conflict: the_database_tells_when_and_no_two_snapshots_share_a_second,
             loose: the_clock_is_the_present,
             loose: what_nobody_declared_is_not_named,
             loose: what_is_loose_for_long_is_removed_once_and_what_is_named_never,

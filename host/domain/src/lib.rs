@@ -15,6 +15,7 @@ pub mod read;
 pub mod refusal;
 pub mod stored;
 pub mod time;
+pub mod weight;
 
 pub use caller::Caller;
 pub use credit::{Credit, SourceEntry};

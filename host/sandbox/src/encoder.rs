@@ -3,6 +3,7 @@
 //! the scan, and a client that goes away ends both.
 
 mod drive;
+mod halves;
 mod hands;
 mod join;
 mod notes;
@@ -221,14 +222,12 @@ impl Encoder {
         let mut notes = Notes::new();
         let head = instance.head()?;
         notes.skip(head.len());
-        let piece = first.map(|part| instance.join(&part)).transpose()?;
-        let part = match piece {
-            Some(piece) => {
-                notes.take(piece.bytes.len(), piece.note);
-                piece.bytes
-            }
-            None => Vec::new(),
-        };
+        let mut part = Vec::new();
+        if let Some(first) = first {
+            let pieces;
+            (instance, pieces) = self.pieces(instance, &first, schema, options, true)?;
+            part = self.together(pieces, &mut notes);
+        }
         if !done {
             return Ok(Begun::More { instance, notes, chunk: Chunk { lead: head.into(), bytes: part.into() } });
         }

@@ -108,6 +108,11 @@ impl HostState {
         &self.work
     }
 
+    /// The same, for an instance that takes its place.
+    pub(crate) fn shared_work(&self) -> Arc<Work> {
+        Arc::clone(&self.work)
+    }
+
     /// What the instance has logged so far; nothing where failures are not kept.
     pub(crate) fn heard(&self) -> &[Line] {
         &self.heard

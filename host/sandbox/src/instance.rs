@@ -9,13 +9,14 @@ use arrow::array::RecordBatch;
 use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;
+use yearbook_domain::weight::CELL_BYTES;
 
 use crate::bindings::EncoderPlugin;
 use crate::bindings::exports::yearbook::plugin::encoder as wire;
 use crate::capsule::{CallName, Capsule, Line};
 use crate::convert::{Converter, WireSchema};
 use crate::description::{OptionValue, Value};
-use crate::encoder::{Encoder, Notes, concat};
+use crate::encoder::{Encoder, Notes};
 use crate::failure::{EncodeError, Trap};
 use crate::host::HostState;
 use crate::tally::Work;
@@ -24,8 +25,11 @@ use crate::words::clean;
 /// Bytes that any call may return whatever its input: a header, a footer, a page held back.
 const FREE_OUTPUT_BYTES: usize = 1 << 20;
 
-/// What a text format writes for a cell besides the cell's bytes and the column's name.
-const CELL_BYTES: usize = 16;
+/// A part that failed, and what the guest might have given out before it.
+pub(crate) struct UnmadePart {
+    pub(crate) error: EncodeError,
+    allowance: usize,
+}
 
 /// A fresh instance with its response begun.
 pub(crate) struct Instance {
@@ -102,26 +106,45 @@ impl Instance {
         Ok(head)
     }
 
-    /// What batches become, joined.
-    pub(crate) fn join(&mut self, part: &[RecordBatch]) -> Result<wire::Piece, EncodeError> {
-        self.part(&concat(part).map_err(|error| EncodeError::Host(error.to_string()))?)
-    }
-
     /// What a batch becomes.
     pub(crate) fn part(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
+        self.try_part(batch).map_err(|unmade| self.give_up(unmade))
+    }
+
+    /// What a batch becomes. A failure is not kept yet: [`Instance::give_up`] does that, unless there is another way.
+    pub(crate) fn try_part(&mut self, batch: &RecordBatch) -> Result<wire::Piece, UnmadePart> {
+        let allowance = self.allowance;
+        self.made(batch).map_err(|error| UnmadePart { error, allowance })
+    }
+
+    /// Keeps the failure of a part.
+    pub(crate) fn give_up(&mut self, UnmadePart { error, allowance }: UnmadePart) -> EncodeError {
+        // Rows that never reached the guest.
+        if matches!(error, EncodeError::Host(_)) { error } else { self.failed(CallName::Part, allowance, error) }
+    }
+
+    /// A fresh instance in the place of this one, which is spent, with the same response begun.
+    pub(crate) fn renew(self, encoder: &Encoder, schema: &arrow::datatypes::Schema, options: &[OptionValue]) -> Result<Self, EncodeError> {
+        let Self { store, _permit: permit, .. } = self;
+        let work = store.data().shared_work();
+        // Its memory first: two of them at once would be more than was admitted.
+        drop(store);
+        Self::open(encoder, permit, work, schema, options)
+    }
+
+    fn made(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
         let crossing = self.converter.convert(batch).map_err(|error| EncodeError::Host(error.to_string()))?;
         if let Some(capsule) = &mut self.capsule {
             // Its columns are shared, not copied.
             capsule.batch = Some(batch.clone());
         }
-        let allowance = self.allowance;
         self.store.data().work().given(batch.num_rows(), crossing.bytes());
         let weight = crossing.bytes().saturating_add(crossing.cells.saturating_mul(self.name_bytes + CELL_BYTES));
         self.allowance = self.allowance.saturating_add(weight.saturating_mul(self.amplification));
         let encoding = self.encoding;
         let made =
             crossing.borrow(|rows| self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_part(store, encoding, rows)));
-        let made = made.and_then(|piece: wire::Piece| self.noted(piece)).map_err(|error| self.failed(CallName::Part, allowance, error))?;
+        let made = made.and_then(|piece: wire::Piece| self.noted(piece))?;
         if let Some(capsule) = &mut self.capsule {
             capsule.about.before.parts += 1;
         }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use yearbook_domain::weight::CALL_OUTPUT_BYTES;
 
 /// What a guest may use. Changing `stack_bytes`, `instances`, `memory_bytes`, `total_memory_bytes` or `table_elements`
 /// takes effect when the engine is made, that is at start-up.
@@ -23,7 +24,9 @@ pub struct Limits {
     /// Wall-clock ceiling of one call, milliseconds. Default 30,000: on a busy machine a descheduled
     /// guest is not at fault, but a request cannot wait for ever.
     pub wall_ms_per_call: u64,
-    /// Bytes that one call may return. Default 64 MiB: a 4 MB batch as JSON is under 20 MB.
+    /// Bytes that one call may return. Default 64 MiB ([`CALL_OUTPUT_BYTES`]): sixteen times the weight of a batch. A batch that
+    /// exceeds it all the same is given in halves. A row that is published weighs half of the default at most, so with less than the
+    /// default some rows may not be served.
     pub output_bytes_per_call: usize,
     /// Bytes out per byte in, where a cell counts as its bytes, its column's name and 16 more, since
     /// that is what a row-wise text format writes for it. Default 8: JSON escapes grow a byte to six.
@@ -75,7 +78,7 @@ impl Default for Limits {
             stack_bytes: 1 << 20,
             cpu_ms_per_call: 2_000,
             wall_ms_per_call: 30_000,
-            output_bytes_per_call: 64 << 20,
+            output_bytes_per_call: CALL_OUTPUT_BYTES,
             amplification: 8,
             note_bytes: 16 << 20,
             instances: 512,

@@ -17,6 +17,8 @@ pub(crate) enum Error {
     NoSuchRoute,
     /// 405.
     MethodNotAllowed,
+    /// 412: `If-Match` or `If-Unmodified-Since` is false.
+    PreconditionFailed,
     /// 414.
     AddressTooLong {
         /// `server.uri_bytes`.

@@ -27,7 +27,7 @@ pub struct Draft {
     pub name: DatasetName,
     /// Its grouping.
     pub namespace: Namespace,
-    /// The version; its file is in the store.
+    /// The version; its file is in the store. Where it is new, the commit says when it was created.
     pub snapshot: Snapshot,
     /// Whether the snapshot is the current one that was passed in, so that only `checked_at` moves.
     pub unchanged: bool,
@@ -77,6 +77,7 @@ pub async fn publish(
     let file = files.put(written, &std::env::temp_dir()).await?;
     let snapshot = Snapshot {
         id,
+        // Until it is committed.
         created_at: Millis::now(),
         rows: arranged.table.rows(),
         file,

@@ -14,6 +14,7 @@ pub(crate) mod convert;
 pub(crate) mod csv;
 pub(crate) mod distinct;
 pub(crate) mod header;
+pub(crate) mod heavy;
 pub(crate) mod order;
 pub(crate) mod percent;
 pub(crate) mod source;

@@ -11,8 +11,7 @@ use arrow::ipc::reader::StreamReader;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-use yearbook_catalog::{DatabaseSettings, Publication, Retention, Store};
-use yearbook_domain::Millis;
+use yearbook_catalog::{Committed, DatabaseSettings, Publication, Retention, Store};
 use yearbook_platform::Declarations;
 use yearbook_snapshot::{Files, Package, Silent, StoreSettings};
 use yearbook_workers::Workers;
@@ -35,7 +34,6 @@ pub(crate) struct Publisher {
     files: Files,
     workers: Arc<Workers>,
     versions: Arc<Versions>,
-    current: Option<yearbook_domain::Snapshot>,
 }
 
 impl Publisher {
@@ -44,7 +42,7 @@ impl Publisher {
         let store = yearbook_catalog::open(database, &DatabaseSettings::default()).await.unwrap();
         let files = Files::open_with(storage, &StoreSettings::default(), variables).unwrap();
         let files = files.declaring(Arc::new(Declarations(Arc::clone(&store))));
-        Self { store, files, workers: Workers::new(1), versions, current: None }
+        Self { store, files, workers: Workers::new(1), versions }
     }
 
     /// Publishes the next version. Fails where the store does; nothing of it is seen then.
@@ -54,7 +52,8 @@ impl Publisher {
         std::fs::write(folder.path().join("data.csv"), csv(version, ROWS)).unwrap();
         std::fs::write(folder.path().join("datapackage.json"), descriptor().to_string()).unwrap();
         let package = Package::open(&folder.path().join("datapackage.json")).unwrap();
-        let publishing = yearbook_snapshot::publish(&self.files, &self.workers, &package, self.current.as_ref(), &Silent);
+        let current = self.store.current(package.name()).await.map_err(|error| error.to_string())?;
+        let publishing = yearbook_snapshot::publish(&self.files, &self.workers, &package, current.as_ref(), &Silent);
         let draft = Box::pin(publishing).await.map_err(|error| error.to_string())?;
         // Before anybody can be served it.
         self.versions.by_snapshot.lock().unwrap().insert(draft.snapshot.id.clone(), version);
@@ -62,11 +61,12 @@ impl Publisher {
             name: draft.name,
             namespace: draft.namespace,
             snapshot: draft.snapshot,
-            checked_at: Millis::now(),
+            predecessor: current.map(|current| current.id),
             changes: draft.changes,
+            at: None,
         };
-        self.store.commit(&publication, Retention::default()).await.map_err(|error| error.to_string())?;
-        self.current = Some(publication.snapshot);
+        let committed = self.store.commit(&publication, Retention::default()).await.map_err(|error| error.to_string())?;
+        assert_ne!(committed, Committed::Conflict, "nobody else publishes it");
         self.versions.newest.store(version, Ordering::SeqCst);
         Ok(version)
     }

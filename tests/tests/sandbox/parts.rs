@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use arrow::array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::Int32Type;
-use yearbook_sandbox::{Batches, EncodeError, Encoded, Encoder, Limits};
+use bytes::Bytes;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use yearbook_sandbox::{Batches, EncodeError, Encoded, Encoder, Limits, Trap};
 use yearbook_tests::components::encoder;
 
 use super::{batch, collect, evil, limits, source, text};
@@ -63,6 +65,49 @@ async fn an_instance_for_each_part_makes_what_one_makes_where_a_separator_promis
     let liar = encoder("evil", limits());
     let [one, apart] = [false, true].map(|apart| liar.trial(&schema, &[text("attack", "remember")], &batches[..3], apart).unwrap());
     assert_eq!((one.parts.concat(), apart.parts.concat()), (b"part 1 part 2 part 3 ".to_vec(), b"part 1 part 1 part 1 ".to_vec()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_that_is_too_long_for_a_call_is_made_in_halves_once() {
+    let batches = uneven();
+    let large = batches.iter().max_by_key(|batch| batch.num_rows()).unwrap().clone();
+    for format in ["json", "csv", "arrow", "parquet"] {
+        let one = std::slice::from_ref(&large);
+        let whole = encode(&encoder(format, Limits::default()), one).await;
+        let within = |output_bytes_per_call| encoder(format, Limits { output_bytes_per_call, ..Limits::default() });
+        let halved = encode(&within(whole.len() * 3 / 4), one).await;
+        // Rows of text stand one after the other; columns are a batch, or a row group, for each half.
+        assert_eq!(halved == whole, ["json", "csv"].contains(&format), "{format}");
+        let halves = [large.slice(0, large.num_rows() / 2), large.slice(large.num_rows() / 2, large.num_rows().div_ceil(2))];
+        if format == "arrow" {
+            assert!(halved == encode(&encoder(format, Limits::default()), &halves).await, "as if it had been two parts");
+        }
+        if format == "parquet" {
+            let read = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(halved.clone())).unwrap();
+            let groups: Vec<i64> = read.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
+            assert_eq!(groups, halves.map(|half| i64::try_from(half.num_rows()).unwrap()));
+        }
+        assert!(halved == encode(&within(whole.len() * 2 / 3), one).await, "{format}: the limit does not show in the bytes");
+        let all = one.iter().cloned().map(Ok).collect();
+        let failed = within(whole.len() / 8).encode(large.schema(), &[], source(all)).await.err();
+        assert!(matches!(&failed, Some(EncodeError::Trapped { trap: Trap::Output(_), .. })), "{format}: once alone: {failed:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn parts_in_halves_stay_in_order_whichever_instances_make_them() {
+    let batches = uneven();
+    for format in ["json", "csv"] {
+        let encoder_of = |output_bytes_per_call| encoder(format, Limits { output_bytes_per_call, parallel_parts: 4, ..Limits::default() });
+        let usual = encoder_of(Limits::default().output_bytes_per_call);
+        let longest = usual.trial(&batches[0].schema(), &[], &batches, false).unwrap().parts.iter().map(Vec::len).max().unwrap();
+        let expected = encode(&usual, &batches).await;
+        let tight = encoder_of(longest * 3 / 5);
+        for _ in 0..3 {
+            assert!(encode(&tight, &batches).await == expected, "{format}");
+        }
+        assert_eq!(tight.free_instances(), usual.free_instances(), "{format}: every place was given back");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -41,8 +41,8 @@ impl Catalogue {
         if dry_run { self.undone(doing, session, outcome).await } else { self.done(doing, session, outcome).await }
     }
 
-    /// What `outcome` holds, without doing it.
-    async fn undone<T>(&self, doing: &'static str, session: Session, outcome: Result<T, sqlx::Error>) -> Result<T, Failure> {
+    /// Returns what `outcome` holds and rolls the transaction back.
+    pub(super) async fn undone<T>(&self, doing: &'static str, session: Session, outcome: Result<T, sqlx::Error>) -> Result<T, Failure> {
         if outcome.is_err() {
             return self.done(doing, session, outcome).await;
         }

@@ -10,7 +10,7 @@ use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, commit, name, publication, sn
 use crate::{Publication, Retention, Standing, Store};
 
 /// A publisher that found `from` to be current.
-fn following(from: &str, to: &str, at: i64) -> Publication {
+pub(super) fn following(from: &str, to: &str, at: i64) -> Publication {
     let changes = ChangeSet {
         from: from.to_owned(),
         to: to.to_owned(),
@@ -49,8 +49,8 @@ pub(crate) async fn a_gap_begins_the_history_anew(place: Place) {
     let store = place.host().await;
     commit(&*store, &publication("cpi", "a", TODAY), Retention::default()).await.unwrap();
     commit(&*store, &following("a", "b", TODAY + 1), Retention::default()).await.unwrap();
-    // Compared with what was no longer current.
-    commit(&*store, &following("a", "c", TODAY + 2), Retention::default()).await.unwrap();
+    // What it was compared with could not be read.
+    commit(&*store, &publication("cpi", "c", TODAY + 2), Retention::default()).await.unwrap();
     assert_eq!(history(&*store).await, [""; 0]);
     commit(&*store, &following("c", "d", TODAY + 3), Retention::default()).await.unwrap();
     assert_eq!(history(&*store).await, ["c>d"]);

@@ -30,7 +30,7 @@ pub(crate) async fn a_snapshot_comes_back_as_it_went_in(place: Place) {
         let datasets = reader.datasets().await.unwrap();
         let found = datasets.iter().find(|found| found.name == name(dataset)).unwrap();
         assert_eq!(*found.current, snapshot);
-        assert_eq!((&found.namespace, found.checked_at), (&publication.namespace, publication.checked_at));
+        assert_eq!((&found.namespace, Some(found.checked_at)), (&publication.namespace, publication.at));
         assert_eq!(found.snapshots.len(), 1);
         let summary = &found.snapshots[0];
         assert_eq!((&summary.id, summary.created_at, summary.rows), (&snapshot.id, snapshot.created_at, snapshot.rows));
@@ -100,6 +100,8 @@ pub(crate) async fn the_newest_commit_is_current(place: Place) {
     publish(&*store, "cpi", "second", TODAY - HOUR).await;
     assert_eq!(history(&*store).await, ["first", "second"]);
     assert_eq!(store.datasets().await.unwrap()[0].current.id, "second");
+    let second = store.snapshot(&name("cpi"), "second").await.unwrap().unwrap();
+    assert_eq!(second.created_at, Millis(TODAY + 1_000), "later all the same");
     assert_eq!(store.snapshot(&name("cpi"), "first").await.unwrap(), Some(snapshot("first", TODAY)));
 }
 
@@ -152,6 +154,7 @@ pub(crate) async fn a_retired_dataset_is_gone_until_published_again_contract_4(p
     let names: Vec<String> = store.datasets().await.unwrap().iter().map(|dataset| dataset.name.to_string()).collect();
     assert_eq!(names, ["rent"]);
     assert_eq!(store.referenced_files().await.unwrap().len(), 2, "what comes back needs its file");
+    assert_eq!(store.current(&name("cpi")).await.unwrap().unwrap().id, "one", "what comes back is compared with it");
 
     let again = publication("cpi", "one", TODAY + DAY);
     assert_eq!(commit(&*store, &again, Retention::default()).await.unwrap(), Committed::Unchanged);
@@ -263,6 +266,9 @@ pub(crate) async fn concurrent_publishers_leave_one_whole_history(place: Place) 
     let mut ids = history(&*hosts[0]).await;
     // All are younger than a day.
     assert_eq!(ids.len(), 20);
+    let dataset = hosts[1].dataset(&name("cpi")).await.unwrap().unwrap();
+    let seconds: Vec<i64> = dataset.snapshots.iter().map(|summary| summary.created_at.0 / 1_000).collect();
+    assert!(seconds.is_sorted_by(|one, next| one < next), "{seconds:?}");
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), 20);

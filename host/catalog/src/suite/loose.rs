@@ -9,7 +9,7 @@ use yearbook_domain::{Millis, Stored};
 use super::Place;
 use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, commit, name, publication, publish, register, snapshot};
 use super::releases::release;
-use crate::{Condemned, Declared, Failure, ReleaseChange, ReleaseState, Retention, Standing, Store};
+use crate::{Committed, Condemned, Declared, Failure, Publication, ReleaseChange, ReleaseState, Retention, Standing, Store};
 
 const ANY: usize = 100;
 
@@ -50,7 +50,8 @@ pub(crate) async fn what_nobody_declared_is_not_named(place: Place) {
     assert!(
         store.declare(&file("b")).await.unwrap() == Declared::Yes && names(&condemn(&*store, &[file("b")], Millis(0)).await.due).is_empty()
     );
-    store.commit(&publication("cpi", "b", TODAY + 1), Retention::default()).await.unwrap();
+    let second = Publication { predecessor: Some("a".to_owned()), ..publication("cpi", "b", TODAY + 1) };
+    assert_eq!(store.commit(&second, Retention::default()).await.unwrap(), Committed::New);
 }
 
 pub(crate) async fn what_is_loose_for_long_is_removed_once_and_what_is_named_never(place: Place) {

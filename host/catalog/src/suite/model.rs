@@ -11,7 +11,7 @@ use yearbook_domain::{Millis, Stored};
 use super::Place;
 use super::fixtures::{DAY, FORGETFUL, TODAY, publication, snapshot};
 use super::releases::release;
-use crate::{Condemned, Declared, Failure, ReleaseChange, ReleaseState, Store};
+use crate::{Condemned, Declared, Failure, Publication, ReleaseChange, ReleaseState, Store};
 
 const STEPS: u32 = 1_500;
 /// Contents that publishers and the installer choose from: few, so that they meet.
@@ -106,6 +106,8 @@ impl World {
         let dataset = ["cpi", "rent"][usize::try_from(self.below(2)).unwrap()];
         // A month ago each, so that `FORGETFUL` keeps two of them.
         let publication = publication(dataset, &id(writer.content), TODAY - 40 * DAY);
+        let predecessor = writer.store.current(&publication.name).await?.map(|current| current.id);
+        let publication = Publication { predecessor, ..publication };
         writer.store.commit(&publication, FORGETFUL).await.map(drop)
     }
 

@@ -95,6 +95,9 @@ impl Store for Probe {
     async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, Failure> {
         self.asked()?.dataset(name).await
     }
+    async fn current(&self, dataset: &DatasetName) -> Result<Option<Snapshot>, Failure> {
+        self.asked()?.current(dataset).await
+    }
     async fn snapshot(&self, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, Failure> {
         self.asked()?.snapshot(dataset, id).await
     }

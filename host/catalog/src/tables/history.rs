@@ -1,6 +1,7 @@
 //! Datasets, their snapshots and the tombstones of dropped ones, within a transaction.
 
 use crate::sql::Connection;
+use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile};
 
 use super::{changes, loose};
@@ -44,7 +45,17 @@ async fn datasets(connection: &mut Connection<'_>) -> Result<Vec<Dataset>, sqlx:
 }
 
 pub(crate) async fn snapshot(connection: &mut Connection<'_>, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, sqlx::Error> {
-    let found: Option<SnapshotRow> = connection.query(statements::SNAPSHOT).bind(dataset.as_str()).bind(id).optional().await?;
+    let found = connection.query(statements::SNAPSHOT).bind(dataset.as_str()).bind(id).optional().await?;
+    whole_snapshot(connection, found).await
+}
+
+/// The newest snapshot of a dataset, retired or not.
+pub(crate) async fn current(connection: &mut Connection<'_>, dataset: &DatasetName) -> Result<Option<Snapshot>, sqlx::Error> {
+    let found = connection.query(statements::CURRENT_SNAPSHOT).bind(dataset.as_str()).optional().await?;
+    whole_snapshot(connection, found).await
+}
+
+async fn whole_snapshot(connection: &mut Connection<'_>, found: Option<SnapshotRow>) -> Result<Option<Snapshot>, sqlx::Error> {
     let Some(row) = found else { return Ok(None) };
     let columns = connection.query(statements::COLUMNS).bind(row.number).all().await?;
     row.with_columns(columns).map(Some)
@@ -66,22 +77,24 @@ pub(crate) async fn commit(
     retention: Retention,
     declarer: &str,
 ) -> Result<Committed, sqlx::Error> {
-    let Publication { name, namespace, checked_at, .. } = publication;
-    connection.query(statements::PUT_DATASET).bind(name.as_str()).bind(namespace.as_str()).bind(checked_at.0).execute().await?;
-    let committed = put(connection, publication, retention, declarer).await?;
+    let Publication { name, namespace, .. } = publication;
+    connection.query(statements::PUT_DATASET).bind(name.as_str()).bind(namespace.as_str()).execute().await?;
+    let Some((committed, at)) = put(connection, publication, retention, declarer).await? else { return Ok(Committed::Conflict) };
+    connection.query(statements::CHECKED).bind(name.as_str()).bind(at.0).execute().await?;
     // Last, since it is the one row that all who publish have to pass, one after the other until each has committed.
     connection.query(statements::MOVE_REVISION).execute().await?;
     Ok(committed)
 }
 
-/// Makes the snapshot the current one of its dataset, whose row is locked.
+/// Makes the snapshot the current one of its dataset, whose row is locked, and says when; none when another one than that which it was
+/// compared with is current.
 async fn put(
     connection: &mut Connection<'_>,
     publication: &Publication,
     retention: Retention,
     declarer: &str,
-) -> Result<Committed, sqlx::Error> {
-    let Publication { name, snapshot, checked_at, changes, .. } = publication;
+) -> Result<Option<(Committed, Millis)>, sqlx::Error> {
+    let Publication { name, snapshot, predecessor, changes, .. } = publication;
     let current: Option<(i64, String, String, i64)> = connection.query(statements::CURRENT).bind(name.as_str()).optional().await?;
     if let Some((number, id, file, created_at)) = &current
         && *id == snapshot.id
@@ -95,19 +108,41 @@ async fn put(
             connection.query(statements::RENUMBER_CHANGES).bind(number).bind(renumbered).execute().await?;
             loose::let_go(connection, &[before]).await?;
         }
-        return Ok(Committed::Unchanged);
+        let now = time_of(connection, publication).await?;
+        return Ok(Some((Committed::Unchanged, now)));
+    }
+    if current.as_ref().map(|(_, id, ..)| id) != predecessor.as_ref() {
+        return Ok(None);
     }
     loose::claim(connection, &Stored::snapshot(&snapshot.file.sha256), declarer).await?;
-    let number = insert(connection, name, snapshot).await?;
-    // Another publisher may have been faster: then nobody compared the two, and the history begins anew.
-    if let (Some((before, id, ..)), Some(changes)) = (current, changes)
-        && id == changes.from
-    {
+    let changes = changes.as_ref().filter(|changes| Some(&changes.from) == predecessor.as_ref());
+    if let Some(changes) = changes {
         loose::claim(connection, &Stored::snapshot(&changes.file.sha256), declarer).await?;
-        changes::insert(connection, name, before, number, changes).await?;
     }
-    drop_old(connection, name, retention, *checked_at).await?;
-    Ok(Committed::New)
+    // After everything that may have to wait for others: nobody can have been served another snapshot since then.
+    let (latest,): (Option<i64>,) = connection.query(statements::LATEST).bind(name.as_str()).one().await?;
+    let created_at = later_than(latest.map(Millis), time_of(connection, publication).await?);
+    let number = insert(connection, name, &Snapshot { created_at, ..snapshot.clone() }).await?;
+    if let (Some((before, ..)), Some(changes)) = (current, changes) {
+        changes::insert(connection, name, before, number, &ChangeSet { committed_at: created_at, ..changes.clone() }).await?;
+    }
+    drop_old(connection, name, retention, created_at).await?;
+    Ok(Some((Committed::New, created_at)))
+}
+
+/// When a publication is committed.
+async fn time_of(connection: &mut Connection<'_>, publication: &Publication) -> Result<Millis, sqlx::Error> {
+    match publication.at {
+        Some(at) => Ok(at),
+        None => loose::clock(connection).await,
+    }
+}
+
+/// `now`, or the first instant that HTTP can tell from `latest`: its dates have whole seconds.
+fn later_than(latest: Option<Millis>, now: Millis) -> Millis {
+    const SECOND: i64 = 1000;
+    let Some(latest) = latest else { return now };
+    now.max(Millis((latest.0.div_euclid(SECOND) + 1).saturating_mul(SECOND)))
 }
 
 /// What is no longer kept now of each dataset, retired ones included; those of which all is kept are left out.
@@ -143,7 +178,8 @@ pub(crate) async fn retain(
     Ok(dropped)
 }
 
-pub(crate) async fn retire(connection: &mut Connection<'_>, dataset: &DatasetName, at: Millis) -> Result<bool, sqlx::Error> {
+pub(crate) async fn retire(connection: &mut Connection<'_>, dataset: &DatasetName) -> Result<bool, sqlx::Error> {
+    let at = loose::clock(connection).await?;
     let done = connection.query(statements::RETIRE).bind(dataset.as_str()).bind(at.0).execute().await?;
     if done == 0 {
         return Ok(false);

@@ -6,13 +6,9 @@ mod refusal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use serde::Serialize;
-use yearbook_catalog::{Committed, Publication, Store};
-use yearbook_domain::Millis;
-use yearbook_platform::Declarations;
-use yearbook_snapshot::{Files, Package, publish};
-use yearbook_workers::Workers;
+use yearbook_platform::{PublishFailure, Publisher};
+use yearbook_snapshot::Package;
 
 use crate::context::Context;
 use crate::output::PublishProgress;
@@ -32,11 +28,10 @@ struct Published {
 /// publishing all of them again changes nothing about it.
 pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
-    let files = context.files()?.declaring(Arc::new(Declarations(Arc::clone(&store))));
-    let workers = context.workers();
+    let publisher = Publisher::new(Arc::clone(&store), &context.files()?, context.workers(), context.settings.retention());
     let mut done: Vec<Published> = Vec::new();
     for path in paths {
-        match one(context, &*store, &files, &workers, path).await {
+        match one(context, &publisher, path).await {
             Ok(published) => {
                 context.output.result(&published, || line(&published))?;
                 done.push(published);
@@ -52,31 +47,22 @@ pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<
     Ok(())
 }
 
-async fn one(context: &Context, store: &dyn Store, files: &Files, workers: &Arc<Workers>, path: &Path) -> anyhow::Result<Published> {
+async fn one(context: &Context, publisher: &Publisher, path: &Path) -> anyhow::Result<Published> {
     let package = Package::open(path)?;
     let progress = PublishProgress::new(context.output, package.name().as_str());
-    let current = store.dataset(package.name()).await.context("cannot read what is published")?.map(|dataset| dataset.current);
-    let draft = publish(files, workers, &package, current.as_deref(), &progress).await?;
+    let published = publisher.publish(&package, &progress).await;
     progress.finish();
-    let publication = Publication {
-        name: draft.name,
-        namespace: draft.namespace,
-        snapshot: draft.snapshot,
-        checked_at: Millis::now(),
-        changes: draft.changes,
-    };
-    let committed = store.commit(&publication, context.settings.retention()).await.with_context(|| {
-        format!("{} is stored but not committed, so nothing has changed for clients; publish it again", publication.name)
+    let yearbook_platform::Published { publication, unchanged } = published.map_err(|failure| match failure {
+        // Its faults are shown in a table.
+        PublishFailure::Package(error) => error.into(),
+        failure => anyhow::Error::from(failure),
     })?;
     Ok(Published {
         dataset: publication.name.to_string(),
         namespace: publication.namespace.to_string(),
         snapshot_id: publication.snapshot.id,
         rows: publication.snapshot.rows,
-        status: match committed {
-            Committed::New => "new",
-            Committed::Unchanged => "unchanged",
-        },
+        status: if unchanged { "unchanged" } else { "new" },
     })
 }
 

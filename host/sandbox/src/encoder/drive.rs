@@ -14,11 +14,11 @@ use futures::stream::{BoxStream, FuturesUnordered};
 use tokio::sync::mpsc::OwnedPermit;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::halves::Pieces;
 use super::hands::{Hand, Hands};
 use super::join::{Part, Parts};
 use super::sink::{Chunk, Sink, channel};
 use super::{Encoder, Notes};
-use crate::bindings::exports::yearbook::plugin::encoder::Piece;
 use crate::description::OptionValue;
 use crate::failure::{CutOff, EncodeError};
 use crate::instance::Instance;
@@ -50,13 +50,13 @@ enum End {
 /// Room for a part, and the part when it is made.
 struct Place {
     room: OwnedPermit<Chunk>,
-    piece: Option<Piece>,
+    pieces: Option<Pieces>,
 }
 
 /// A part, and the instance that is free again.
 struct Made {
     position: usize,
-    piece: Piece,
+    pieces: Pieces,
     instance: Box<Instance>,
     first: bool,
 }
@@ -143,16 +143,16 @@ impl Response {
     /// Begins a part.
     fn make(&mut self, hand: Hand, part: Part, room: OwnedPermit<Chunk>, account: Arc<Work>) {
         let position = self.left + self.places.len();
-        self.places.push_back(Place { room, piece: None });
+        self.places.push_back(Place { room, pieces: None });
         let (encoder, schema, options) = (Arc::clone(&self.encoder), Arc::clone(&self.schema), Arc::clone(&self.options));
         let opener = Arc::clone(&encoder);
         let work = move || {
-            let (mut instance, first) = match hand {
+            let (instance, first) = match hand {
                 Hand::Held { instance, first } => (instance, first),
                 Hand::New(permit) => (Box::new(Instance::open(&opener, permit, account, &schema, &options)?), false),
             };
-            let piece = instance.join(&part)?;
-            Ok(Made { position, piece, instance, first })
+            let (instance, pieces) = opener.pieces(instance, &part, &schema, &options, first)?;
+            Ok(Made { position, pieces, instance, first })
         };
         self.making.push(Box::pin(async move { encoder.on_worker(work).await }));
     }
@@ -161,20 +161,20 @@ impl Response {
     fn place(&mut self, made: Made) {
         self.hands.give_back(made.instance, made.first);
         if let Some(place) = self.places.get_mut(made.position - self.left) {
-            place.piece = Some(made.piece);
+            place.pieces = Some(made.pieces);
         }
         let separator = self.encoder.description.separator.as_ref();
-        while let Some(Place { room, piece }) = self.places.pop_front() {
-            let Some(piece) = piece else {
-                self.places.push_front(Place { room, piece });
+        while let Some(Place { room, pieces }) = self.places.pop_front() {
+            let Some(pieces) = pieces else {
+                self.places.push_front(Place { room, pieces });
                 break;
             };
             self.left += 1;
             let lead = separator.cloned().unwrap_or_default();
             self.notes.skip(lead.len());
-            self.notes.take(piece.bytes.len(), piece.note);
-            if !lead.is_empty() || !piece.bytes.is_empty() {
-                room.send(Chunk { lead: lead.into(), bytes: piece.bytes.into() });
+            let bytes = self.encoder.together(pieces, &mut self.notes);
+            if !lead.is_empty() || !bytes.is_empty() {
+                room.send(Chunk { lead: lead.into(), bytes: bytes.into() });
             }
         }
     }

@@ -11,6 +11,9 @@ pub(super) fn of(error: &Error, request_id: &str) -> String {
         Error::Refused(refusal) => refused(refusal),
         Error::NoSuchRoute => "There is no such address; the list of datasets is at /v1/datasets.".to_owned(),
         Error::MethodNotAllowed => "This address can only be read; use GET, HEAD or OPTIONS.".to_owned(),
+        Error::PreconditionFailed => {
+            "What there is now is not what If-Match or If-Unmodified-Since names; read it anew without that header.".to_owned()
+        }
         Error::AddressTooLong { limit } => format!("The address is longer than {limit} bytes; shorten its parameters."),
         Error::RangeNotSatisfiable { bytes } => {
             format!("The range lies outside of the file, which has {bytes} bytes; ask for bytes before its end.")

@@ -7,6 +7,7 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Serialize;
 
+use super::conditional::Preconditions;
 use super::{Tag, body, compress, conditional};
 use crate::error::Error;
 use crate::extract::coding::Coding;
@@ -51,23 +52,26 @@ impl Document {
         self.bytes.len()
     }
 
-    /// 304 when the client has this document already.
-    pub(crate) fn not_modified(&self, state: &AppState, asked: &HeaderMap, keeping: Keeping) -> Option<Response> {
-        let kept = !matches!(keeping, Keeping::Never) && conditional::not_modified(asked, &self.tag, None);
-        kept.then(|| {
-            let mut response = Response::new(body::unsaid());
-            *response.status_mut() = StatusCode::NOT_MODIFIED;
-            self.describe(response.headers_mut(), self.coding(state, asked), keeping);
-            response
-        })
+    /// 304 when the client has this document already. What is of the moment has no tag, and no conditions.
+    ///
+    /// # Errors
+    /// 412 when the client asks for another one than this.
+    pub(crate) fn not_modified(&self, state: &AppState, asked: &HeaderMap, keeping: Keeping) -> Result<Option<Response>, Error> {
+        if matches!(keeping, Keeping::Never) || conditional::evaluate(asked, &self.tag, None)? == Preconditions::Met {
+            return Ok(None);
+        }
+        let mut response = Response::new(body::unsaid());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        self.describe(response.headers_mut(), self.coding(state, asked), keeping);
+        Ok(Some(response))
     }
 
     /// 200, or 304 when the client has this document already.
     ///
     /// # Errors
-    /// [`Error::Broken`] when it cannot be compressed.
+    /// [`Error::Broken`] when it cannot be compressed, 412 as in [`Document::not_modified`].
     pub(crate) async fn respond(&self, state: &AppState, asked: &HeaderMap, keeping: Keeping) -> Result<Response, Error> {
-        if let Some(response) = self.not_modified(state, asked, keeping) {
+        if let Some(response) = self.not_modified(state, asked, keeping)? {
             return Ok(response);
         }
         let coding = self.coding(state, asked);

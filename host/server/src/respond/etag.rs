@@ -72,14 +72,24 @@ impl Tag {
         HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
     }
 
-    /// Whether `If-None-Match` has this tag, weak or strong, with any suffix, or `*`.
-    pub(crate) fn is_in(&self, list: &str) -> bool {
+    /// Whether a list of tags, as in `If-None-Match`, has this tag with any suffix, or is `*`.
+    pub(crate) fn is_in(&self, list: &str, comparison: Comparison) -> bool {
         list.split(',').map(str::trim).any(|item| {
-            let quoted = item.strip_prefix("W/").unwrap_or(item);
+            let weak = item.strip_prefix("W/").filter(|_| comparison == Comparison::Weak);
+            let quoted = weak.unwrap_or(item);
             let opaque = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
             item == "*" || opaque.is_some_and(|text| text.split('-').next() == Some(self.0.as_str()))
         })
     }
+}
+
+/// How tags are compared (RFC 9110, 8.8.3.2). All of ours are strong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    /// A weak tag matches nothing.
+    Strong,
+    /// A weak tag counts as a strong one.
+    Weak,
 }
 
 /// Two lower-case digits a byte.
@@ -134,10 +144,11 @@ mod tests {
     fn if_none_match_takes_lists_weak_tags_and_any_suffix_contract_3() {
         let tag = Tag("ab12".to_owned());
         for list in ["\"ab12\"", "W/\"ab12\"", "\"x\", \"ab12-gzip\"", "\"ab12-br\" , \"y\"", "*", " \"ab12-zstd-2\""] {
-            assert!(tag.is_in(list), "{list}");
+            assert!(tag.is_in(list, Comparison::Weak), "{list}");
+            assert_eq!(tag.is_in(list, Comparison::Strong), !list.starts_with("W/"), "{list}");
         }
         for list in ["", "ab12", "\"ab1\"", "\"ab123\"", "\"x-ab12\"", "\"*\"", "\"\"", "w/\"ab12\"", "\"ab12"] {
-            assert!(!tag.is_in(list), "{list}");
+            assert!(!tag.is_in(list, Comparison::Weak) && !tag.is_in(list, Comparison::Strong), "{list}");
         }
     }
 }

@@ -21,6 +21,7 @@ use crate::charge::charged;
 use crate::error::Error;
 use crate::extract::bulk_names;
 use crate::middleware::keyed::Keyed;
+use crate::respond::conditional::Preconditions;
 use crate::respond::{body, conditional};
 use crate::state::AppState;
 
@@ -38,7 +39,7 @@ pub(crate) async fn file(State(state): State<AppState>, keyed: Keyed, request: R
     let snapshot = snapshot(&state, &dataset, freshness).await?;
     let plan = bulk::plan(&dataset, snapshot, freshness, &keyed.caller, keyed.limits)?;
     let head = Head::new(&plan);
-    if conditional::not_modified(&parts.headers, head.tag(), Some(plan.snapshot.created_at)) {
+    if conditional::evaluate(&parts.headers, head.tag(), Some(plan.snapshot.created_at))? == Preconditions::NotModified {
         return Ok(head.not_modified());
     }
     // Ranges are a matter of GET alone (RFC 9110, 14.2).
@@ -48,8 +49,9 @@ pub(crate) async fn file(State(state): State<AppState>, keyed: Keyed, request: R
     let part = range::of(&parts.headers, &head, &dataset)?;
     let range = part.as_ref().map_or(0..plan.snapshot.file.bytes, |Part(range)| range.clone());
     charged(&state, &keyed, &parts.method, async {
-        // Ranges and `If-Range` are judged by our tags, which the store does not know.
+        // Ranges and conditions are judged by our tags and dates, which the store does not know; clients repeat them there.
         if !parts.headers.contains_key(RANGE)
+            && !conditional::is_guarded(&parts.headers)
             && let Some(link) = state.files.link(&plan.snapshot.file, head::PARQUET, head.disposition()).await?
         {
             return head.elsewhere(link);

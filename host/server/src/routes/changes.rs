@@ -19,6 +19,7 @@ use crate::charge::charged;
 use crate::error::Error;
 use crate::extract::Asked;
 use crate::middleware::keyed::Keyed;
+use crate::respond::conditional::Preconditions;
 use crate::respond::head::Head;
 use crate::respond::{body, conditional, rows};
 use crate::state::AppState;
@@ -51,7 +52,7 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     let start = since::place(&state, &dataset, &history, since).await?;
     let answer = Arc::new(answer(&state, &asked, &dataset, &history, start, keyed.limits));
     let head = head::of(&parts, &asked, &answer, &options);
-    if conditional::not_modified(&parts.headers, &head.tag, None) {
+    if conditional::evaluate(&parts.headers, &head.tag, None)? == Preconditions::NotModified {
         return Ok(head.not_modified());
     }
     if parts.method == Method::HEAD {
@@ -61,6 +62,10 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
         let first = made(&state, &keyed, &asked, &answer, &options, head).await;
         let again = async |asked: Asked| {
             let head = head::of(&parts, &asked, &answer, &options);
+            // Another release, another tag.
+            if conditional::evaluate(&parts.headers, &head.tag, None)? == Preconditions::NotModified {
+                return Ok(head.not_modified());
+            }
             made(&state, &keyed, &asked, &answer, &options, head).await
         };
         rows::or_before(&state, &asked, first, again).await

@@ -19,6 +19,7 @@ use crate::charge::charged;
 use crate::error::Error;
 use crate::extract::Asked;
 use crate::middleware::keyed::Keyed;
+use crate::respond::conditional::Preconditions;
 use crate::respond::head::Head;
 use crate::respond::{body, conditional, rows};
 use crate::state::AppState;
@@ -36,7 +37,8 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     let Judged { snapshot, first_row, options } = judge(&state, &asked, &dataset).instrument(span).await?;
     let plan = Arc::new(read::plan(&dataset, snapshot, &keyed.caller, keyed.limits, &asked.query, first_row)?);
     let head = head::of(&state, &parts, &asked, &plan, &options);
-    if conditional::not_modified(&parts.headers, &head.tag, Some(plan.snapshot.created_at)) {
+    let evaluate = |head: &Head| conditional::evaluate(&parts.headers, &head.tag, Some(plan.snapshot.created_at));
+    if evaluate(&head)? == Preconditions::NotModified {
         return Ok(head.not_modified());
     }
     if parts.method == Method::HEAD {
@@ -46,6 +48,10 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
         let first = Box::pin(answer(&state, &keyed, &parts, &asked, &plan, options.clone(), head)).await;
         let again = async |asked: Asked| {
             let head = head::of(&state, &parts, &asked, &plan, &options);
+            // Another release, another tag.
+            if evaluate(&head)? == Preconditions::NotModified {
+                return Ok(head.not_modified());
+            }
             Box::pin(answer(&state, &keyed, &parts, &asked, &plan, options.clone(), head)).await
         };
         rows::or_before(&state, &asked, first, again).await

@@ -42,7 +42,7 @@ pub(crate) async fn show(State(state): State<AppState>, keyed: Keyed, request: R
 
 async fn answer(state: &AppState, keyed: &Keyed, parts: &Parts, document: &Document) -> Result<Response, Error> {
     let headers = &parts.headers;
-    if let Some(response) = document.not_modified(state, headers, Keeping::Private) {
+    if let Some(response) = document.not_modified(state, headers, Keeping::Private)? {
         return Ok(response);
     }
     charged(state, keyed, &parts.method, document.respond(state, headers, Keeping::Private)).await

@@ -1,25 +1,25 @@
 //! Slicing: how many rows a batch has. A pure function of file and plan, because bytes of some formats depend on
 //! it and entity tags promise the same bytes (contract 3, `ETag`).
 
-use std::ops::Range;
-
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Int32Type};
+use yearbook_domain::weight;
 
 use crate::read::{Opened, Projection};
 
 /// Changes whenever the same plan on the same file would be sliced differently; part of every entity tag.
 /// [`super::StepLimits`] counts as slicing, and so do the values in a dictionary. 2: a few rows carry only the values
 /// that they use, which changes Parquet made of them. 3: columns say what they are for, which Arrow and Parquet pass on.
-/// 4: batches of half a mebibyte.
-pub const SLICING_VERSION: u32 = 4;
+/// 4: batches of half a mebibyte. 5: rows are weighed as text, and a batch may weigh 4 MiB.
+pub const SLICING_VERSION: u32 = 5;
 
 /// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it makes of it and what is
 /// taken out stay in a core's own cache together (decision 0156).
 const BATCH_BYTES: u64 = 512 << 10;
 
-/// Bytes of a batch at most, unless a single row is larger: what guards against a few huge rows among small ones.
-const BATCH_BYTES_MAX: usize = 4 << 20;
+/// Weight of a batch aimed at, by the averages of its row group: half of what it may be, so that rows a little above the average
+/// do not cut every batch once more.
+const WEIGHT: u64 = weight::BATCH_BYTES as u64 / 2;
 
 /// Rows of a batch at most.
 const BATCH_ROWS: u64 = 8192;
@@ -28,7 +28,8 @@ const BATCH_ROWS: u64 = 8192;
 pub(super) fn batch_rows(opened: &Opened, projection: &Projection, group: usize) -> usize {
     let rows = u64::try_from(opened.rows_of(group)).unwrap_or(u64::MAX).max(1);
     let bytes: u64 = projection.leaves.iter().map(|&leaf| decoded_bytes(opened, leaf, group, rows)).sum();
-    let rows = (BATCH_BYTES / (bytes / rows).max(1)).clamp(1, BATCH_ROWS);
+    let weight: u64 = projection.leaves.iter().map(|&leaf| mean_weight(opened, leaf, group, rows)).sum();
+    let rows = (BATCH_BYTES / (bytes / rows).max(1)).min(WEIGHT / weight.max(1)).clamp(1, BATCH_ROWS);
     usize::try_from(rows).unwrap_or(1)
 }
 
@@ -37,9 +38,7 @@ const SHORT_TEXT: u64 = 64;
 
 /// Bytes of a column chunk once decoded, as an encoder sees it: it spells out the values of a dictionary.
 fn decoded_bytes(opened: &Opened, leaf: usize, group: usize, rows: u64) -> u64 {
-    let chunk = opened.metadata.row_group(group).column(leaf);
-    // The text itself where the file tells; the encoded size otherwise, which repeated values make smaller.
-    let text = || u64::try_from(chunk.unencoded_byte_array_data_bytes().unwrap_or(chunk.uncompressed_size())).unwrap_or(0);
+    let text = || text_bytes(opened, leaf, group);
     match opened.output.schema().fields().get(leaf).map(|field| field.data_type()) {
         Some(DataType::Utf8) => text() + rows * 4,
         Some(DataType::Dictionary(..)) => text().saturating_sub(rows * SHORT_TEXT) + rows * 4,
@@ -48,74 +47,108 @@ fn decoded_bytes(opened: &Opened, leaf: usize, group: usize, rows: u64) -> u64 {
     }
 }
 
-/// `batch` in slices of [`BATCH_BYTES_MAX`], each of one row at least. Nothing is copied.
+/// Bytes of a column chunk's text: the text itself where the file tells; the encoded size otherwise, which repeated values make smaller.
+fn text_bytes(opened: &Opened, leaf: usize, group: usize) -> u64 {
+    let chunk = opened.metadata.row_group(group).column(leaf);
+    u64::try_from(chunk.unencoded_byte_array_data_bytes().unwrap_or(chunk.uncompressed_size())).unwrap_or(0)
+}
+
+/// Mean weight of a cell of a column chunk.
+fn mean_weight(opened: &Opened, leaf: usize, group: usize, rows: u64) -> u64 {
+    let Some(field) = opened.output.schema().fields().get(leaf) else { return 0 };
+    let value = match field.data_type() {
+        DataType::Utf8 | DataType::Dictionary(..) => text_bytes(opened, leaf, group).div_ceil(rows),
+        other => fixed_bytes(other) as u64,
+    };
+    (field.name().len() + weight::CELL_BYTES) as u64 + value
+}
+
+/// Bytes that a value takes at most, other than text.
+fn fixed_bytes(data_type: &DataType) -> usize {
+    if *data_type == DataType::Boolean { weight::BOOLEAN_BYTES } else { weight::NUMBER_BYTES }
+}
+
+/// `batch` in slices that weigh [`weight::BATCH_BYTES`] at most, each of one row at least. Nothing is copied.
 pub(super) fn slices(batch: RecordBatch) -> Vec<RecordBatch> {
-    if bytes(&batch, 0..batch.num_rows()) <= BATCH_BYTES_MAX {
+    if at_most(&batch) <= weight::BATCH_BYTES {
         return vec![batch];
     }
     let mut slices = Vec::new();
-    let mut start = 0;
-    while start < batch.num_rows() {
-        // The longest slice that fits: sizes grow with rows, so halving finds it.
-        let (mut fits, mut too_long) = (start + 1, batch.num_rows() + 1);
-        while fits + 1 < too_long {
-            let middle = fits.midpoint(too_long);
-            if bytes(&batch, start..middle) <= BATCH_BYTES_MAX { fits = middle } else { too_long = middle }
+    let (mut start, mut weight) = (0, 0);
+    for (row, of_row) in weights(&batch).into_iter().enumerate() {
+        if row > start && weight + of_row > weight::BATCH_BYTES {
+            slices.push(batch.slice(start, row - start));
+            (start, weight) = (row, 0);
         }
-        slices.push(batch.slice(start, fits - start));
-        start = fits;
+        weight += of_row;
     }
+    slices.push(batch.slice(start, batch.num_rows() - start));
     slices
 }
 
-/// Bytes that `rows` of `batch` take; dictionaries, being shared, are not counted.
-fn bytes(batch: &RecordBatch, rows: Range<usize>) -> usize {
-    let column = |column: &arrow::array::ArrayRef| match column.data_type() {
-        DataType::Utf8 => {
-            let offsets = column.as_string::<i32>().value_offsets();
-            let at = |row: usize| offsets.get(row).copied().unwrap_or(0);
-            usize::try_from(at(rows.end) - at(rows.start)).unwrap_or(0) + rows.len() * 4
+/// What `batch` weighs at most, without a look at its rows: the longest value of a dictionary counts for each. Where this is too
+/// much and its rows weigh less, it is not cut either.
+fn at_most(batch: &RecordBatch) -> usize {
+    let rows = batch.num_rows();
+    let values = batch.columns().iter().map(|column| match text(column) {
+        Some(Text::Plain(values)) => span(values),
+        Some(Text::Keyed(keyed)) => {
+            let values = keyed.values().as_string::<i32>();
+            let longest = values.value_offsets().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+            rows.saturating_mul(usize::try_from(longest).unwrap_or(0))
         }
-        DataType::Dictionary(..) => rows.len() * 4,
-        DataType::Boolean => rows.len().div_ceil(8),
-        _ => rows.len() * 8,
-    };
-    batch.columns().iter().map(column).sum()
+        None => rows * fixed_bytes(column.data_type()),
+    });
+    values.fold(rows * empty_row(batch), usize::saturating_add)
+}
+
+/// What each row weighs.
+fn weights(batch: &RecordBatch) -> Vec<usize> {
+    let fixed = batch.columns().iter().filter(|column| text(column).is_none()).map(|column| fixed_bytes(column.data_type()));
+    let mut weights = vec![empty_row(batch) + fixed.sum::<usize>(); batch.num_rows()];
+    for column in batch.columns() {
+        match text(column) {
+            Some(Text::Plain(values)) => {
+                for (weight, ends) in weights.iter_mut().zip(values.value_offsets().windows(2)) {
+                    *weight += usize::try_from(ends[1] - ends[0]).unwrap_or(0);
+                }
+            }
+            Some(Text::Keyed(keyed)) => {
+                let offsets = keyed.values().as_string::<i32>().value_offsets();
+                let length = |key: usize| offsets.get(key..key + 2).map_or(0, |ends| ends[1] - ends[0]);
+                for (weight, key) in weights.iter_mut().zip(keyed.keys_iter()) {
+                    *weight += key.map_or(0, |key| usize::try_from(length(key)).unwrap_or(0));
+                }
+            }
+            None => {}
+        }
+    }
+    weights
+}
+
+/// Weight of a row without its values.
+fn empty_row(batch: &RecordBatch) -> usize {
+    batch.schema_ref().fields().iter().map(|field| field.name().len() + weight::CELL_BYTES).sum()
+}
+
+/// A column of text; stored columns have no other dictionaries.
+enum Text<'a> {
+    Plain(&'a StringArray),
+    Keyed(&'a DictionaryArray<Int32Type>),
+}
+
+fn text(column: &ArrayRef) -> Option<Text<'_>> {
+    let plain = || column.as_string_opt().map(Text::Plain);
+    let keyed = || column.as_dictionary_opt().filter(|keyed| keyed.values().data_type() == &DataType::Utf8).map(Text::Keyed);
+    plain().or_else(keyed)
+}
+
+/// Bytes of all values together.
+fn span(values: &StringArray) -> usize {
+    let offsets = values.value_offsets();
+    let end = |offset: Option<&i32>| offset.copied().unwrap_or(0);
+    usize::try_from(end(offsets.last()) - end(offsets.first())).unwrap_or(0)
 }
 
 #[cfg(test)]
-mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-    use std::sync::Arc;
-
-    use arrow::array::{ArrayRef, Int64Array, StringArray};
-
-    use super::*;
-
-    fn batch(lengths: &[usize]) -> RecordBatch {
-        let texts = StringArray::from_iter_values(lengths.iter().map(|&length| "x".repeat(length)));
-        let numbers = Int64Array::from_iter_values((0..).take(lengths.len()));
-        RecordBatch::try_from_iter([("t", Arc::new(texts) as ArrayRef), ("n", Arc::new(numbers) as ArrayRef)]).unwrap()
-    }
-
-    fn check(lengths: &[usize], expected: &[usize]) {
-        let whole = batch(lengths);
-        let slices = slices(whole.clone());
-        assert_eq!(slices.iter().map(RecordBatch::num_rows).collect::<Vec<_>>(), expected);
-        assert_eq!(arrow::compute::concat_batches(whole.schema_ref(), &slices).unwrap(), whole);
-        for slice in &slices {
-            assert!(slice.num_rows() == 1 || bytes(slice, 0..slice.num_rows()) <= BATCH_BYTES_MAX);
-        }
-    }
-
-    #[test]
-    fn a_huge_row_travels_alone_among_small_ones() {
-        check(&[1, 2, 3], &[3]);
-        check(&[1, 5 << 20, 1, 1], &[1, 1, 2]);
-        check(&[5 << 20, 5 << 20], &[1, 1]);
-        check(&[3 << 20, 1 << 20, 1], &[1, 2]);
-        check(&[1 << 20; 9], &[3, 3, 3]);
-        check(&[], &[0]);
-    }
-}
+mod tests;

@@ -10,6 +10,7 @@ use yearbook_domain::{BoundingBox, Column, ColumnType, Role};
 use super::cell;
 use super::chunk::{Chunk, stored_type};
 use super::distinct::Distinct;
+use super::heavy::Scales;
 use super::percent;
 use crate::geometry::{self, Bounds};
 use crate::package::Package;
@@ -35,6 +36,7 @@ enum Rule {
 /// Checks chunks and keeps what the catalogue wants to know of the whole table.
 pub(crate) struct Checker {
     columns: Vec<(Column, Rule)>,
+    scales: Scales,
     /// One a text column.
     distinct: Vec<Option<Distinct>>,
     date_column: Option<usize>,
@@ -63,6 +65,7 @@ impl Checker {
         };
         Self {
             columns: package.columns.iter().map(|column| (column.clone(), rule(column))).collect(),
+            scales: Scales::new(package),
             distinct: package
                 .columns
                 .iter()
@@ -77,6 +80,7 @@ impl Checker {
     /// Checks one chunk.
     pub(crate) fn check(&mut self, chunk: &Chunk, faults: &mut Faults) {
         let first = chunk.first_row;
+        self.scales.check(chunk, faults);
         for (index, (array, (column, rule))) in chunk.batch.columns().iter().zip(&mut self.columns).enumerate() {
             if !column.nullable && array.null_count() > 0 {
                 for (position, row) in (0..array.len()).zip(first..) {

@@ -40,6 +40,16 @@ pub(crate) fn list() -> Vec<Attack> {
             "`amplification`",
         ),
         Attack::new(
+            "flood-halves",
+            "a part of 8 MiB, and of its halves too",
+            |name| {
+                let body = "(call $piece (call $room (i32.const 128)) (i32.const 8388608) (i32.const 0) (i32.const 0))";
+                Guest::named(name).does("part", body).build()
+            },
+            Ends::Broken(too_much.clone()),
+            "`output_bytes_per_call`; a part is halved once",
+        ),
+        Attack::new(
             "amplify-everywhere",
             "a mebibyte in every call, which any call may return whatever its input",
             |name| {

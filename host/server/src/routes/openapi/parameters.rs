@@ -70,6 +70,12 @@ pub(super) fn components(settings: &Settings, plugins: &Plugins) -> Value {
         ),
         "Range": header("Range", "One range of bytes, or a suffix.", "bytes=0-1023"),
         "If-Range": header("If-Range", "Send the range only if the file still has this tag.", "\"310413fcb9f65f52b329453883a6535f\""),
+        "If-Match": header("If-Match", "Answer 412 unless the tag is still this one.", "\"310413fcb9f65f52b329453883a6535f\""),
+        "If-Unmodified-Since": header(
+            "If-Unmodified-Since",
+            "Answer 412 if `Last-Modified` is later. Ignored beside `If-Match`.",
+            "Sun, 01 Nov 2026 00:00:00 GMT",
+        ),
         "If-None-Match": header("If-None-Match", "Answer 304 if the tag is still this one.", "\"310413fcb9f65f52b329453883a6535f\""),
         "If-Modified-Since": header(
             "If-Modified-Since",

@@ -13,6 +13,12 @@ const TAGGED: [&str; 1] = ["ETag"];
 /// Headers of one that may be compressed, too.
 const PACKED: [&str; 2] = ["ETag", "Content-Encoding"];
 
+/// Conditions on what has a tag.
+const CONDITIONS: [&str; 2] = ["If-Match", "If-None-Match"];
+
+/// Conditions on what has a date too.
+const DATED_CONDITIONS: [&str; 3] = ["If-Match", "If-Unmodified-Since", "If-None-Match"];
+
 /// Path items by path.
 pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
     let health = Operation::new(Kind::Health, "getHealth", "Is the process alive", "Asks nothing of anybody.").answers(
@@ -31,7 +37,8 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
     .answers(200, "Requests can be answered; `degraded` says that something is amiss.", &[], ready.clone())
     .answers(503, "Requests cannot be answered.", &["Retry-After"], ready);
     let list = Operation::new(Kind::Listing, "listDatasets", "List all datasets", "Sorted by name.")
-        .takes(&["If-None-Match", "Accept-Encoding"])
+        .takes(&CONDITIONS)
+        .takes(&["Accept-Encoding"])
         .answers(200, "The datasets.", &PACKED, Some(answers::datasets()))
         .answers(304, "Nothing changed since this tag.", &TAGGED, None);
     let show = Operation::new(
@@ -40,7 +47,9 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
         "Describe one dataset",
         "Its columns, credit, versions and size: look here before asking for rows.",
     )
-    .takes(&["name", "If-None-Match", "Accept-Encoding"])
+    .takes(&["name"])
+    .takes(&CONDITIONS)
+    .takes(&["Accept-Encoding"])
     .answers(200, "The dataset.", &PACKED, Some(answers::json_of("Dataset", &answers::dataset())))
     .answers(304, "Nothing changed since this tag.", &TAGGED, None);
     let credited = [&PACKED[..], &fields::CREDIT].concat();
@@ -51,7 +60,9 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
         "Newest first where there are dates; without geometry. Texts are cut at 1,000 characters, and the document at 64 KiB by leaving out \
          rows, then columns. Needs no key and charges nothing.",
     )
-    .takes(&["name", "If-None-Match", "Accept-Encoding"])
+    .takes(&["name"])
+    .takes(&CONDITIONS)
+    .takes(&["Accept-Encoding"])
     .answers(200, "Up to ten rows.", &credited, Some(answers::json_of("Preview", &answers::preview())))
     .answers(304, "Nothing changed since this tag.", &TAGGED, None);
     let me = Operation::new(Kind::Me, "getMe", "What the key may do", "Costs nothing.").answers(
@@ -94,7 +105,8 @@ fn data(id: &str, summary: &str, plugins: &Plugins) -> Operation {
     )
     .takes(&parameters::DATA)
     .takes_also(declared(plugins))
-    .takes(&["If-None-Match", "If-Modified-Since", "Accept", "Accept-Encoding"])
+    .takes(&DATED_CONDITIONS)
+    .takes(&["If-Modified-Since", "Accept", "Accept-Encoding"])
     .answers(200, "The rows.", &[&credited[..], &more, &["Content-Encoding"]].concat(), Some(answers::rows(plugins)))
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
@@ -111,7 +123,8 @@ fn changes(plugins: &Plugins) -> Operation {
     )
     .takes(&["name", "since", "changes_limit", "format", "geometry"])
     .takes_also(declared(plugins))
-    .takes(&["If-None-Match", "Accept", "Accept-Encoding"])
+    .takes(&CONDITIONS)
+    .takes(&["Accept", "Accept-Encoding"])
     .answers(200, "The changes.", &[&credited[..], &["Content-Disposition", "Content-Encoding"]].concat(), Some(answers::changes(plugins)))
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)
 }
@@ -133,7 +146,8 @@ fn bulk() -> Operation {
         "Download a whole dataset",
         "The stored Parquet file, never compressed on the way: whole, or one range of it, so that a download can go on where it stopped.",
     )
-    .takes(&["namespace", "name", "freshness", "Range", "If-Range", "If-None-Match", "If-Modified-Since"])
+    .takes(&["namespace", "name", "freshness", "Range", "If-Range", "If-Modified-Since"])
+    .takes(&DATED_CONDITIONS)
     .answers(200, "The whole file.", &credited, file())
     .answers(206, "The range.", &[&credited[..], &["Content-Range"]].concat(), file())
     .answers(304, "Nothing changed since this tag; not charged.", &credited, None)

@@ -48,6 +48,7 @@ fn knows(kind: Kind, error: &Error) -> bool {
         },
         // Not said of a route that is there.
         Error::NoSuchRoute => false,
+        Error::PreconditionFailed => named || kind == Kind::Listing,
         Error::RangeNotSatisfiable { .. } => kind == Kind::Bulk,
         // To clients it is one of our own.
         Error::PluginFailed => false,
@@ -86,6 +87,7 @@ fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
     ];
     let others = [
         Error::MethodNotAllowed,
+        Error::PreconditionFailed,
         Error::AddressTooLong { limit: settings.server.uri_bytes },
         Error::RangeNotSatisfiable { bytes: 123_456 },
         Error::HeadersTooLarge { limit: settings.server.header_bytes },
@@ -169,6 +171,7 @@ fn describe(kind: Kind, status: StatusCode) -> &'static str {
             "What changed since then is no longer known; `X-Service-Watermark` is the oldest that can be followed."
         }
         410 => "The pinned snapshot, or the one of the cursor, is not kept any more.",
+        412 => "`If-Match` or `If-Unmodified-Since` is false: there is another version now.",
         413 => "`limit=0` on a large or spatial dataset without an effective bound.",
         414 => "The address is too long.",
         416 => "The range lies outside of the file.",
@@ -197,8 +200,8 @@ mod tests {
         let plugins = Plugins::default();
         let statuses = |kind| of(kind, &plugins).into_iter().map(|(status, _)| status).collect::<Vec<_>>();
         assert_eq!(statuses(Kind::Health), ["405", "414", "431", "500", "503"]);
-        assert_eq!(statuses(Kind::Data), ["401", "404", "405", "406", "410", "413", "414", "422", "429", "431", "500", "503"]);
-        assert_eq!(statuses(Kind::Bulk), ["401", "402", "403", "404", "405", "414", "416", "422", "429", "431", "500", "503"]);
+        assert_eq!(statuses(Kind::Data), ["401", "404", "405", "406", "410", "412", "413", "414", "422", "429", "431", "500", "503"]);
+        assert_eq!(statuses(Kind::Bulk), ["401", "402", "403", "404", "405", "412", "414", "416", "422", "429", "431", "500", "503"]);
         assert!(!statuses(Kind::Preview).contains(&"401".to_owned()), "a preview needs no key");
     }
 

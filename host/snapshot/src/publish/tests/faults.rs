@@ -186,6 +186,20 @@ async fn a_faulty_cell_is_told_once_and_does_not_hide_others() {
 }
 
 #[tokio::test]
+async fn a_row_that_no_format_could_send_is_refused_with_row_and_column() {
+    let longest =
+        yearbook_domain::weight::ROW_BYTES - "sn".len() - 2 * yearbook_domain::weight::CELL_BYTES - yearbook_domain::weight::NUMBER_BYTES;
+    let rows = |length: usize| format!("a,1\n{},2\n", "x".repeat(length));
+    let found = faults(&["s:string", "n:integer"], &rows(longest + 1)).await;
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0].starts_with("row 2, column s: takes 33554375 of its row's 33554433 bytes as JSON; a row may take 33554432"),
+        "{found:?}"
+    );
+    Fixture::new(&["s:string", "n:integer"], &rows(longest)).publish().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_refused_table_leaves_nothing_in_the_store() {
     let fixture = Fixture::new(&["n:integer"], "x\n");
     fixture.faults().await;

@@ -1,0 +1,104 @@
+//! Publishing a package into a catalogue that others publish into too: what is committed is what was compared with the current
+//! snapshot, and where another publisher was faster it is compared again (decision 0195).
+
+use std::sync::Arc;
+
+use yearbook_catalog::{Committed, Failure, Publication, Retention, Store};
+use yearbook_domain::{DatasetName, Millis};
+use yearbook_snapshot::{Files, Package, Progress, PublishError};
+use yearbook_workers::Workers;
+
+use crate::Declarations;
+
+/// How often a package is compared before its publisher gives up: each time another publisher of the same dataset was faster.
+const TRIES: usize = 5;
+
+/// Publishes packages into one catalogue.
+pub struct Publisher {
+    store: Arc<dyn Store>,
+    files: Files,
+    workers: Arc<Workers>,
+    retention: Retention,
+    at: Option<Millis>,
+}
+
+/// A package that is published.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Published {
+    /// What was committed. Its snapshot's `created_at` is the catalogue's to say.
+    pub publication: Publication,
+    /// Whether the snapshot was current already.
+    pub unchanged: bool,
+}
+
+/// Why a package is not published.
+#[derive(Debug, thiserror::Error)]
+pub enum PublishFailure {
+    /// The package has faults, or could not be stored.
+    #[error(transparent)]
+    Package(#[from] PublishError),
+    /// The catalogue did not say what is current.
+    #[error("cannot read what is published")]
+    Current(#[source] Failure),
+    /// The catalogue failed at the last step.
+    #[error("{name} is stored but not committed, so nothing has changed for clients; publish it again")]
+    Uncommitted {
+        /// Which dataset.
+        name: DatasetName,
+        /// What the catalogue failed with.
+        source: Failure,
+    },
+    /// Others publish the same dataset again and again.
+    #[error("other publishers of {name} were faster {TRIES} times in a row; let one process publish it")]
+    Overtaken {
+        /// Which dataset.
+        name: DatasetName,
+    },
+}
+
+impl Publisher {
+    /// A publisher that declares what it stores and drops what `retention` no longer keeps.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, files: &Files, workers: Arc<Workers>, retention: Retention) -> Self {
+        let files = files.declaring(Arc::new(Declarations(Arc::clone(&store))));
+        Self { store, files, workers, retention, at: None }
+    }
+
+    /// The same for a history that is made elsewhere: see [`Publication::at`].
+    #[must_use]
+    pub fn at(self, at: Millis) -> Self {
+        Self { at: Some(at), ..self }
+    }
+
+    /// Checks, stores, compares and commits a package. Nothing is visible before the commit; dropping the future earlier leaves at most
+    /// files that nothing refers to.
+    ///
+    /// # Errors
+    /// [`PublishFailure`]; nothing has become visible, unless the catalogue failed at the last step and cannot say.
+    pub async fn publish(&self, package: &Package, progress: &dyn Progress) -> Result<Published, PublishFailure> {
+        let name = package.name();
+        for tries_left in (0..TRIES).rev() {
+            let current = self.store.current(name).await.map_err(PublishFailure::Current)?;
+            let draft = yearbook_snapshot::publish(&self.files, &self.workers, package, current.as_ref(), progress).await?;
+            let publication = Publication {
+                name: draft.name,
+                namespace: draft.namespace,
+                snapshot: draft.snapshot,
+                predecessor: current.map(|current| current.id),
+                changes: draft.changes,
+                at: self.at,
+            };
+            match self.store.commit(&publication, self.retention).await {
+                Ok(Committed::Conflict) => tracing::info!(%name, tries_left, "another publisher was faster: comparing again"),
+                // A file that was found unchanged may be gone by now where another publisher was faster.
+                Err(Failure::Swept(stored)) if tries_left > 0 => tracing::info!(%name, tries_left, %stored, "storing again"),
+                Ok(committed) => return Ok(Published { publication, unchanged: committed == Committed::Unchanged }),
+                Err(source) => return Err(PublishFailure::Uncommitted { name: name.clone(), source }),
+            }
+        }
+        Err(PublishFailure::Overtaken { name: name.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests;
