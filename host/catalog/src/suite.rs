@@ -61,6 +61,7 @@ macro_rules! every_rule {
             changes: a_history_of_changes_comes_back_in_order,
             changes: a_gap_begins_the_history_anew,
             changes: changes_outlive_a_snapshot_dropped_between_retained_ones,
+            changes: credits_that_an_older_binary_left_out_are_those_of_kept_snapshots,
             changes: a_file_written_anew_keeps_its_changes,
             loose: the_clock_is_the_present,
             loose: what_nobody_declared_is_not_named,

@@ -17,7 +17,7 @@ pub mod stored;
 pub mod time;
 
 pub use caller::Caller;
-pub use credit::Credit;
+pub use credit::{Credit, CreditLine};
 pub use cursor::Position;
 pub use dataset::{BoundingBox, Column, ColumnType, Dataset, Layout, Role, Snapshot, SnapshotSummary, StoredFile};
 pub use name::{DatasetName, Namespace};

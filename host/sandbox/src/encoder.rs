@@ -6,6 +6,7 @@ mod drive;
 mod hands;
 mod join;
 mod notes;
+mod opening;
 mod sink;
 
 use std::sync::Arc;
