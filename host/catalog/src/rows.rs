@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{BoundingBox, Column, Credit, CreditLine, Dataset, DatasetName, Millis, Namespace, Snapshot, SnapshotSummary, StoredFile};
+use yearbook_domain::{
+    BoundingBox, Column, Credit, CreditLine, Dataset, DatasetName, Millis, Namespace, Snapshot, SnapshotSummary, StoredFile,
+};
 
 use crate::words::Place;
 use crate::{KeyHash, KeyRecord, PluginRelease, ReleaseEvent, ReleaseId};

@@ -34,7 +34,8 @@ impl Generator for Airbyte {
 
     fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
         let incremental = options.boolean("incremental")?;
-        let yaml = serde_saphyr::to_string(&manifest::manifest(request, incremental)).map_err(|error| Error::Internal(error.to_string()))?;
+        let yaml =
+            serde_saphyr::to_string(&manifest::manifest(request, incremental)).map_err(|error| Error::Internal(error.to_string()))?;
         let warnings = warnings(request, incremental);
         let files = vec![
             File::text("manifest.yaml", "application/yaml", yaml),

@@ -35,8 +35,7 @@ impl<'a> Stream<'a> {
     /// Whether a later run asks only for what came since, as its owner chose: that misses revisions of older rows, so it is never the
     /// default. A spatial dataset is an edition of a map: it changes as a whole.
     pub(crate) fn is_incremental(&self) -> bool {
-        self.incremental
-            && self.dataset.date_column.is_some() && (self.dataset.geometry().is_none() || self.drops_geometry())
+        self.incremental && self.dataset.date_column.is_some() && (self.dataset.geometry().is_none() || self.drops_geometry())
     }
 
     /// The stream's configuration.

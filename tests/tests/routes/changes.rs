@@ -301,7 +301,9 @@ async fn rows_keep_the_credit_that_they_were_published_with_contract_4() {
         version(number).with("/yearbook/attribution_text", attribution.into()).with("/licenses/0/name", licence.into())
     };
     let mut ids = Vec::new();
-    for (number, attribution, licence) in [(0, "First", "CC-BY-4.0"), (1, "Second", "CC-BY-4.0"), (2, "Third", "CC0-1.0"), (2, "Fourth", "CC0-1.0")] {
+    for (number, attribution, licence) in
+        [(0, "First", "CC-BY-4.0"), (1, "Second", "CC-BY-4.0"), (2, "Third", "CC0-1.0"), (2, "Fourth", "CC0-1.0")]
+    {
         ids.push(app.publish(&credited(number, attribution, licence)).await);
     }
     let ask = async |query: &str| app.get(&format!("{PATH}?{query}")).key(&key).send().await;

@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use yearbook_domain::{CreditLine, StoredFile};
 use yearbook_domain::changes::ChangeSet;
+use yearbook_domain::{CreditLine, StoredFile};
 
 use super::Place;
 use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, commit, name, publication, snapshot};
