@@ -65,7 +65,7 @@ async fn what_is_long_or_a_stream_is_made_each_time() {
     for body in [b"long1", b"long2"] {
         assert_eq!(text(&kept.get(&tag, None, async || whole(body)).await.unwrap()), Some(&body[..]));
     }
-    let stream = async || Ok(Made { content: Content::Stream(Body::empty()), next: None });
+    let stream = async || Ok(Made { content: Content::Stream(Body::empty()), counts: RowCounts::default() });
     assert_eq!(text(&kept.get(&tag, Some(Coding::Zstd), stream).await.unwrap()), None);
     assert_eq!((kept.counts().hits, kept.counts().misses), (0, 3));
 }
