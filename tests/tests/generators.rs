@@ -82,9 +82,15 @@ async fn a_request_that_finds_the_memory_of_all_guests_used_up_waits_for_some_co
     let need = alone.tally().counts().memory_bytes;
     // Room for one of them and a half: whoever grows last finds none.
     let generator = evil(Limits { total_memory_bytes: need + need / 2, ..Limits::default() });
-    let all = (0..8).map(|_| generator.generate(request("flood")));
-    for made in futures::future::join_all(all).await {
-        assert!(matches!(made, Err(GenerateError::Output { .. })), "{made:?}");
+    // Whether two meet is the machine's affair, so there are several rounds.
+    for _ in 0..20 {
+        let all = (0..8).map(|_| generator.generate(request("flood")));
+        for made in futures::future::join_all(all).await {
+            assert!(matches!(made, Err(GenerateError::Output { .. })), "{made:?}");
+        }
+        if generator.tally().counts().outcome(Outcome::Host) > 0 {
+            break;
+        }
     }
     assert!(generator.tally().counts().outcome(Outcome::Host) > 0, "none of them ran out of memory");
     let small = evil(Limits { total_memory_bytes: need * 3 / 4, ..Limits::default() });

@@ -38,7 +38,7 @@ async fn rows_of_the_answer_and_of_the_selection_are_told_contract_3() {
     ];
     for (key, path, rows, total, told) in cases {
         for round in ["made", "from memory"] {
-            let get = app.get(&format!("/v1/datasets/{path}")).key(key).send().await;
+            let get = app.get(&format!("/v1/datasets/{path}")).key(key).header("origin", "https://page.example").send().await;
             assert_eq!(counts(&get), (rows.to_owned(), total.to_owned()), "{path} {round}");
             if get.header("content-type") == "application/json" && !rows.is_empty() {
                 assert_eq!(get.json().as_array().unwrap().len().to_string(), rows, "{path}");
