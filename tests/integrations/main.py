@@ -61,11 +61,11 @@ def main():
     first = meltano.check_first(tally, starter, unlimited, given.meltano, projects[0])
     synced = fivetran.check_first(tally, starter, unlimited, projects[1])
     tally.check("a new version is published meanwhile", lambda: service.run(given.publish))
-    if first:
-        meltano.check_second(tally, starter, unlimited, given.meltano, projects[0], first)
     if synced:
         fivetran.check_second(tally, starter, unlimited, projects[1], synced)
     tally.check("the dataset that changes does", lambda: revise(revisions.SECOND))
+    if first:
+        meltano.check_second(tally, starter, unlimited, given.meltano, projects[0], first)
     if loaded:
         loading.check_second(tally, starter, unlimited, given.loaders, pipeline)
     if read:

@@ -4,6 +4,7 @@ import json
 import os
 
 import jsonschema
+import revisions
 import service
 import yaml
 
@@ -14,16 +15,17 @@ CHANGED = "synthetic_nz_retail_quarterly"
 # Several pages at 1,000 rows each, a row key of three columns; wide; spatial without a date, several
 # pages of 500.
 LONG, WIDE, SPATIAL = "us_unemployment_by_industry", "us_macro_quarterly", "us_counties_unemployment"
-NAMES = [LONG, WIDE, CHANGED, SPATIAL]
+NAMES = [LONG, WIDE, CHANGED, SPATIAL, revisions.NAME]
 
 
 @proof
 def check_first(tally, starter, unlimited, program, folder):
-    """Install and first run. The number of lines in each output file, for the second."""
+    """Install and first run. The files that it wrote, for the second."""
     if tally.check("meltano: the project unpacks", lambda: starter.unpack("meltano", NAMES, folder) or True) is None:
         return None
     tally.check("meltano: meltano.yml is valid by Meltano's own schema", lambda: check_schema(program, folder))
     tally.check("meltano: geometry can be left out", lambda: check_geometry(starter))
+    tally.check("meltano: reading on is a choice", lambda: check_incremental(starter))
     if tally.check("meltano: installs", lambda: run(program, folder, starter, "install")) is None:
         return None
     said = tally.check("meltano: runs", lambda: run(program, folder, starter, "run", "load"))
@@ -32,29 +34,27 @@ def check_first(tally, starter, unlimited, program, folder):
     tally.check("meltano: a 429 is survived", lambda: contains(said, "429"))
     for name in NAMES:
         tally.check(f"meltano: {name} arrives whole", lambda: service.same_rows(unlimited.rows(name), output(folder, name), key(unlimited, name)))
-    return {name: len(output(folder, name)) for name in NAMES}
+    return {name: files(folder, name) for name in NAMES}
 
 
 @proof
 def check_second(tally, starter, unlimited, program, folder, first):
-    """Second run, after a new version of one dataset: only what is new is read."""
+    """Second run, after rows were added to one dataset and old rows of another were revised: everything arrives."""
     if tally.check("meltano: runs again", lambda: run(program, folder, starter, "run", "load")) is None:
         return
+    for name in NAMES:
+        tally.check(f"meltano: {name} arrives whole again", lambda: service.same_rows(unlimited.rows(name), output(folder, name), key(unlimited, name)))
+        tally.check(f"meltano: {name} is in a file of its own", lambda: true(set(first[name]) < set(files(folder, name)), "the first was written on"))
+    tally.check("meltano: a revision of an old row arrives", lambda: check_revision(folder, first[revisions.NAME]))
+    tally.check("meltano: so do new rows", lambda: true(len(output(folder, CHANGED)) > len(read(first[CHANGED][-1])), "nothing newer came"))
 
-    def added(name):
-        return output(folder, name)[first[name] :]
 
-    def check_dated(name):
-        # `start` is inclusive, so the last date comes again.
-        last = max(row["date"] for row in output(folder, name)[: first[name]])
-        expected = [row for row in unlimited.rows(name) if row["date"] >= last]
-        assert 0 < len(expected) < first[name]
-        service.same_rows(expected, added(name), key(unlimited, name))
-        return max(row["date"] for row in expected) > last
+def check_revision(folder, first):
+    def value(rows):
+        return next(row["value"] for row in rows if row["date"] == "2024-01-01" and row["region"] == "NA")
 
-    tally.check("meltano: the new version's dates are read on", lambda: true(check_dated(CHANGED), "nothing newer came"))
-    tally.check("meltano: an unchanged dataset is asked for its last date alone", lambda: check_dated(LONG))
-    tally.check("meltano: a spatial dataset is read whole again", lambda: service.same_rows(unlimited.rows(SPATIAL), added(SPATIAL), key(unlimited, SPATIAL)))
+    assert (value(read(first[-1])), value(output(folder, revisions.NAME))) == (1.5, 1.75)
+    return True
 
 
 def check_schema(program, folder):
@@ -81,8 +81,28 @@ def run(program, folder, server, *arguments):
     return service.run([program, *arguments], cwd=folder, env=environment)
 
 
+def check_incremental(server):
+    def stream(**options):
+        made, _ = server.project("meltano", [WIDE], **options)
+        return yaml.safe_load(made["meltano.yml"])["plugins"]["extractors"][0]["config"]["streams"][0]
+
+    assert "replication_key" not in stream() and stream()["primary_keys"] == ["date"]
+    assert stream(**{"meltano.incremental": "true"})["replication_key"] == "date"
+    return True
+
+
+def files(folder, name):
+    """What the loader wrote of a dataset, a file a run, oldest first."""
+    return sorted((folder / "output").glob(f"{name}-[0-9]*.jsonl"))
+
+
 def output(folder, name):
-    return [json.loads(line) for line in (folder / "output" / f"{name}.jsonl").read_text().splitlines()]
+    """What the last run wrote."""
+    return read(files(folder, name)[-1])
+
+
+def read(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
 
 
 def key(server, name):

@@ -45,7 +45,8 @@ class Server:
         assert answer["tool"] == tool
         text = json.dumps(answer)
         assert self.key not in text, "the key stands in a file"
-        return {file["path"]: file["content"] for file in answer["files"]}, answer["warnings"]
+        assert answer["files"].keys() == answer["media_types"].keys()
+        return answer["files"], answer["warnings"]
 
     def unpack(self, tool, datasets, folder, **options):
         """Unpacks an integration's zip into a new folder."""

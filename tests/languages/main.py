@@ -127,9 +127,9 @@ def javascript(tally, server, datasets, folder):
     def run():
         project = server.json("/v1/integrations/javascript", datasets=",".join(datasets))
         folder.mkdir(parents=True)
-        for file in project["files"]:
-            assert server.key not in file["content"], "the key stands in a file"
-            (folder / file["path"]).write_text(file["content"])
+        for path, content in project["files"].items():
+            assert server.key not in content, "the key stands in a file"
+            (folder / path).write_text(content)
         printed = subprocess.run(["node", "example.mjs"], cwd=folder, stdout=subprocess.PIPE, timeout=300, check=True, text=True).stdout
         found = [json.loads(line) for line in printed.splitlines()]
         assert [line["name"] for line in found] == datasets, printed

@@ -17,7 +17,7 @@ use yearbook_domain::{Millis, Plan};
 use yearbook_platform::{Guard, GuardSettings, Publisher};
 use yearbook_sandbox::{Limits, Plugin, Plugins, Registry, Sandbox};
 use yearbook_server::{AppState, CacheCounts, Parts, Settings};
-use yearbook_snapshot::{Files, Package, Reader, Silent, StoreSettings};
+use yearbook_snapshot::{Files, Package, ReadCounts, Reader, Silent, StoreSettings};
 use yearbook_workers::Workers;
 
 use crate::components;
@@ -190,6 +190,12 @@ impl TestApp {
     #[must_use]
     pub fn response_cache(&self) -> CacheCounts {
         self.state.response_cache()
+    }
+
+    /// What reading stored rows has done so far.
+    #[must_use]
+    pub fn reads(&self) -> ReadCounts {
+        self.state.reader.counts()
     }
 
     /// Serves `component` from now on in place of the encoder of the same format.

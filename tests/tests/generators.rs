@@ -76,6 +76,28 @@ async fn more_requests_than_instances_wait_for_one_contract_4() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_finds_the_memory_of_all_guests_used_up_waits_for_some_contract_4() {
+    let alone = evil(Limits::default());
+    assert!(alone.generate(request("flood")).await.is_err());
+    let need = alone.tally().counts().memory_bytes;
+    // Room for one of them and a half: whoever grows last finds none.
+    let generator = evil(Limits { total_memory_bytes: need + need / 2, ..Limits::default() });
+    // Whether two meet is the machine's affair, so there are several rounds.
+    for _ in 0..20 {
+        let all = (0..8).map(|_| generator.generate(request("flood")));
+        for made in futures::future::join_all(all).await {
+            assert!(matches!(made, Err(GenerateError::Output { .. })), "{made:?}");
+        }
+        if generator.tally().counts().outcome(Outcome::Host) > 0 {
+            break;
+        }
+    }
+    assert!(generator.tally().counts().outcome(Outcome::Host) > 0, "none of them ran out of memory");
+    let small = evil(Limits { total_memory_bytes: need * 3 / 4, ..Limits::default() });
+    assert!(matches!(small.generate(request("flood")).await, Err(GenerateError::MemoryUsedUp)), "nobody will give memory back");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_exports_tell_which_kind_of_plugin_a_component_is() {
     let sandbox = sandbox(Limits::default());
     assert!(matches!(sandbox.load(&component("json")).unwrap(), Plugin::Encoder(_)));
@@ -93,7 +115,7 @@ async fn a_generator_is_told_everything_about_a_dataset() {
     let key = app.key(Plan::Starter).await;
     let reply = app.get("/v1/integrations/evil?datasets=harvest&evil.attack=say").key(&key).send().await;
     let json = reply.json();
-    let said = json["files"][0]["content"].as_str().unwrap();
+    let said = json["files"]["good.txt"].as_str().unwrap();
     for part in [
         "base_url: \"http://test.example\"",
         "name: \"starter\"",

@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use yearbook_domain::changes::ChangeSet;
-use yearbook_domain::{BoundingBox, Column, Credit, Dataset, DatasetName, Millis, Namespace, Snapshot, SnapshotSummary, StoredFile};
+use yearbook_domain::{
+    BoundingBox, Column, Credit, CreditLine, Dataset, DatasetName, Millis, Namespace, Snapshot, SnapshotSummary, StoredFile,
+};
 
 use crate::words::Place;
 use crate::{KeyHash, KeyRecord, PluginRelease, ReleaseEvent, ReleaseId};
@@ -193,6 +195,10 @@ pub(crate) struct ChangesRow {
     file_sha256: String,
     file_bytes: i64,
     columns: String,
+    from_attribution: Option<String>,
+    from_licence: Option<String>,
+    to_attribution: Option<String>,
+    to_licence: Option<String>,
 }
 
 impl ChangesRow {
@@ -205,8 +211,15 @@ impl ChangesRow {
             from: self.from_id,
             committed_at: Millis(self.committed_at),
             to: self.to_id,
+            from_credit: credit_line(self.from_attribution, self.from_licence),
+            to_credit: credit_line(self.to_attribution, self.to_licence),
         })
     }
+}
+
+/// A credit, where it is known.
+fn credit_line(attribution: Option<String>, licence: Option<String>) -> Option<CreditLine> {
+    Some(CreditLine { attribution: attribution?, licence: licence? })
 }
 
 /// A row of `keys`.

@@ -149,8 +149,9 @@ pub(crate) const REFERENCED_FILES: &str = "
     SELECT file_sha256, file_bytes FROM snapshots UNION SELECT file_sha256, file_bytes FROM changes ORDER BY file_sha256";
 
 pub(crate) const INSERT_CHANGES: &str = "
-    INSERT INTO changes (number, dataset, from_number, from_id, to_id, committed_at, row_count, file_sha256, file_bytes, columns)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    INSERT INTO changes (number, dataset, from_number, from_id, to_id, committed_at, row_count, file_sha256, file_bytes, columns,
+        from_attribution, from_licence, to_attribution, to_licence)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
 
 /// The newer snapshot has another number now.
 pub(crate) const RENUMBER_CHANGES: &str = "UPDATE changes SET number = $2 WHERE number = $1";
@@ -159,9 +160,13 @@ pub(crate) const RENUMBER_CHANGES: &str = "UPDATE changes SET number = $2 WHERE 
 pub(crate) const DROP_CHANGES: &str =
     "DELETE FROM changes WHERE dataset = $1 AND number <= (SELECT MIN(number) FROM snapshots WHERE dataset = $1) RETURNING file_sha256";
 
+/// With the credits of its snapshots; where an older binary left them out, as long as the snapshots are kept.
 pub(crate) const CHANGES: &str = "
-    SELECT number, from_number, from_id, to_id, committed_at, row_count, file_sha256, file_bytes, columns
-    FROM changes WHERE dataset = $1 ORDER BY number DESC";
+    SELECT c.number, c.from_number, c.from_id, c.to_id, c.committed_at, c.row_count, c.file_sha256, c.file_bytes, c.columns,
+        COALESCE(c.from_attribution, f.attribution) AS from_attribution, COALESCE(c.from_licence, f.licence) AS from_licence,
+        COALESCE(c.to_attribution, t.attribution) AS to_attribution, COALESCE(c.to_licence, t.licence) AS to_licence
+    FROM changes c LEFT JOIN snapshots f ON f.number = c.from_number LEFT JOIN snapshots t ON t.number = c.number
+    WHERE c.dataset = $1 ORDER BY c.number DESC";
 
 pub(crate) const INSERT_KEY: &str = "INSERT INTO keys (id, hash, label, plan, created_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6)";
 

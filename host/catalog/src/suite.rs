@@ -62,6 +62,7 @@ macro_rules! every_rule {
             changes: a_history_of_changes_comes_back_in_order,
             changes: a_gap_begins_the_history_anew,
             changes: changes_outlive_a_snapshot_dropped_between_retained_ones,
+            changes: credits_that_an_older_binary_left_out_are_those_of_kept_snapshots,
             changes: a_file_written_anew_keeps_its_changes,
             conflict: a_draft_whose_predecessor_has_moved_is_refused,
             conflict: what_is_current_already_is_unchanged_whatever_it_was_compared_with,

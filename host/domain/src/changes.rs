@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Column, DatasetName, Millis, StoredFile};
+use crate::{Column, CreditLine, DatasetName, Millis, StoredFile};
 
 pub use query::{DEFAULT_LIMIT, query};
 
@@ -38,6 +38,10 @@ pub struct ChangeSet {
     /// Columns of the newer snapshot, which are those of the file besides [`CHANGE_TYPE`]. A column that the older one did not have,
     /// or had with another type, is null in its rows.
     pub columns: Vec<Column>,
+    /// Credit of the older snapshot; none: it was dropped before this was kept.
+    pub from_credit: Option<CreditLine>,
+    /// Credit of the newer one, likewise.
+    pub to_credit: Option<CreditLine>,
 }
 
 /// How far a client is: before row `row` of set `set` of a history. Past the last set: it has everything.
@@ -96,6 +100,20 @@ pub fn pull(history: &[ChangeSet], start: Mark, max_rows: u64) -> Pull {
         pull.parts.push((pull.end.set, part));
     }
     pull
+}
+
+/// The credit of what lies between `start` and `end`: of the snapshot at which `start` stands and of each that is reached from there,
+/// empty changes included, since the client has that snapshot's rows afterwards. `current` stands in for what is not known.
+#[must_use]
+pub fn credit(history: &[ChangeSet], start: Mark, end: Mark, current: &CreditLine) -> CreditLine {
+    let past = end.set + usize::from(end.row > 0);
+    let passed = history.get(start.set..past.min(history.len())).unwrap_or_default();
+    let begun = match history.get(start.set) {
+        Some(set) => set.from_credit.as_ref(),
+        None => history.last().and_then(|last| last.to_credit.as_ref()),
+    };
+    let lines = std::iter::once(begun).chain(passed.iter().map(|set| set.to_credit.as_ref()));
+    CreditLine::join(&lines.map(|line| line.unwrap_or(current).clone()).collect::<Vec<_>>())
 }
 
 /// What a signed watermark of `dataset` carries as its filters, so that no cursor of `/data` and no other dataset's watermark passes

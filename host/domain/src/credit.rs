@@ -42,3 +42,36 @@ pub struct SourceEntry {
     /// Its address.
     pub path: Option<String>,
 }
+
+/// The part of a [`Credit`] that rows keep however old they are (contract 4, `/changes`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CreditLine {
+    /// Ready-made credit, passed on verbatim.
+    pub attribution: String,
+    /// Name of the licence.
+    pub licence: String,
+}
+
+impl CreditLine {
+    /// The credit of rows that were published with `lines`, oldest first: each distinct text once, attributions joined by `; `,
+    /// licences by ` AND `.
+    #[must_use]
+    pub fn join(lines: &[Self]) -> Self {
+        let distinct = |text: fn(&Self) -> &str, separator: &str| {
+            let mut texts: Vec<&str> = Vec::new();
+            for text in lines.iter().map(text) {
+                if !texts.contains(&text) {
+                    texts.push(text);
+                }
+            }
+            texts.join(separator)
+        };
+        Self { attribution: distinct(|line| &line.attribution, "; "), licence: distinct(|line| &line.licence, " AND ") }
+    }
+}
+
+impl From<&Credit> for CreditLine {
+    fn from(credit: &Credit) -> Self {
+        Self { attribution: credit.attribution.clone(), licence: credit.licence.clone() }
+    }
+}

@@ -18,7 +18,7 @@ pub mod time;
 pub mod weight;
 
 pub use caller::Caller;
-pub use credit::{Credit, SourceEntry};
+pub use credit::{Credit, CreditLine, SourceEntry};
 pub use cursor::Position;
 pub use dataset::{BoundingBox, Column, ColumnType, Dataset, Layout, Role, Snapshot, SnapshotSummary, StoredFile};
 pub use name::{DatasetName, Namespace};

@@ -60,6 +60,8 @@ pub enum Refusal {
         geometry: bool,
         /// Whether `start` and `end` would relieve it.
         dated: bool,
+        /// Whether the caller may download the dataset whole.
+        bulk: bool,
     },
     /// 429: the month's requests are used up.
     QuotaUsedUp {

@@ -7,6 +7,7 @@ mod halves;
 mod hands;
 mod join;
 mod notes;
+mod opening;
 mod sink;
 
 use std::sync::Arc;

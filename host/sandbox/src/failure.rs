@@ -215,6 +215,9 @@ pub enum GenerateError {
         /// Which rule.
         rule: String,
     },
+    /// The memory of all guests together is used up by this call alone: 500.
+    #[error("the memory of all guests together is used up (sandbox.total_memory_bytes)")]
+    MemoryUsedUp,
     /// A worker panicked: 500.
     #[error("{0}")]
     Host(String),

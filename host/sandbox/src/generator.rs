@@ -7,6 +7,7 @@ mod project;
 mod request;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::Instrument;
@@ -27,6 +28,9 @@ use crate::words::clean;
 pub use description::GeneratorDescription;
 pub use project::{File, Project};
 pub use request::{Described, Request};
+
+/// Pause before a call that ran out of the memory of all guests is made again.
+const RETRY: Duration = Duration::from_millis(50);
 
 /// A loaded integration.
 pub struct Generator {
@@ -64,13 +68,24 @@ impl Generator {
         &self.tally
     }
 
-    /// Makes the files of one answer. Waits for an instance as long as the caller does: contract 4
+    /// Makes the files of one answer. Waits for an instance, and for memory, as long as the caller does: contract 4
     /// wants no 503 here, and the queue is fair. Dropping the future gives up the place in it; a call
     /// that runs already ends by itself, under its limits.
     ///
     /// # Errors
     /// [`GenerateError`].
     pub async fn generate(self: &Arc<Self>, request: Request) -> Result<Project, GenerateError> {
+        let request = Arc::new(request);
+        loop {
+            match self.attempt(Arc::clone(&request)).await {
+                // Others took the memory that it grew into, and will give it back; alone it would fail again.
+                Err(GenerateError::MemoryUsedUp) if self.sandbox.memory.held() > 0 => tokio::time::sleep(RETRY).await,
+                made => return made,
+            }
+        }
+    }
+
+    async fn attempt(self: &Arc<Self>, request: Arc<Request>) -> Result<Project, GenerateError> {
         let waiting = self.tally.waits();
         // Before the instance, so that a plugin that is late holds none meanwhile.
         let turn = self.lane.turn().await;
@@ -145,7 +160,7 @@ pub(crate) struct Made {
 
 fn checked(plugin: &str, made: Result<Result<guest::Project, wire::Error>, Trap>) -> Result<Project, GenerateError> {
     let made = made.map_err(|trap| match trap {
-        Trap::TotalMemory(_) => GenerateError::Host(trap.to_string()),
+        Trap::TotalMemory(_) => GenerateError::MemoryUsedUp,
         trap => GenerateError::Trapped { plugin: plugin.to_owned(), trap },
     })?;
     let project = made.map_err(|error| declined(plugin, error))?;

@@ -27,6 +27,10 @@ pub(crate) const GEOMETRY_OMITTED: HeaderName = HeaderName::from_static("x-servi
 pub(crate) const TRUNCATED: HeaderName = HeaderName::from_static("x-service-truncated");
 /// The row cap that held rows back.
 pub(crate) const ROW_CAP: HeaderName = HeaderName::from_static("x-plan-row-cap");
+/// Rows in this answer (contract 3).
+pub(crate) const ROWS: HeaderName = HeaderName::from_static("x-service-rows");
+/// Rows of the whole selection, on all its pages (contract 3).
+pub(crate) const TOTAL_ROWS: HeaderName = HeaderName::from_static("x-service-total-rows");
 /// Cursor of the next page (contract 3).
 pub(crate) const NEXT_PAGE: HeaderName = HeaderName::from_static("x-next-page");
 /// How far a client is that has this answer's changes: what it sends back as `since` (contract 4).
@@ -50,7 +54,7 @@ pub(crate) const RATE: HeaderName = HeaderName::from_static("ratelimit");
 pub(crate) const RATE_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// What scripts in browsers may read besides what Fetch always lets them read.
-pub(crate) const EXPOSED: [HeaderName; 30] = [
+pub(crate) const EXPOSED: [HeaderName; 32] = [
     REQUEST_ID,
     ERROR_CODE,
     ATTRIBUTION,
@@ -62,6 +66,8 @@ pub(crate) const EXPOSED: [HeaderName; 30] = [
     GEOMETRY_OMITTED,
     TRUNCATED,
     ROW_CAP,
+    ROWS,
+    TOTAL_ROWS,
     NEXT_PAGE,
     WATERMARK,
     HAS_MORE,

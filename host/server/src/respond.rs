@@ -9,6 +9,7 @@ pub(crate) mod etag;
 pub(crate) mod head;
 pub(crate) mod kept;
 pub(crate) mod links;
+pub(crate) mod opening;
 pub(crate) mod rows;
 
 pub(crate) use document::Document;

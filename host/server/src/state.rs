@@ -13,6 +13,7 @@ use crate::cursors::Cursors;
 use crate::limits::Bursts;
 use crate::metrics::{self, Http};
 use crate::respond::kept::{CacheCounts, Responses};
+use crate::respond::opening::Openings;
 use crate::routes::datasets::Listing;
 use crate::routes::health::Readiness;
 use crate::routes::openapi::Description;
@@ -67,6 +68,8 @@ pub(crate) struct Own {
     pub(crate) previews: Previews,
     /// Bodies of small data responses.
     pub(crate) responses: Responses,
+    /// What encoders accept.
+    pub(crate) openings: Openings,
     /// What requests have been.
     pub(crate) http: Http,
     /// The last readiness report.
@@ -89,6 +92,7 @@ impl AppState {
             listing: Listing::default(),
             previews: Previews::new(parts.settings.server.preview_cache_bytes),
             responses: Responses::new(&parts.settings.server),
+            openings: Openings::default(),
             http: Http::default(),
             readiness: Readiness::default(),
             description: Description::default(),

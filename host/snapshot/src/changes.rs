@@ -66,7 +66,16 @@ pub(crate) async fn between(
     }
     let (written, rows) = comparison.run(move || sink.finish()).await?;
     let file = files.put(written, &std::env::temp_dir()).await?;
-    Ok(ChangeSet { from: old.id.clone(), to: new.id.clone(), committed_at: new.created_at, rows, file, columns: new.columns.clone() })
+    Ok(ChangeSet {
+        from: old.id.clone(),
+        to: new.id.clone(),
+        committed_at: new.created_at,
+        rows,
+        file,
+        columns: new.columns.clone(),
+        from_credit: Some((&old.credit).into()),
+        to_credit: Some((&new.credit).into()),
+    })
 }
 
 /// Columns of a file of changes: those of the newer snapshot, any of which may be null in rows of the older one, and the kind of change.

@@ -12,6 +12,7 @@ mod footer;
 mod kept;
 mod needle;
 mod preview;
+mod row_counts;
 mod shape;
 
 use std::ops::Range;
@@ -30,6 +31,7 @@ use crate::{Failure, Files};
 use self::kept::Kept;
 
 pub use counts::{KeptCounts, ReadCounts};
+pub use row_counts::RowCounts;
 
 pub(crate) use budget::{Budget, Room};
 pub(crate) use decode::{Piece, Source};
@@ -84,7 +86,7 @@ impl Reader {
         self.files.is_local()
     }
 
-    /// Finds the rows of `plan` and starts reading them. When this returns, [`Scan::next`] is known; rows are read
+    /// Finds the rows of `plan` and starts reading them. When this returns, [`Scan::counts`] are known; rows are read
     /// as the stream is polled. Needs a tokio runtime unless [`Reader::is_local`]. Dropping the future or the stream stops the work.
     ///
     /// # Errors
@@ -97,15 +99,24 @@ impl Reader {
 
     async fn find(&self, plan: &ReadPlan) -> Result<Scan, Failure> {
         let snapshot = &plan.snapshot;
-        let schema = Arc::new(shape::schema(snapshot, &plan.columns)?.with_metadata(shape::credits(plan)));
+        let schema = Self::schema(plan)?;
         Effort::add(&self.kept.effort.scans, 1);
         let source = self.source(snapshot).await?;
-        let window = self.window(&source, plan).await?;
+        let selection = self.selection(&source, plan).await?;
         let projection = Projection::new(&source.opened, &plan.columns, schema)?;
-        match &plan.needle {
-            None => Ok(scan::plain(source, projection, window, plan.max_rows)),
-            Some(needle) => scan::filtered(source, projection, window, Needle::new(needle), plan.max_rows).await,
-        }
+        let Some(needle) = &plan.needle else {
+            return Ok(scan::plain(source, projection, &selection, plan.first_row, plan.max_rows));
+        };
+        let window = selection.start.max(plan.first_row).min(selection.end)..selection.end;
+        scan::filtered(source, projection, window, Needle::new(needle), plan.max_rows).await
+    }
+
+    /// The schema of [`Reader::scan`], with the credits as metadata. No I/O.
+    ///
+    /// # Errors
+    /// [`Failure::Mismatch`] for a column that the snapshot does not have.
+    pub fn schema(plan: &ReadPlan) -> Result<SchemaRef, Failure> {
+        Ok(Arc::new(shape::schema(&plan.snapshot, &plan.columns)?.with_metadata(shape::credits(plan))))
     }
 
     /// Up to `rows` rows as a sample, geometry left out: the newest first where there is a date column, the first
@@ -127,7 +138,7 @@ impl Reader {
     ) -> Result<Scan, Failure> {
         let source = self.source(snapshot).await?;
         let projection = Projection::new(&source.opened, columns, schema)?;
-        Ok(scan::plain(source, projection, window, None))
+        Ok(scan::plain(source, projection, &window, 0, None))
     }
 
     /// The stored file with its footer; one load at a time.
@@ -151,8 +162,8 @@ impl Reader {
         })
     }
 
-    /// The rows that dates and cursor leave, as one range of the file: rows are sorted by date.
-    async fn window(&self, source: &Source, plan: &ReadPlan) -> Result<Range<u64>, Failure> {
+    /// The rows that dates leave, as one range of the file: rows are sorted by date.
+    async fn selection(&self, source: &Source, plan: &ReadPlan) -> Result<Range<u64>, Failure> {
         let mut window = 0..source.opened.rows();
         if let Some(column) = &plan.snapshot.date_column {
             if let Some(start) = &plan.start {
@@ -162,7 +173,7 @@ impl Reader {
                 window.end = dates::first_row(source, column, |date| date <= end.as_bytes()).await?;
             }
         }
-        window.start = window.start.max(plan.first_row).min(window.end);
+        window.start = window.start.min(window.end);
         Ok(window)
     }
 }

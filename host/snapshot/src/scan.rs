@@ -16,7 +16,7 @@ use arrow::datatypes::SchemaRef;
 use futures::stream::BoxStream;
 
 use crate::Failure;
-use crate::read::{Needle, Projection, Source};
+use crate::read::{Needle, Projection, RowCounts, Source};
 
 use step::Filter;
 
@@ -27,19 +27,17 @@ pub(crate) use steps::StepLimits;
 pub struct Scan {
     /// Schema of every batch, with the credits as metadata.
     pub schema: SchemaRef,
-    /// Row of the snapshot at which reading goes on when rows remain after the plan's `max_rows`; none: all rows
-    /// that the plan asks for are in this scan.
-    pub next: Option<u64>,
+    /// How many rows there are, and where they go on.
+    pub counts: RowCounts,
     /// The rows, in the snapshot's order; never an empty batch. Nothing is read before it is polled, and one step
     /// ahead at most afterwards. Ends after the first failure. Dropping it stops the work.
     pub batches: BoxStream<'static, Result<RecordBatch, Failure>>,
 }
 
-/// All rows of `window`, up to `max_rows`.
-pub(crate) fn plain(source: Source, projection: Projection, window: Range<u64>, max_rows: Option<u64>) -> Scan {
-    let end = max_rows.map_or(window.end, |rows| window.end.min(window.start.saturating_add(rows)));
-    let next = (end < window.end).then_some(end);
-    scan(source, projection, next, window.start..end, Filter::All)
+/// All rows of `selection` from `first_row` on, up to `max_rows`.
+pub(crate) fn plain(source: Source, projection: Projection, selection: &Range<u64>, first_row: u64, max_rows: Option<u64>) -> Scan {
+    let (counts, rows) = RowCounts::of_range(selection, first_row, max_rows);
+    scan(source, projection, counts, rows, Filter::All)
 }
 
 /// The rows of `window` with `needle` in a dimension, up to `max_rows`. With a maximum, the filter columns are read
@@ -52,17 +50,18 @@ pub(crate) async fn filtered(
     max_rows: Option<u64>,
 ) -> Result<Scan, Failure> {
     if source.opened.dimensions.is_empty() {
-        return Ok(scan(source, projection, None, 0..0, Filter::All));
+        return Ok(scan(source, projection, RowCounts::of_search(0, None), 0..0, Filter::All));
     }
     let Some(max_rows) = max_rows else {
-        return Ok(scan(source, projection, None, window, Filter::Needle(Arc::new(search::Search::new(needle)))));
+        return Ok(scan(source, projection, RowCounts::default(), window, Filter::Needle(Arc::new(search::Search::new(needle)))));
     };
     let found = matches::find(&source, window, needle, max_rows).await?;
     let rows = found.from..found.from + found.rows.len() as u64;
-    Ok(scan(source, projection, found.next, rows, Filter::Known { rows: found.rows }))
+    let counts = RowCounts::of_search(found.rows.count_set_bits() as u64, found.next);
+    Ok(scan(source, projection, counts, rows, Filter::Known { rows: found.rows }))
 }
 
-fn scan(source: Source, projection: Projection, next: Option<u64>, rows: Range<u64>, filter: Filter) -> Scan {
+fn scan(source: Source, projection: Projection, counts: RowCounts, rows: Range<u64>, filter: Filter) -> Scan {
     let schema = Arc::clone(&projection.schema);
-    Scan { schema, next, batches: stream::batches(source, projection, rows, filter) }
+    Scan { schema, counts, batches: stream::batches(source, projection, rows, filter) }
 }

@@ -2,7 +2,7 @@
 //! for each dataset. Airbyte's Connector Builder imports it as it is.
 
 use yearbook_sdk::generator::{Description, File, Project, Request};
-use yearbook_sdk::{Error, Generator, Options};
+use yearbook_sdk::{Error, Generator, Kind, Options, Parameter};
 
 mod manifest;
 
@@ -18,16 +18,25 @@ impl Generator for Airbyte {
             tool: "airbyte",
             version: env!("CARGO_PKG_VERSION"),
             title: "Airbyte",
-            parameters: Vec::new(),
+            parameters: vec![Parameter {
+                name: "incremental",
+                kind: Kind::Boolean,
+                default: "false",
+                allowed: &[],
+                docs: "Whether datasets with a date offer an incremental sync, on from the last date seen. That is cheaper and \
+                       misses revisions of older rows.",
+            }],
             docs: "manifest.yaml, a declarative source for Airbyte's Connector Builder: a stream for each dataset with its schema and \
-                   primary key, so that no request is spent on discovery, paging, and the choice between reading whole and reading on \
-                   from the last date seen where a dataset has one.",
+                   primary key, so that no request is spent on discovery, and paging. Every sync is a full refresh, since statistics \
+                   get revised; `airbyte.incremental` offers to read on from the last date as well.",
         }
     }
 
-    fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
-        let yaml = serde_saphyr::to_string(&manifest::manifest(request)).map_err(|error| Error::Internal(error.to_string()))?;
-        let warnings = warnings(request);
+    fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
+        let incremental = options.boolean("incremental")?;
+        let yaml =
+            serde_saphyr::to_string(&manifest::manifest(request, incremental)).map_err(|error| Error::Internal(error.to_string()))?;
+        let warnings = warnings(request, incremental);
         let files = vec![
             File::text("manifest.yaml", "application/yaml", yaml),
             File::text("config.json", "application/json", "{\"api_key\": \"<YOUR_API_KEY>\"}"),
@@ -52,9 +61,16 @@ source-declarative-manifest discover --config config.json --manifest-path manife
 Checking the connection asks for one page of the smallest dataset.
 ";
 
-fn warnings(request: &Request) -> Vec<String> {
+fn warnings(request: &Request, incremental: bool) -> Vec<String> {
     let mut warnings: Vec<String> = request.cost().into_iter().collect();
-    warnings.extend(request.names(manifest::is_incremental).map(|names| {
+    if !incremental {
+        warnings.push(
+            "Every sync brings whole tables, so that no revision is missed: \"Full refresh | Overwrite\" takes rows away that were \
+             taken back."
+                .to_owned(),
+        );
+    }
+    warnings.extend(request.names(manifest::is_dated).filter(|_| incremental).map(|names| {
         format!(
             "May be synced incrementally, on from the last date seen: {names}. Statistics get revised, and an incremental sync misses \
              changes to older rows and rows that were taken back: use full refresh, or refresh whenever a dataset's \

@@ -9,20 +9,20 @@ const VERSION: &str = "6.0.0";
 /// Before every date that a dataset may have, so that rows which are added at the front come too.
 const BEGINNING: &str = "1000-01-01";
 
-/// Whether a stream can be read on from its last date. A spatial dataset is an edition of a map: it
+/// Whether a stream can be read on from its last date, where its owner chooses that: it misses revisions of older rows. A spatial dataset is an edition of a map: it
 /// changes as a whole.
-pub(crate) fn is_incremental(dataset: &Dataset) -> bool {
+pub(crate) fn is_dated(dataset: &Dataset) -> bool {
     dataset.date_column.is_some() && dataset.geometry().is_none()
 }
 
-/// manifest.yaml.
-pub(crate) fn manifest(request: &Request) -> Value {
+/// manifest.yaml; `incremental`: with the choice to read on.
+pub(crate) fn manifest(request: &Request, incremental: bool) -> Value {
     let smallest = request.datasets.iter().min_by_key(|dataset| dataset.rows).map_or("", |dataset| dataset.name.as_str());
     json!({
         "version": VERSION,
         "type": "DeclarativeSource",
         "check": {"type": "CheckStream", "stream_names": [smallest]},
-        "streams": request.datasets.iter().map(|dataset| stream(dataset, request)).collect::<Vec<_>>(),
+        "streams": request.datasets.iter().map(|dataset| stream(dataset, request, incremental)).collect::<Vec<_>>(),
         "spec": {
             "type": "Spec",
             "connection_specification": {
@@ -50,7 +50,7 @@ fn credit(dataset: &Dataset) -> (String, Value) {
     (dataset.name.clone(), credit)
 }
 
-fn stream(dataset: &Dataset, request: &Request) -> Value {
+fn stream(dataset: &Dataset, request: &Request, incremental: bool) -> Value {
     let mut stream = json!({
         "type": "DeclarativeStream",
         "name": dataset.name,
@@ -93,7 +93,7 @@ fn stream(dataset: &Dataset, request: &Request) -> Value {
     if !dataset.primary_key.is_empty() {
         stream["primary_key"] = json!(dataset.primary_key);
     }
-    if let (Some(date), true) = (&dataset.date_column, is_incremental(dataset)) {
+    if let (Some(date), true) = (&dataset.date_column, incremental && is_dated(dataset)) {
         stream["incremental_sync"] = json!({
             "type": "DatetimeBasedCursor",
             "cursor_field": date,

@@ -25,29 +25,40 @@ impl Generator for Meltano {
             tool: "meltano",
             version: env!("CARGO_PKG_VERSION"),
             title: "Meltano",
-            parameters: vec![Parameter {
-                name: "geometry",
-                kind: Kind::Boolean,
-                default: "true",
-                allowed: &[],
-                docs: "Whether spatial datasets come with `geometry_wkt`.",
-            }],
+            parameters: vec![
+                Parameter {
+                    name: "geometry",
+                    kind: Kind::Boolean,
+                    default: "true",
+                    allowed: &[],
+                    docs: "Whether spatial datasets come with `geometry_wkt`.",
+                },
+                Parameter {
+                    name: "incremental",
+                    kind: Kind::Boolean,
+                    default: "false",
+                    allowed: &[],
+                    docs: "Whether later runs read datasets with a date on from the last date seen. That is cheaper and misses \
+                           revisions of older rows.",
+                },
+            ],
             docs: "A Meltano project: a REST tap with a stream for each dataset, its columns typed in place so that no request \
-                   is spent on discovery, and a loader that writes JSON lines. Datasets with a date are read on from the last \
-                   date seen; others, and those with geometry, are read whole.",
+                   is spent on discovery, and a loader that writes JSON lines. Every run reads every dataset whole, since \
+                   statistics get revised; `meltano.incremental` reads on from the last date instead.",
         }
     }
 
     fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
-        let geometry = options.boolean("geometry")?;
-        let streams: Vec<Stream<'_>> = request.datasets.iter().map(|dataset| Stream::new(dataset, &request.plan, geometry)).collect();
+        let (geometry, incremental) = (options.boolean("geometry")?, options.boolean("incremental")?);
+        let stream = |dataset| Stream::new(dataset, &request.plan, geometry, incremental);
+        let streams: Vec<Stream<'_>> = request.datasets.iter().map(stream).collect();
         let project = json!({
             "requires_meltano": ">=4.0.0",
             "default_environment": "dev",
             "environments": [{"name": "dev"}],
             "plugins": {
                 "extractors": [extractor::definition(&request.base_url, &streams)],
-                "loaders": [loader::definition()],
+                "loaders": [loader::definition(incremental)],
             },
             "jobs": [{"name": "load", "tasks": [format!("{} {}", extractor::NAME, loader::NAME)]}],
         });
@@ -55,7 +66,7 @@ impl Generator for Meltano {
         let warnings = warnings(request, &streams);
         let files = vec![
             File::text("meltano.yml", "application/yaml", yaml),
-            readme::file(request, &streams, &warnings),
+            readme::file(request, &streams, incremental, &warnings),
             File::text(".gitignore", "text/plain; charset=utf-8", ".env\n.meltano/\n"),
             // The loader writes into this folder and does not make it.
             File::text("output/.gitignore", "text/plain; charset=utf-8", "*\n!.gitignore\n"),
@@ -79,13 +90,13 @@ fn warnings(request: &Request, streams: &[Stream<'_>]) -> Vec<String> {
     let incremental = names(|stream| stream.is_incremental());
     if !incremental.is_empty() {
         warnings.push(format!(
-            "Read on from the last date seen: {incremental}. Statistics get revised; a run that reads on misses changes to \
+            "Read on from the last date seen, as asked: {incremental}. Statistics get revised; a run that reads on misses changes to \
              older rows, so run `meltano run --full-refresh load` whenever a dataset's current_snapshot_id has changed."
         ));
     }
     let whole = names(|stream| !stream.is_incremental());
     if !whole.is_empty() {
-        warnings.push(format!("Read whole at every run, having geometry or no date: {whole}."));
+        warnings.push(format!("Read whole at every run, so that no revision is missed: {whole}."));
     }
     let dropped = names(|stream| stream.drops_geometry());
     if !dropped.is_empty() {

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 /// The loader's name in the project.
 pub(crate) const NAME: &str = "target-jsonl";
 
-/// The loader.
-pub(crate) fn definition() -> Value {
+/// The loader. It appends to its files: a run that reads everything begins new ones, named by its time, and what is read on follows
+/// what is there.
+pub(crate) fn definition(incremental: bool) -> Value {
     json!({
         "name": NAME,
         "namespace": "target_jsonl",
@@ -16,6 +17,6 @@ pub(crate) fn definition() -> Value {
             {"name": "destination_path", "kind": "string"},
             {"name": "do_timestamp_file", "kind": "boolean"},
         ],
-        "config": {"destination_path": "output", "do_timestamp_file": false},
+        "config": {"destination_path": "output", "do_timestamp_file": !incremental},
     })
 }

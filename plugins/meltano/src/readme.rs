@@ -6,7 +6,7 @@ use crate::loader;
 use crate::stream::Stream;
 
 /// README.md.
-pub(crate) fn file(request: &Request, streams: &[Stream<'_>], warnings: &[String]) -> File {
+pub(crate) fn file(request: &Request, streams: &[Stream<'_>], incremental: bool, warnings: &[String]) -> File {
     let rows: String = streams
         .iter()
         .map(|stream| {
@@ -14,15 +14,20 @@ pub(crate) fn file(request: &Request, streams: &[Stream<'_>], warnings: &[String
             format!("| `{}` | {} | {way} |\n", stream.name(), stream.requests())
         })
         .collect();
+    let written = if incremental {
+        "meltano run load         # writes on in output/<dataset>.jsonl\nmeltano run --full-refresh load"
+    } else {
+        "meltano run load         # writes output/<dataset>-<time>.jsonl, the whole table"
+    };
     let body = format!(
         "```sh\n\
          pip install 'meltano>=4.0.0'\n\
          export {KEY_VARIABLE}=…          # your key; it stands in no file\n\
          meltano install\n\
-         meltano run load         # writes output/<dataset>.jsonl\n\
-         meltano run --full-refresh load\n\
+         {written}\n\
          ```\n\n\
-         Replace `{loader}` in `meltano.yml` with the loader of your warehouse (`meltano add …`).\n\n\
+         Replace `{loader}` in `meltano.yml` with the loader of your warehouse (`meltano add …`). Every run brings whole tables: let \
+         the loader overwrite them (`load_method: overwrite`, where it has that setting), or rows that were taken back stay.\n\n\
          | dataset | requests of a full run | later runs read |\n\
          |---|---|---|\n\
          {rows}",

@@ -8,13 +8,15 @@ use yearbook_sdk::generator::{Column, ColumnType, Dataset, Plan};
 pub(crate) struct Stream<'a> {
     dataset: &'a Dataset,
     geometry: bool,
+    incremental: bool,
     page: u64,
 }
 
 impl<'a> Stream<'a> {
-    /// Decides page and columns; `geometry`: whether it is wanted where there is one.
-    pub(crate) fn new(dataset: &'a Dataset, plan: &Plan, geometry: bool) -> Self {
-        Self { dataset, geometry, page: dataset.page(plan, geometry) }
+    /// Decides page and columns; `geometry`: whether it is wanted where there is one; `incremental`: whether later runs go on from the
+    /// last date where there is one.
+    pub(crate) fn new(dataset: &'a Dataset, plan: &Plan, geometry: bool, incremental: bool) -> Self {
+        Self { dataset, geometry, incremental, page: dataset.page(plan, geometry) }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -30,10 +32,10 @@ impl<'a> Stream<'a> {
         !self.geometry && self.dataset.geometry().is_some()
     }
 
-    /// Whether a later run asks only for what came since. A spatial dataset is an edition of a map:
-    /// it changes as a whole.
+    /// Whether a later run asks only for what came since, as its owner chose: that misses revisions of older rows, so it is never the
+    /// default. A spatial dataset is an edition of a map: it changes as a whole.
     pub(crate) fn is_incremental(&self) -> bool {
-        self.dataset.date_column.is_some() && (self.dataset.geometry().is_none() || self.drops_geometry())
+        self.incremental && self.dataset.date_column.is_some() && (self.dataset.geometry().is_none() || self.drops_geometry())
     }
 
     /// The stream's configuration.

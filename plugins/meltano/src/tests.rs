@@ -8,11 +8,26 @@ use yearbook_sdk::testing::project::{self, generate, text};
 use super::*;
 
 fn stream(request: &Request, index: usize, geometry: bool) -> serde_json::Value {
-    Stream::new(&request.datasets[index], &request.plan, geometry).definition()
+    Stream::new(&request.datasets[index], &request.plan, geometry, true).definition()
 }
 
 #[test]
-fn dated_tables_read_on_and_others_are_read_whole() {
+fn every_table_is_read_whole_unless_its_owner_chooses_otherwise_contract_4() {
+    let request = project::request();
+    let made = generate::<Meltano>(&request, &[]).unwrap();
+    let yaml = text(&made, "meltano.yml");
+    assert!(!yaml.contains("replication_key") && !yaml.contains("source_search"), "{yaml}");
+    assert!(yaml.contains("primary_keys") && yaml.contains("do_timestamp_file: true"), "{yaml}");
+    assert!(!text(&made, "README.md").contains("--full-refresh"), "nothing is left for a person to remember");
+    assert!(made.warnings.iter().all(|warning| !warning.contains("misses")), "{:?}", made.warnings);
+    let chosen = generate::<Meltano>(&request, &[("incremental", Value::Boolean(true))]).unwrap();
+    assert!(text(&chosen, "meltano.yml").contains("replication_key: date"));
+    assert!(text(&chosen, "meltano.yml").contains("do_timestamp_file: false"));
+    assert!(chosen.warnings.iter().any(|warning| warning.contains("misses changes to older rows")), "{:?}", chosen.warnings);
+}
+
+#[test]
+fn dated_tables_read_on_where_that_is_chosen_and_others_are_read_whole() {
     let request = project::request();
     let long = stream(&request, 0, true);
     assert_eq!(long["path"], "/datasets/harvest_long/data");

@@ -292,3 +292,40 @@ async fn the_plans_row_cap_holds_and_is_said_contract_4() {
     assert_eq!(said(&all).1, "");
     assert_eq!(app.get("/v1/me").key(&free).send().await.json()["requests"]["used"], 2);
 }
+
+#[tokio::test]
+async fn rows_keep_the_credit_that_they_were_published_with_contract_4() {
+    let app = TestApp::start().await;
+    let key = app.key(Plan::Enterprise).await;
+    let credited = |number: usize, attribution: &str, licence: &str| {
+        version(number).with("/yearbook/attribution_text", attribution.into()).with("/licenses/0/name", licence.into())
+    };
+    let mut ids = Vec::new();
+    for (number, attribution, licence) in
+        [(0, "First", "CC-BY-4.0"), (1, "Second", "CC-BY-4.0"), (2, "Third", "CC0-1.0"), (2, "Fourth", "CC0-1.0")]
+    {
+        ids.push(app.publish(&credited(number, attribution, licence)).await);
+    }
+    let ask = async |query: &str| app.get(&format!("{PATH}?{query}")).key(&key).send().await;
+    let said = |reply: &Reply| (reply.header("x-service-attribution"), reply.header("x-service-licence"));
+    let expected = |attribution: &str, licence: &str| (attribution.to_owned(), licence.to_owned());
+    let all = expected("First; Second; Third; Fourth", "CC-BY-4.0 AND CC0-1.0");
+    assert_eq!(said(&ask("").await), all);
+    assert_eq!(said(&ask(&format!("since={}", ids[1])).await), expected("Second; Third; Fourth", "CC-BY-4.0 AND CC0-1.0"));
+    // The last version has the same rows with another credit: a client of them passes that on.
+    assert_eq!(said(&ask(&format!("since={}", ids[2])).await), expected("Third; Fourth", "CC0-1.0"));
+    assert_eq!(said(&ask(&format!("since={}", ids[3])).await), expected("Fourth", "CC0-1.0"));
+    let page = ask("limit=1").await;
+    assert_eq!(said(&page), expected("First; Second", "CC-BY-4.0"), "of the snapshots whose rows are in the answer");
+    let within = ask(&format!("limit=1&since={}", page.header("x-service-watermark"))).await;
+    assert_eq!(said(&within), expected("First; Second", "CC-BY-4.0"));
+    let head = app.head(PATH).key(&key).send().await;
+    assert_eq!(said(&head), all);
+    for format in ["arrow", "parquet"] {
+        let file = ask(&format!("format={format}")).await;
+        assert_eq!(said(&file), all, "{format}");
+        for text in [&all.0, &all.1] {
+            assert!(file.body.windows(text.len()).any(|bytes| bytes == text.as_bytes()), "{format} holds {text}");
+        }
+    }
+}

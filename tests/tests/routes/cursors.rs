@@ -77,6 +77,24 @@ async fn a_cursor_keeps_reading_its_own_snapshot_contract_3() {
     let cursor = first.header("x-next-page");
     let mixed = app.get(&format!("/v1/datasets/harvest/data?cursor={cursor}&snapshot={new}")).key(&key).send().await;
     assert_eq!(mixed.problems(), [("snapshot".to_owned(), "value_error".to_owned())]);
-    let gone = app.get("/v1/datasets/harvest/data?snapshot=nothing").key(&key).send().await;
-    assert_eq!(gone.outcome(), (410, "snapshot_gone".to_owned()));
+}
+
+#[tokio::test]
+async fn a_snapshot_that_never_was_is_404_as_for_changes_contract_3() {
+    let app = TestApp::start().await;
+    let kept = app.publish(&harvest()).await;
+    app.publish(&harvest().with_rows("date,region,value,final\n2024-01-01,Nelson,1.5,true\n")).await;
+    let key = app.key(Plan::Enterprise).await;
+    let another = app.publish(&parks()).await;
+    for id in ["nothing", "", "00000000000000000000000000000000", another.as_str()] {
+        for method in ["GET", "HEAD"] {
+            let reply = app.ask(method, &format!("/v1/datasets/harvest/data?snapshot={id}")).key(&key).send().await;
+            assert_eq!(reply.outcome(), (404, "no_such_snapshot".to_owned()), "{method} {id}");
+        }
+    }
+    let changes = app.get("/v1/datasets/harvest/changes?since=00000000000000000000000000000000").key(&key).send().await;
+    assert_eq!(changes.outcome(), (404, "no_such_snapshot".to_owned()));
+    assert_eq!(app.get(&format!("/v1/datasets/harvest/data?snapshot={kept}")).key(&key).send().await.status, 200);
+    let wrong = app.get("/v1/datasets/harvest/data?snapshot=nothing&columns=x").key(&key).send().await;
+    assert_eq!(wrong.problems(), [("columns".to_owned(), "value_error".to_owned())], "422 comes first (contract 1)");
 }

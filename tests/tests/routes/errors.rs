@@ -21,7 +21,7 @@ async fn refusals_come_in_the_order_of_contract_1() {
         (&key, "/v1/datasets/nothing/data?limit=0&columns=y", (406, "not_acceptable")),
         (&key, "/v1/datasets/nothing/data?limit=0&format=json&columns=y&csv.delimiter=long", (404, "no_such_dataset")),
         (&key, "/v1/datasets/parks/data?limit=0&format=json&columns=y&snapshot=z", (422, "invalid_parameters")),
-        (&key, "/v1/datasets/parks/data?limit=0&format=json&snapshot=z", (410, "snapshot_gone")),
+        (&key, "/v1/datasets/parks/data?limit=0&format=json&snapshot=z", (404, "no_such_snapshot")),
         (&key, "/v1/datasets/parks/data?limit=0&format=json", (413, "unbounded_pull")),
         (&key, "/v1/datasets/parks/data?format=json", (429, "quota_used_up")),
     ];

@@ -17,7 +17,7 @@ async fn app() -> TestApp {
 }
 
 fn paths(answer: &Value) -> Vec<&str> {
-    answer["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect()
+    answer["files"].as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 #[tokio::test]
@@ -35,6 +35,9 @@ async fn each_tool_gets_its_files_credits_and_warnings_contract_4() {
         let answer = reply.json();
         assert_eq!(answer["tool"], tool);
         assert!(expected.iter().all(|path| paths(&answer).contains(path)), "{:?}", paths(&answer));
+        let types = answer["media_types"].as_object().unwrap();
+        assert_eq!(types.keys().collect::<Vec<_>>(), paths(&answer), "each path has a media type");
+        assert!(types.values().all(|media_type| media_type.as_str().unwrap().contains('/')), "{types:?}");
         assert_eq!(answer["attribution"], serde_json::json!(["Council, CC BY 4.0", "Ahuwhenua Māori, CC BY 4.0"]));
         assert!(answer["warnings"][0].as_str().unwrap().contains("the free plan has 10 a month"), "{}", answer["warnings"]);
         assert!(!reply.text().contains(&key), "a key never stands in a file");
@@ -56,11 +59,11 @@ async fn a_zip_has_the_same_files_and_always_the_same_bytes_contract_4() {
         let again = app.get(&path).key(&key).header("accept", "application/zip").send().await;
         assert_eq!(zipped.body, again.body);
         let mut archive = zip::ZipArchive::new(std::io::Cursor::new(zipped.body)).unwrap();
-        assert_eq!(archive.len(), plain["files"].as_array().unwrap().len());
-        for file in plain["files"].as_array().unwrap() {
+        assert_eq!(archive.len(), plain["files"].as_object().unwrap().len());
+        for (path, plain) in plain["files"].as_object().unwrap() {
             let mut content = String::new();
-            archive.by_name(file["path"].as_str().unwrap()).unwrap().read_to_string(&mut content).unwrap();
-            assert_eq!(content, file["content"].as_str().unwrap());
+            archive.by_name(path).unwrap().read_to_string(&mut content).unwrap();
+            assert_eq!(content, plain.as_str().unwrap());
         }
     }
     let refused = app.get("/v1/integrations/meltano?datasets=harvest").key(&key).header("accept", "text/html").send().await;
@@ -103,7 +106,7 @@ async fn options_reach_the_tool_that_declares_them() {
     let key = app.key(Plan::Enterprise).await;
     let file = async |path: &str, index: usize| {
         let answer = app.get(path).key(&key).send().await.json();
-        answer["files"][index]["content"].as_str().unwrap().to_owned()
+        answer["files"].as_object().unwrap().values().nth(index).unwrap().as_str().unwrap().to_owned()
     };
     let without = file("/v1/integrations/meltano?datasets=parks&meltano.geometry=no&azure-data-factory.source=x", 0).await;
     assert!(!without.contains("geometry_wkt") && without.contains("geometry: \"false\""), "{without}");

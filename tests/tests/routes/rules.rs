@@ -219,7 +219,7 @@ async fn every_refusal_is_one_sentence_with_a_code_contract_2() {
         (&free, "/v1/bulk/places/parks", 403),
         (&free, "/v1/datasets/nothing", 404),
         (&free, "/nothing", 404),
-        (&free, "/v1/datasets/parks/data?snapshot=gone", 410),
+        (&free, "/v1/datasets/parks/data?snapshot=never", 404),
         (&free, "/v1/datasets/parks/data?limit=0", 413),
         (&spent, "/v1/datasets", 429),
     ] {
@@ -244,7 +244,7 @@ async fn refusals_and_304_open_no_file_contract_1() {
     for (path, status) in [
         ("/v1/datasets/parks/data?limit=-1", 422),
         ("/v1/datasets/parks/data?columns=nothing", 422),
-        ("/v1/datasets/parks/data?snapshot=gone", 410),
+        ("/v1/datasets/parks/data?snapshot=never", 404),
         ("/v1/datasets/parks/data?limit=0", 413),
         ("/v1/bulk/places/parks", 403),
         ("/v1/datasets/parks", 200),

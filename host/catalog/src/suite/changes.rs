@@ -2,12 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use yearbook_domain::StoredFile;
 use yearbook_domain::changes::ChangeSet;
+use yearbook_domain::{CreditLine, StoredFile};
 
 use super::Place;
 use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, commit, name, publication, snapshot};
 use crate::{Publication, Retention, Standing, Store};
+
+fn line(id: &str) -> CreditLine {
+    CreditLine { attribution: format!("Credit of {id}"), licence: format!("Licence of {id}") }
+}
 
 /// A publisher that found `from` to be current.
 pub(super) fn following(from: &str, to: &str, at: i64) -> Publication {
@@ -18,6 +22,8 @@ pub(super) fn following(from: &str, to: &str, at: i64) -> Publication {
         rows: 7,
         file: StoredFile { sha256: format!("{from}{to}"), bytes: 99 },
         columns: snapshot(to, at).columns,
+        from_credit: Some(line(from)),
+        to_credit: Some(line(to)),
     };
     Publication { changes: Some(changes), ..publication("cpi", to, at) }
 }
@@ -67,8 +73,26 @@ pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(pla
     // b is what `monthly` names, e is current; a is gone.
     assert_eq!(store.standing(&name("cpi"), "c").await.unwrap(), Standing::Dropped);
     assert_eq!(history(&*store).await, ["b>c", "c>d", "d>e"]);
+    let credits: Vec<_> = store.changes(&name("cpi")).await.unwrap().into_iter().map(|set| (set.from_credit, set.to_credit)).collect();
+    let expected = [("b", "c"), ("c", "d"), ("d", "e")].map(|(from, to)| (Some(line(from)), Some(line(to))));
+    assert_eq!(credits, expected, "the credit outlives its snapshot");
     let digests: Vec<String> = store.referenced_files().await.unwrap().into_iter().map(|file| file.sha256).collect();
     assert!(!digests.iter().any(|digest| digest == "ab"), "nobody can ask for it any more: {digests:?}");
+}
+
+pub(crate) async fn credits_that_an_older_binary_left_out_are_those_of_kept_snapshots(place: Place) {
+    let store = place.host().await;
+    commit(&*store, &publication("cpi", "a", TODAY - 80 * DAY), FORGETFUL).await.unwrap();
+    for (from, to, day) in [("a", "b", -40), ("b", "c", -9), ("c", "d", -8)] {
+        let mut publication = following(from, to, TODAY + day * DAY);
+        let changes = publication.changes.as_mut().unwrap();
+        (changes.from_credit, changes.to_credit) = (None, None);
+        commit(&*store, &publication, FORGETFUL).await.unwrap();
+    }
+    // b is what `monthly` names and d is current; c is gone.
+    let own = Some(CreditLine::from(&snapshot("b", TODAY).credit));
+    let credits: Vec<_> = store.changes(&name("cpi")).await.unwrap().into_iter().map(|set| (set.from_credit, set.to_credit)).collect();
+    assert_eq!(credits, [(own.clone(), None), (None, own)]);
 }
 
 pub(crate) async fn a_file_written_anew_keeps_its_changes(place: Place) {

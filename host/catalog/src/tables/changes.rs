@@ -33,6 +33,7 @@ pub(crate) async fn insert(
     number: i64,
     changes: &ChangeSet,
 ) -> Result<(), sqlx::Error> {
+    let [from, to] = [&changes.from_credit, &changes.to_credit].map(Option::as_ref);
     connection
         .query(statements::INSERT_CHANGES)
         .bind(number)
@@ -45,6 +46,10 @@ pub(crate) async fn insert(
         .bind(&changes.file.sha256)
         .bind(whole(changes.file.bytes)?)
         .bind(list(&changes.columns)?)
+        .bind(from.map(|line| line.attribution.as_str()))
+        .bind(from.map(|line| line.licence.as_str()))
+        .bind(to.map(|line| line.attribution.as_str()))
+        .bind(to.map(|line| line.licence.as_str()))
         .execute()
         .await?;
     Ok(())

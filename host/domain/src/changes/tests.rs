@@ -25,9 +25,16 @@ fn history(text: &str) -> Vec<ChangeSet> {
             rows: rows.parse().unwrap_or_default(),
             file: StoredFile { sha256: text.to_owned(), bytes: 1 },
             columns: columns.chars().map(column).collect(),
+            from_credit: Some(line(from)),
+            to_credit: Some(line(to)),
         }
     };
     text.split_whitespace().map(set).collect()
+}
+
+/// The credit of the snapshot called `id`: licences follow its first letter alone.
+fn line(id: &str) -> CreditLine {
+    CreditLine { attribution: format!("Credit {id}"), licence: id.chars().take(1).collect() }
 }
 
 /// Parts as `set:first-last`, then where it ends, then `+` when more remains and `#` when the rows were why.
@@ -77,4 +84,31 @@ fn the_newest_occurrence_of_a_snapshot_counts() {
     assert_eq!(mark("a>b:1/x b>a:1/x a>c:1/x", "a"), Some(2));
     assert_eq!(mark("a>b:1/x", "x"), None);
     assert_eq!(mark("", "a"), None);
+}
+
+#[test]
+fn rows_keep_the_credit_that_they_were_published_with_contract_4() {
+    let known = "a>b1:3/x b1>b2:0/x b2>c:5/x c>a:2/x";
+    // (start, end, attributions, licences)
+    let cases = [
+        ((0, 0), (1, 0), "Credit a; Credit b1", "a AND b"),
+        ((0, 2), (0, 3), "Credit a; Credit b1", "a AND b"),
+        ((0, 0), (2, 0), "Credit a; Credit b1; Credit b2", "a AND b"),
+        ((1, 0), (2, 0), "Credit b1; Credit b2", "b"),
+        ((2, 0), (2, 4), "Credit b2; Credit c", "b AND c"),
+        ((0, 0), (4, 0), "Credit a; Credit b1; Credit b2; Credit c", "a AND b AND c"),
+        ((4, 0), (4, 0), "Credit a", "a"),
+        ((1, 0), (1, 0), "Credit b1", "b"),
+    ];
+    let mark = |(set, row)| Mark { set, row };
+    let today = line("today");
+    for (start, end, attribution, licence) in cases {
+        let joined = credit(&history(known), mark(start), mark(end), &today);
+        assert_eq!((joined.attribution.as_str(), joined.licence.as_str()), (attribution, licence), "{start:?} to {end:?}");
+    }
+    assert_eq!(credit(&[], mark((0, 0)), mark((0, 0)), &today), today, "nothing has changed yet");
+    let mut old = history("a>b:3/x b>c:1/x");
+    old[0].from_credit = None;
+    let joined = credit(&old, mark((0, 0)), mark((2, 0)), &today);
+    assert_eq!(joined.attribution, "Credit today; Credit b; Credit c", "today's where the older one is not known");
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::ReadPlan;
 use crate::dataset::GEOMETRY_COLUMN;
+use crate::plan::BulkEntitlement;
 use crate::{Caller, DataQuery, Dataset, PlanLimits, Problem, Refusal, Role, Snapshot};
 
 /// Rows up to which `limit=0` is served without a date filter (spec 8).
@@ -27,7 +28,7 @@ pub fn plan(
     first_row: u64,
 ) -> Result<ReadPlan, Refusal> {
     let columns = select(&snapshot, query).map_err(|problem| Refusal::Invalid(vec![problem]))?;
-    guard(&snapshot, query)?;
+    guard(dataset, &snapshot, limits, query)?;
     let dated = snapshot.date_column.is_some();
     let (max_rows, capped_at) = bound(query.limit, limits.row_cap);
     Ok(ReadPlan {
@@ -76,14 +77,20 @@ fn listed(snapshot: &Snapshot) -> String {
 
 /// Spec 7 and 8: `limit=0` needs a date filter when there are many rows or geometry; `geometry=false`
 /// relieves the second reason. A date filter counts only where there is a date axis (contract 3).
-fn guard(snapshot: &Snapshot, query: &DataQuery) -> Result<(), Refusal> {
+fn guard(dataset: &Dataset, snapshot: &Snapshot, limits: PlanLimits, query: &DataQuery) -> Result<(), Refusal> {
     let dated = snapshot.date_column.is_some();
     let filtered = dated && (query.start.is_some() || query.end.is_some());
     let geometry = query.geometry && snapshot.has_geometry();
     if query.limit == 0 && !filtered && (snapshot.rows > UNBOUNDED_ROWS || geometry) {
-        return Err(Refusal::Unbounded { rows: snapshot.rows, geometry, dated });
+        return Err(Refusal::Unbounded { rows: snapshot.rows, geometry, dated, bulk: has_bulk(dataset, snapshot, limits) });
     }
     Ok(())
+}
+
+/// Whether a bulk download would give the caller what was asked for: licence and plan allow one, and the version is the current one,
+/// since no file is addressed by a snapshot's id.
+fn has_bulk(dataset: &Dataset, snapshot: &Snapshot, limits: PlanLimits) -> bool {
+    limits.bulk != BulkEntitlement::None && dataset.current.bulk_redistribution && snapshot.id == dataset.current.id
 }
 
 /// `max_rows` and `capped_at` of a limit (0: everything) under a plan's cap.

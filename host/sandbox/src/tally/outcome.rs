@@ -147,7 +147,7 @@ impl Ending for GenerateError {
             Self::Internal { .. } => (Outcome::Internal, None),
             Self::Trapped { trap, .. } => (Outcome::Trapped, Some(trap.kind())),
             Self::Output { .. } => (Outcome::BadOutput, None),
-            Self::Host(_) => (Outcome::Host, None),
+            Self::MemoryUsedUp | Self::Host(_) => (Outcome::Host, None),
         }
     }
 }

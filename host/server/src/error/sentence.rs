@@ -52,14 +52,14 @@ fn refused(refusal: &Refusal) -> String {
             format!("Snapshot '{id}' is not kept any more; start again without cursor and snapshot to read the current one.")
         }
         Refusal::NoSuchSnapshot { id } => {
-            format!("This dataset never had a snapshot '{id}'; leave since out, or send an X-Service-Watermark unchanged.")
+            format!("This dataset never had a snapshot '{id}'; its metadata lists the ids that it keeps, do not guess.")
         }
         Refusal::WatermarkGone { oldest } => {
             format!("What changed since then is no longer known; read snapshot '{oldest}' or a newer one anew and go on from there.")
         }
         Refusal::BulkForbidden => "The licence of this dataset forbids bulk redistribution on every plan; use /data.".to_owned(),
         Refusal::PaymentRequired { advice } => advice.clone(),
-        Refusal::Unbounded { rows, geometry, dated } => unbounded(*rows, *geometry, *dated),
+        Refusal::Unbounded { rows, geometry, dated, bulk } => unbounded(*rows, *geometry, *dated, *bulk),
         Refusal::QuotaUsedUp { limit, resets_at } => {
             format!("All {limit} requests of this month are used up; counting starts anew at {}.", resets_at.rfc3339())
         }
@@ -67,20 +67,18 @@ fn refused(refusal: &Refusal) -> String {
     }
 }
 
-fn unbounded(rows: u64, geometry: bool, dated: bool) -> String {
+/// Says only what would help this caller (contract 3).
+fn unbounded(rows: u64, geometry: bool, dated: bool, bulk: bool) -> String {
     let reason = match (rows > UNBOUNDED_ROWS, geometry) {
         (true, true) => format!("limit=0 asks for all {rows} rows with their geometry at once"),
         (true, false) => format!("limit=0 asks for all {rows} rows at once"),
         (false, _) => "limit=0 asks for every geometry at once".to_owned(),
     };
-    let mut ways = vec!["use the bulk download"];
-    if dated {
-        ways.push("add start or end");
-    }
-    if geometry && rows <= UNBOUNDED_ROWS {
-        ways.push("send geometry=false");
-    }
-    format!("{reason}; {}, or give a positive limit.", ways.join(", "))
+    let without_geometry = geometry && rows <= UNBOUNDED_ROWS;
+    let ways = [(bulk, "use the bulk download"), (dated, "add start or end"), (without_geometry, "send geometry=false")];
+    let mut ways: Vec<&str> = ways.into_iter().filter_map(|(helps, way)| helps.then_some(way)).collect();
+    ways.push(if ways.is_empty() { "give a positive limit" } else { "or give a positive limit" });
+    format!("{reason}; {}.", ways.join(", "))
 }
 
 #[cfg(test)]
@@ -89,17 +87,27 @@ mod tests {
 
     #[test]
     fn an_unbounded_pull_is_told_only_what_would_help_spec_8() {
+        // Each way, and whether it is named: bulk, dates, geometry=false.
+        for rows in [5, 100_000, 100_001, 200_000] {
+            for geometry in [true, false] {
+                for dated in [true, false] {
+                    for bulk in [true, false] {
+                        let sentence = unbounded(rows, geometry, dated, bulk);
+                        let named = ["use the bulk download", "add start or end", "send geometry=false"].map(|way| sentence.contains(way));
+                        assert_eq!(named, [bulk, dated, geometry && rows <= 100_000], "{sentence}");
+                        assert!(sentence.ends_with("give a positive limit."), "{sentence}");
+                    }
+                }
+            }
+        }
+        assert_eq!(unbounded(200_000, false, false, false), "limit=0 asks for all 200000 rows at once; give a positive limit.");
         assert_eq!(
-            unbounded(200_000, false, true),
-            "limit=0 asks for all 200000 rows at once; use the bulk download, add start or end, or give a positive limit."
-        );
-        assert_eq!(
-            unbounded(200_000, true, false),
+            unbounded(200_000, true, false, true),
             "limit=0 asks for all 200000 rows with their geometry at once; use the bulk download, or give a positive limit."
         );
         assert_eq!(
-            unbounded(5, true, false),
-            "limit=0 asks for every geometry at once; use the bulk download, send geometry=false, or give a positive limit."
+            unbounded(5, true, true, false),
+            "limit=0 asks for every geometry at once; add start or end, send geometry=false, or give a positive limit."
         );
     }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
+use yearbook_snapshot::RowCounts;
 
 use super::Tag;
 use super::body::Content;
@@ -51,7 +52,7 @@ type Key = (Tag, Option<Coding>);
 enum Kept {
     Whole {
         bytes: Bytes,
-        next: Option<u64>,
+        counts: RowCounts,
     },
     /// Longer than an entry may be: whoever asks makes it, and need not wait for others who do.
     Long,
@@ -96,9 +97,9 @@ impl Responses {
         let Some(on) = &self.on else { return Box::pin(make()).await };
         let key = (tag.clone(), coding);
         let found = on.cache.get_value_or_guard_async(&key).await;
-        if let Ok(Kept::Whole { bytes, next }) = found {
+        if let Ok(Kept::Whole { bytes, counts }) = found {
             on.hits.fetch_add(1, Ordering::Relaxed);
-            return Ok(Made { content: Content::Whole(bytes), next });
+            return Ok(Made { content: Content::Whole(bytes), counts });
         }
         on.misses.fetch_add(1, Ordering::Relaxed);
         let made = Box::pin(make()).await;
@@ -126,8 +127,8 @@ impl On {
     fn keep(&self, made: &Result<Made, Error>) -> Kept {
         match made {
             // Copied: a buffer may have room to spare that nobody counts.
-            Ok(Made { content: Content::Whole(bytes), next }) if bytes.len() <= self.entry_bytes => {
-                Kept::Whole { bytes: Bytes::copy_from_slice(bytes), next: *next }
+            Ok(Made { content: Content::Whole(bytes), counts }) if bytes.len() <= self.entry_bytes => {
+                Kept::Whole { bytes: Bytes::copy_from_slice(bytes), counts: *counts }
             }
             Ok(_) => Kept::Long,
             Err(_) => Kept::Failed,

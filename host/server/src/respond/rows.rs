@@ -11,7 +11,7 @@ use yearbook_domain::Problem;
 use yearbook_domain::problem::Place;
 use yearbook_platform::{Asker, Guard};
 use yearbook_sandbox::{BoxError, EncodeError, Encoded, Encoder, OptionValue};
-use yearbook_snapshot::{Failure, Scan};
+use yearbook_snapshot::{Failure, RowCounts, Scan};
 
 use super::Tag;
 use super::body::{self, Content, Cut};
@@ -25,8 +25,8 @@ use crate::state::AppState;
 pub(crate) struct Made {
     /// The body, in its coding.
     pub(crate) content: Content,
-    /// Row of the snapshot at which the next page begins, when rows remain.
-    pub(crate) next: Option<u64>,
+    /// How many rows it has, and where the next page begins when rows remain.
+    pub(crate) counts: RowCounts,
 }
 
 /// Makes the body of `scan`. What fails up to its first chunk is still an honest status.
@@ -51,15 +51,13 @@ pub(crate) async fn make(
         let encoded = encoder.encode(scan.schema, &options, batches).await.map_err(Unmade::Encode)?;
         let encoded = blamed(encoded, guard, encoder, for_body);
         let content = body::of(&workers, coding, encoded).await.map_err(Unmade::Compress)?;
-        Ok(Made { content, next: scan.next })
+        Ok(Made { content, counts: scan.counts })
     };
     // The request's span goes along, so that what is logged on a worker has the request's id.
     match state.workers.drive(work.in_current_span()).await {
         Ok(made) => made.map_err(|unmade: Unmade| {
-            if let Unmade::Encode(failure) = &unmade
-                && failure.is_failure_of_the_plugin()
-            {
-                state.guard.failed(asked.encoder.digest(), &asker, &failure.to_string());
+            if let Unmade::Encode(failure) = &unmade {
+                attribute_failure(state, asked, &asker, failure);
             }
             unmade.into_error(asked)
         }),
@@ -82,6 +80,37 @@ pub(crate) async fn or_before(
             again(asked).await
         }
         None => first,
+    }
+}
+
+/// Counts `failure` against the plugin where it is the plugin's.
+pub(crate) fn attribute_failure(state: &AppState, asked: &Asked, asker: &Asker, failure: &EncodeError) {
+    if failure.is_failure_of_the_plugin() {
+        state.guard.failed(asked.encoder.digest(), asker, &failure.to_string());
+    }
+}
+
+/// 422 for what only the guest can judge: its `sentence`.
+pub(crate) fn declined(asked: &Asked, sentence: &str) -> Error {
+    let format = &asked.encoder.description().format;
+    let raw = asked.query.format.as_deref();
+    let problem = Problem::new(Place::Query, "format", "value_error", format!("Value error, {format}: {sentence}"), raw);
+    Error::invalid(problem.with_ctx(serde_json::json!({"error": {}})))
+}
+
+/// What a client is told of an encoder's failure before the first byte.
+pub(crate) fn encode_error(asked: &Asked, failure: EncodeError) -> Error {
+    match failure {
+        EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence) => declined(asked, &sentence),
+        EncodeError::Busy { retry_after } => Error::Busy { retry_after },
+        EncodeError::Input(cause) => match cause.downcast::<Failure>() {
+            Ok(failure) => (*failure).into(),
+            Err(cause) => Error::broken("encode a response", &cause),
+        },
+        failure => match Error::broken("encode a response", &failure) {
+            Error::Broken if failure.is_failure_of_the_plugin() => Error::PluginFailed,
+            error => error,
+        },
     }
 }
 
@@ -117,21 +146,7 @@ impl Unmade {
     fn into_error(self, asked: &Asked) -> Error {
         match self {
             Self::Read(failure) => failure.into(),
-            Self::Encode(EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence)) => {
-                let format = &asked.encoder.description().format;
-                let raw = asked.query.format.as_deref();
-                let problem = Problem::new(Place::Query, "format", "value_error", format!("Value error, {format}: {sentence}"), raw);
-                Error::invalid(problem.with_ctx(serde_json::json!({"error": {}})))
-            }
-            Self::Encode(EncodeError::Busy { retry_after }) => Error::Busy { retry_after },
-            Self::Encode(EncodeError::Input(cause)) => match cause.downcast::<Failure>() {
-                Ok(failure) => (*failure).into(),
-                Err(cause) => Error::broken("encode a response", &cause),
-            },
-            Self::Encode(failure) => match Error::broken("encode a response", &failure) {
-                Error::Broken if failure.is_failure_of_the_plugin() => Error::PluginFailed,
-                error => error,
-            },
+            Self::Encode(failure) => encode_error(asked, failure),
             Self::Compress(cut) => Error::broken("compress a response", &cut),
         }
     }

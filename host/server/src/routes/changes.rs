@@ -9,9 +9,10 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use http::Method;
+use http::request::Parts;
 use yearbook_domain::changes::{self, ChangeSet, Mark};
 use yearbook_domain::query::last;
-use yearbook_domain::{Dataset, PlanLimits, Refusal, Snapshot};
+use yearbook_domain::{Credit, CreditLine, Dataset, PlanLimits, Refusal, Snapshot};
 use yearbook_sandbox::OptionValue;
 use yearbook_snapshot::ChangesPlan;
 
@@ -20,8 +21,7 @@ use crate::error::Error;
 use crate::extract::Asked;
 use crate::middleware::keyed::Keyed;
 use crate::respond::conditional::Preconditions;
-use crate::respond::head::Head;
-use crate::respond::{body, conditional, rows};
+use crate::respond::{Tag, body, conditional, opening, rows};
 use crate::state::AppState;
 
 /// What one answer holds, and how far the client is then.
@@ -51,42 +51,74 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     };
     let start = since::place(&state, &dataset, &history, since).await?;
     let answer = Arc::new(answer(&state, &asked, &dataset, &history, start, keyed.limits));
-    let head = head::of(&parts, &asked, &answer, &options);
-    if conditional::evaluate(&parts.headers, &head.tag, None)? == Preconditions::NotModified {
-        return Ok(head.not_modified());
-    }
-    if parts.method == Method::HEAD {
-        return Ok(head.with(body::unsaid()));
+    let request = ChangesRequest { state: &state, keyed: &keyed, parts: &parts, answer: &answer, options: &options };
+    if let Some(response) = request.without_body(&asked).await {
+        let again = async |asked: Asked| request.without_body(&asked).await.unwrap_or(Err(Error::PluginFailed));
+        return rows::or_before(&state, &asked, response, again).await;
     }
     let work = async {
-        let first = made(&state, &keyed, &asked, &answer, &options, head).await;
-        let again = async |asked: Asked| {
-            let head = head::of(&parts, &asked, &answer, &options);
-            // Another release, another tag.
-            if conditional::evaluate(&parts.headers, &head.tag, None)? == Preconditions::NotModified {
-                return Ok(head.not_modified());
-            }
-            made(&state, &keyed, &asked, &answer, &options, head).await
+        let first = request.body(&asked).await;
+        // Another release, another tag: its preconditions are evaluated anew.
+        let again = async |asked: Asked| match request.without_body(&asked).await {
+            Some(response) => response,
+            None => request.body(&asked).await,
         };
         rows::or_before(&state, &asked, first, again).await
     };
-    charged(&state, &keyed, &parts.method, work).await
+    let response = charged(&state, &keyed, &parts.method, work).await;
+    // What the encoder declines comes before a used-up month (contract 1).
+    if matches!(response, Err(Error::Refused(Refusal::QuotaUsedUp { .. })))
+        && let Err(declined @ Error::Refused(_)) = request.check_open(&asked, &head::of(&parts, &asked, &answer, &options).tag).await
+    {
+        return Err(declined);
+    }
+    response
 }
 
-/// The response of one release.
-async fn made(
-    state: &AppState,
-    keyed: &Keyed,
-    asked: &Asked,
-    answer: &Arc<Answer>,
-    options: &[OptionValue],
-    head: Head,
-) -> Result<Response, Error> {
-    let (reader, answer) = (state.reader.clone(), Arc::clone(answer));
-    let asker = rows::asker(keyed, &head.tag, options);
-    let scan = async move { reader.changes(&answer.plan).await };
-    let made = Box::pin(rows::make(state, asked, asker, options.to_vec(), head.coding, scan)).await?;
-    Ok(head.with(made.content.into()))
+/// A request whose refusals by the host have all passed.
+struct ChangesRequest<'a> {
+    state: &'a AppState,
+    keyed: &'a Keyed,
+    parts: &'a Parts,
+    answer: &'a Arc<Answer>,
+    options: &'a [OptionValue],
+}
+
+impl ChangesRequest<'_> {
+    /// 304, or the answer to HEAD, by the release of `asked`; none for a GET that needs a body.
+    async fn without_body(&self, asked: &Asked) -> Option<Result<Response, Error>> {
+        let head = head::of(self.parts, asked, self.answer, self.options);
+        let preconditions = conditional::evaluate(&self.parts.headers, &head.tag, None);
+        match preconditions {
+            Ok(Preconditions::Met) if self.parts.method != Method::HEAD => return None,
+            Ok(Preconditions::NotModified) if opening::is_proven(&self.parts.headers, &head.tag) => return Some(Ok(head.not_modified())),
+            _ => {}
+        }
+        // What GET would refuse comes before a false precondition (RFC 9110, 13.2.1).
+        if let Err(refused) = Box::pin(self.check_open(asked, &head.tag)).await {
+            return Some(Err(refused));
+        }
+        Some(preconditions.map(|preconditions| match preconditions {
+            Preconditions::NotModified => head.not_modified(),
+            Preconditions::Met => head.with(body::unsaid()),
+        }))
+    }
+
+    /// Judges whether the release of `asked` takes schema and options.
+    async fn check_open(&self, asked: &Asked, tag: &Tag) -> Result<(), Error> {
+        let asker = rows::asker(self.keyed, tag, self.options);
+        opening::check(self.state, asked, &asker, self.answer.plan.schema(), self.options).await
+    }
+
+    /// The response of the release of `asked`.
+    async fn body(&self, asked: &Asked) -> Result<Response, Error> {
+        let head = head::of(self.parts, asked, self.answer, self.options);
+        let (reader, answer) = (self.state.reader.clone(), Arc::clone(self.answer));
+        let asker = rows::asker(self.keyed, &head.tag, self.options);
+        let scan = async move { reader.changes(&answer.plan).await };
+        let made = Box::pin(rows::make(self.state, asked, asker, self.options.to_vec(), head.coding, scan)).await?;
+        Ok(head.with(made.content.into()))
+    }
 }
 
 /// Decides what is sent: no I/O.
@@ -94,11 +126,13 @@ fn answer(state: &AppState, asked: &Asked, dataset: &Dataset, history: &[ChangeS
     let cap = limits.row_cap.filter(|cap| *cap < asked.query.limit);
     let pull = changes::pull(history, start, cap.unwrap_or(asked.query.limit));
     let parts: Vec<_> = pull.parts.into_iter().filter_map(|(set, rows)| Some((history.get(set)?.clone(), rows))).collect();
-    // The id that the client is at, as soon as it is at one; the credit is today's.
+    // The id that the client is at, as soon as it is at one; rows keep the credit that they were published with.
     let reached = parts.last().map(|(set, _)| set).or(history.last());
+    let CreditLine { attribution, licence } = changes::credit(history, start, pull.end, &(&dataset.current.credit).into());
     let snapshot = Snapshot {
         id: reached.map_or(&dataset.current.id, |set| &set.to).clone(),
         columns: reached.map_or(&dataset.current.columns, |set| &set.columns).clone(),
+        credit: Credit { attribution, licence, ..dataset.current.credit.clone() },
         ..Snapshot::clone(&dataset.current)
     };
     let plan = ChangesPlan {

@@ -11,9 +11,9 @@ use axum::response::Response;
 use http::Method;
 use http::request::Parts;
 use tracing::Instrument;
-use yearbook_domain::cursor::fingerprint;
-use yearbook_domain::{Position, ReadPlan, Refusal, read};
+use yearbook_domain::{ReadPlan, Refusal, read};
 use yearbook_sandbox::OptionValue;
+use yearbook_snapshot::Reader;
 
 use crate::charge::charged;
 use crate::error::Error;
@@ -21,7 +21,7 @@ use crate::extract::Asked;
 use crate::middleware::keyed::Keyed;
 use crate::respond::conditional::Preconditions;
 use crate::respond::head::Head;
-use crate::respond::{body, conditional, rows};
+use crate::respond::{body, conditional, opening, rows};
 use crate::state::AppState;
 
 use self::judge::{Judged, judge};
@@ -36,50 +36,83 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     let span = tracing::debug_span!("plan", dataset = asked.name.as_str());
     let Judged { snapshot, first_row, options } = judge(&state, &asked, &dataset).instrument(span).await?;
     let plan = Arc::new(read::plan(&dataset, snapshot, &keyed.caller, keyed.limits, &asked.query, first_row)?);
-    let head = head::of(&state, &parts, &asked, &plan, &options);
-    let evaluate = |head: &Head| conditional::evaluate(&parts.headers, &head.tag, Some(plan.snapshot.created_at));
-    if evaluate(&head)? == Preconditions::NotModified {
-        return Ok(head.not_modified());
-    }
-    if parts.method == Method::HEAD {
-        return Ok(head.with(body::unsaid()));
+    let request = DataRequest { state: &state, keyed: &keyed, parts: &parts, plan: &plan, options: &options };
+    if let Some(answer) = request.without_body(&asked).await {
+        let again = async |asked: Asked| request.without_body(&asked).await.unwrap_or(Err(Error::PluginFailed));
+        return rows::or_before(&state, &asked, answer, again).await;
     }
     let work = async {
-        let first = Box::pin(answer(&state, &keyed, &parts, &asked, &plan, options.clone(), head)).await;
-        let again = async |asked: Asked| {
-            let head = head::of(&state, &parts, &asked, &plan, &options);
-            // Another release, another tag.
-            if evaluate(&head)? == Preconditions::NotModified {
-                return Ok(head.not_modified());
-            }
-            Box::pin(answer(&state, &keyed, &parts, &asked, &plan, options.clone(), head)).await
+        let first = Box::pin(request.body(&asked)).await;
+        // Another release, another tag: its preconditions are evaluated anew.
+        let again = async |asked: Asked| match request.without_body(&asked).await {
+            Some(answer) => answer,
+            None => Box::pin(request.body(&asked)).await,
         };
         rows::or_before(&state, &asked, first, again).await
     };
-    charged(&state, &keyed, &parts.method, work).await
+    let answer = charged(&state, &keyed, &parts.method, work).await;
+    // What the encoder declines comes before a used-up month (contract 1).
+    if matches!(answer, Err(Error::Refused(Refusal::QuotaUsedUp { .. })))
+        && let Err(declined @ Error::Refused(_)) = request.check_open(&asked).await
+    {
+        return Err(declined);
+    }
+    answer
 }
 
-/// The response of one release: from memory, or read and encoded.
-async fn answer(
-    state: &AppState,
-    keyed: &Keyed,
-    parts: &Parts,
-    asked: &Asked,
-    plan: &Arc<ReadPlan>,
-    options: Vec<OptionValue>,
-    head: Head,
-) -> Result<Response, Error> {
-    let make = || {
-        let (reader, plan) = (state.reader.clone(), Arc::clone(plan));
-        let asker = rows::asker(keyed, &head.tag, &options);
-        rows::make(state, asked, asker, options, head.coding, async move { reader.scan(&plan).await })
-    };
-    let made = state.own().responses.get(&head.tag, head.coding, make).await?;
-    let mut response = head.with(made.content.into());
-    if let Some(row) = made.next {
-        let filters = fingerprint(&plan.dataset, &asked.query);
-        let cursor = state.own().cursors.seal(&Position { snapshot: plan.snapshot.id.clone(), row, filters });
-        head::more(response.headers_mut(), state, parts, asked, plan, &cursor);
+/// A request whose refusals by the host have all passed.
+struct DataRequest<'a> {
+    state: &'a AppState,
+    keyed: &'a Keyed,
+    parts: &'a Parts,
+    plan: &'a Arc<ReadPlan>,
+    options: &'a [OptionValue],
+}
+
+impl DataRequest<'_> {
+    /// 304, or the answer to HEAD, by the release of `asked`; none for a GET that needs a body.
+    async fn without_body(&self, asked: &Asked) -> Option<Result<Response, Error>> {
+        let head = head::of(self.state, self.parts, asked, self.plan, self.options);
+        let preconditions = conditional::evaluate(&self.parts.headers, &head.tag, Some(self.plan.snapshot.created_at));
+        match preconditions {
+            Ok(Preconditions::Met) if self.parts.method != Method::HEAD => None,
+            Ok(Preconditions::NotModified) if opening::is_proven(&self.parts.headers, &head.tag) => Some(Ok(head.not_modified())),
+            _ => Some(Box::pin(self.opened(asked, head, preconditions)).await),
+        }
     }
-    Ok(response)
+
+    /// The same once the encoder has taken schema and options: what GET would refuse comes before a false precondition
+    /// (RFC 9110, 13.2.1).
+    async fn opened(&self, asked: &Asked, head: Head, preconditions: Result<Preconditions, Error>) -> Result<Response, Error> {
+        self.check_open(asked).await?;
+        if preconditions? == Preconditions::NotModified {
+            return Ok(head.not_modified());
+        }
+        let counts = self.state.reader.row_counts(self.plan).await?;
+        let mut response = head.with(body::unsaid());
+        head::count(response.headers_mut(), self.state, self.parts, asked, self.plan, counts);
+        Ok(response)
+    }
+
+    /// Judges whether the release of `asked` takes schema and options.
+    async fn check_open(&self, asked: &Asked) -> Result<(), Error> {
+        let tag = head::tag(asked, self.plan, self.options);
+        let asker = rows::asker(self.keyed, &tag, self.options);
+        opening::check(self.state, asked, &asker, Reader::schema(self.plan)?, self.options).await
+    }
+
+    /// The response of the release of `asked`: from memory, or read and encoded.
+    async fn body(&self, asked: &Asked) -> Result<Response, Error> {
+        let Self { state, keyed, parts, plan, options } = *self;
+        let head = head::of(state, parts, asked, plan, options);
+        let make = || {
+            let (reader, plan) = (state.reader.clone(), Arc::clone(plan));
+            let asker = rows::asker(keyed, &head.tag, options);
+            rows::make(state, asked, asker, options.to_vec(), head.coding, async move { reader.scan(&plan).await })
+        };
+        let made = state.own().responses.get(&head.tag, head.coding, make).await?;
+        let mut response = head.with(made.content.into());
+        head::count(response.headers_mut(), state, parts, asked, plan, made.counts);
+        Ok(response)
+    }
 }

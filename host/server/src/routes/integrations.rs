@@ -11,7 +11,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Method};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use yearbook_domain::Problem;
 use yearbook_platform::Asker;
 use yearbook_sandbox::{Described, GenerateError, Project};
@@ -95,9 +95,11 @@ async fn generate(state: &AppState, keyed: &Keyed, parts: &http::request::Parts,
     })
 }
 
-/// The answer in JSON. Credits stand once each, in the order of the datasets.
+/// The answer in JSON: files and their media types by path, which no two files share. Credits stand once each, in the order of the datasets.
 fn shown(asked: &Asked, project: &Project) -> Value {
-    let file = |file: &yearbook_sandbox::File| json!({"path": file.path, "media_type": file.media_type, "content": file.content});
+    let by_path = |text: fn(&yearbook_sandbox::File) -> &String| -> Map<String, Value> {
+        project.files.iter().map(|file| (file.path.clone(), Value::from(text(file).as_str()))).collect()
+    };
     let mut attribution: Vec<&str> = Vec::new();
     for dataset in &asked.datasets {
         let credit = dataset.current.credit.attribution.as_str();
@@ -107,7 +109,8 @@ fn shown(asked: &Asked, project: &Project) -> Value {
     }
     json!({
         "tool": asked.generator.description().tool,
-        "files": project.files.iter().map(file).collect::<Vec<_>>(),
+        "files": by_path(|file| &file.content),
+        "media_types": by_path(|file| &file.media_type),
         "attribution": attribution,
         "warnings": project.warnings,
     })

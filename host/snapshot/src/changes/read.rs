@@ -16,7 +16,7 @@ use super::columns_of_file;
 use crate::read::{credits, described};
 use crate::scan::Scan;
 use crate::table::chunk::unchecked_schema;
-use crate::{Failure, Files, Reader};
+use crate::{Failure, Files, Reader, RowCounts};
 
 /// Which changes will be read for one response.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +35,14 @@ pub struct ChangesPlan {
     pub parts: Vec<(ChangeSet, Range<u64>)>,
 }
 
+impl ChangesPlan {
+    /// The schema of [`Reader::changes`], with the credits as metadata. No I/O.
+    #[must_use]
+    pub fn schema(&self) -> SchemaRef {
+        schema(self)
+    }
+}
+
 impl Reader {
     /// Starts reading changes: the plan's columns, then `_change_type`, `_snapshot_id` and `_committed_at`. The rest is as with
     /// [`Reader::scan`].
@@ -42,7 +50,7 @@ impl Reader {
     /// # Errors
     /// A [`Failure`] that names the stored file. The stream ends after its first failure.
     pub async fn changes(&self, plan: &ChangesPlan) -> Result<Scan, Failure> {
-        let schema = schema(plan);
+        let schema = plan.schema();
         let mut parts = plan.parts.clone().into_iter();
         let plan = Arc::new(ChangesPlan { parts: Vec::new(), ..plan.clone() });
         let part = |part: (ChangeSet, Range<u64>)| {
@@ -64,7 +72,7 @@ impl Reader {
                 runtime.spawn(part).await.map_err(|_| Failure::Stopped { what: "a file of changes".to_owned() })?
             }
         });
-        Ok(Scan { schema, next: None, batches: ended(first.chain(rest.try_flatten()).boxed()) })
+        Ok(Scan { schema, counts: RowCounts::default(), batches: ended(first.chain(rest.try_flatten()).boxed()) })
     }
 
     async fn part(

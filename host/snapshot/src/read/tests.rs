@@ -71,7 +71,7 @@ async fn an_empty_dataset_is_a_schema_without_batches() {
             (plan.needle, plan.max_rows) = (needle.clone(), max_rows);
             (plan.start, plan.end) = (Some("2000-01-01".to_owned()), Some("2030-01-01".to_owned()));
             let scan = stored.reader.scan(&plan).await.unwrap();
-            assert_eq!((scan.next, scan.schema.fields().len()), (None, 7));
+            assert_eq!((scan.counts.next, scan.schema.fields().len()), (None, 7));
             assert!(scan.batches.try_collect::<Vec<_>>().await.unwrap().is_empty());
         }
     }

@@ -101,9 +101,30 @@ fn unbounded_pulls_are_refused_spec_8() {
 #[test]
 fn a_refused_pull_says_what_would_relieve_it() {
     let answer = decide(&dataset(5, false, true), Plan::Free, "limit=0").unwrap_err();
-    assert_eq!(answer, Refusal::Unbounded { rows: 5, geometry: true, dated: false });
-    let answer = decide(&dataset(100_001, true, true), Plan::Free, "limit=0&geometry=false").unwrap_err();
-    assert_eq!(answer, Refusal::Unbounded { rows: 100_001, geometry: false, dated: true });
+    assert_eq!(answer, Refusal::Unbounded { rows: 5, geometry: true, dated: false, bulk: false });
+    let answer = decide(&dataset(100_001, true, true), Plan::Enterprise, "limit=0&geometry=false").unwrap_err();
+    assert_eq!(answer, Refusal::Unbounded { rows: 100_001, geometry: false, dated: true, bulk: true });
+}
+
+#[test]
+fn bulk_is_advised_where_plan_and_licence_have_it_contract_3() {
+    for plan_of in Plan::ALL {
+        for licensed in [true, false] {
+            for pinned in [true, false] {
+                let mut dataset = dataset(100_001, true, false);
+                Arc::get_mut(&mut dataset.current).unwrap().bulk_redistribution = licensed;
+                let mut older = Snapshot::clone(&dataset.current);
+                older.id = "s0".to_owned();
+                let read = if pinned { Arc::new(older) } else { Arc::clone(&dataset.current) };
+                let query = DataQuery::parse(&pairs("limit=0"), &["json"]).unwrap();
+                let caller = Caller { key_id: "k".to_owned(), plan: plan_of };
+                let answer = plan(&dataset, read, &caller, PlanTable::default().of(plan_of), &query, 0);
+                let Err(Refusal::Unbounded { bulk, .. }) = answer else { panic!("{answer:?}") };
+                let entitled = matches!(plan_of, Plan::Pro | Plan::Enterprise);
+                assert_eq!(bulk, entitled && licensed && !pinned, "{plan_of}, licensed {licensed}, pinned {pinned}");
+            }
+        }
+    }
 }
 
 #[test]

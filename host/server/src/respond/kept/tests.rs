@@ -14,7 +14,7 @@ fn responses(bytes: u64, entry: usize) -> Responses {
 }
 
 fn whole(bytes: &[u8]) -> Result<Made, Error> {
-    Ok(Made { content: Content::Whole(Bytes::copy_from_slice(bytes)), next: Some(7) })
+    Ok(Made { content: Content::Whole(Bytes::copy_from_slice(bytes)), counts: RowCounts { rows: Some(5), total: Some(9), next: Some(7) } })
 }
 
 fn text(made: &Made) -> Option<&[u8]> {
@@ -31,7 +31,7 @@ async fn an_entry_is_found_by_tag_and_coding_with_its_next_row() {
     for (tag, coding, body) in [(&one, None, b"plain"), (&one, Some(Coding::Gzip), b"gzipd"), (&two, None, b"other")] {
         assert_eq!(text(&kept.get(tag, coding, async || whole(body)).await.unwrap()), Some(&body[..]));
         let again = kept.get(tag, coding, async || panic!("it is there")).await.unwrap();
-        assert_eq!((text(&again), again.next), (Some(&body[..]), Some(7)));
+        assert_eq!((text(&again), again.counts), (Some(&body[..]), RowCounts { rows: Some(5), total: Some(9), next: Some(7) }));
     }
     let counts = kept.counts();
     assert_eq!((counts.hits, counts.misses, counts.entries), (3, 3, 3));
@@ -65,7 +65,7 @@ async fn what_is_long_or_a_stream_is_made_each_time() {
     for body in [b"long1", b"long2"] {
         assert_eq!(text(&kept.get(&tag, None, async || whole(body)).await.unwrap()), Some(&body[..]));
     }
-    let stream = async || Ok(Made { content: Content::Stream(Body::empty()), next: None });
+    let stream = async || Ok(Made { content: Content::Stream(Body::empty()), counts: RowCounts::default() });
     assert_eq!(text(&kept.get(&tag, Some(Coding::Zstd), stream).await.unwrap()), None);
     assert_eq!((kept.counts().hits, kept.counts().misses), (0, 3));
 }
@@ -93,7 +93,7 @@ async fn many_at_once_make_it_once_and_a_long_one_at_the_same_time() {
                         made.fetch_add(1, Ordering::SeqCst);
                         whole(b"ok")
                     };
-                    kept.get(&Tag::of_bytes(b"x"), None, make).await.unwrap().next
+                    kept.get(&Tag::of_bytes(b"x"), None, make).await.unwrap().counts.next
                 })
             })
             .collect();
@@ -120,7 +120,7 @@ async fn whoever_waits_for_one_that_gives_up_makes_it() {
         }
     });
     has_begun.await.unwrap();
-    let second = tokio::spawn(async move { kept.get(&tag, None, async || whole(b"ok")).await.unwrap().next });
+    let second = tokio::spawn(async move { kept.get(&tag, None, async || whole(b"ok")).await.unwrap().counts.next });
     tokio::task::yield_now().await;
     first.abort();
     assert_eq!(second.await.unwrap(), Some(7));

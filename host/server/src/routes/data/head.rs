@@ -4,11 +4,13 @@
 use http::header::{LAST_MODIFIED, LINK};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
-use yearbook_domain::ReadPlan;
+use yearbook_domain::cursor::fingerprint;
+use yearbook_domain::{Position, ReadPlan};
 use yearbook_sandbox::OptionValue;
+use yearbook_snapshot::RowCounts;
 
 use crate::extract::Asked;
-use crate::headers::{NEXT_PAGE, ROW_CAP, TRUNCATED};
+use crate::headers::{NEXT_PAGE, ROW_CAP, ROWS, TOTAL_ROWS, TRUNCATED};
 use crate::respond::head::{Head, put};
 use crate::respond::{Tag, conditional, links};
 use crate::state::AppState;
@@ -16,10 +18,14 @@ use crate::state::AppState;
 /// Where the alias of spec 4.2 begins.
 const ALIAS: &str = "/v1/series/";
 
+/// The entity tag of `plan`'s response, without coding.
+pub(super) fn tag(asked: &Asked, plan: &ReadPlan, options: &[OptionValue]) -> Tag {
+    Tag::of_plan(plan, asked.encoder.description(), asked.encoder.digest(), options)
+}
+
 /// What can be said of `plan`'s response before it is made.
 pub(super) fn of(state: &AppState, parts: &Parts, asked: &Asked, plan: &ReadPlan, options: &[OptionValue]) -> Head {
-    let tag = Tag::of_plan(plan, asked.encoder.description(), asked.encoder.digest(), options);
-    let mut head = Head::new(parts, asked, tag, &plan.namespace, &plan.snapshot, plan.dataset.as_str());
+    let mut head = Head::new(parts, asked, tag(asked, plan, options), &plan.namespace, &plan.snapshot, plan.dataset.as_str());
     if let Some(date) = conditional::http_date(plan.snapshot.created_at) {
         head.shared.insert(LAST_MODIFIED, date);
     }
@@ -30,8 +36,20 @@ pub(super) fn of(state: &AppState, parts: &Parts, asked: &Asked, plan: &ReadPlan
     head
 }
 
+/// Headers about how many rows there are: here, in all, and where they go on when some remain.
+pub(super) fn count(headers: &mut HeaderMap, state: &AppState, parts: &Parts, asked: &Asked, plan: &ReadPlan, counts: RowCounts) {
+    for (name, rows) in [(ROWS, counts.rows), (TOTAL_ROWS, counts.total)] {
+        headers.extend(rows.map(|rows| (name, HeaderValue::from(rows))));
+    }
+    if let Some(row) = counts.next {
+        let filters = fingerprint(&plan.dataset, &asked.query);
+        let cursor = state.own().cursors.seal(&Position { snapshot: plan.snapshot.id.clone(), row, filters });
+        more(headers, state, parts, asked, plan, &cursor);
+    }
+}
+
 /// Headers of a response after which rows remain: where they go on, and whether the plan's cap held them back.
-pub(super) fn more(headers: &mut HeaderMap, state: &AppState, parts: &Parts, asked: &Asked, plan: &ReadPlan, cursor: &str) {
+fn more(headers: &mut HeaderMap, state: &AppState, parts: &Parts, asked: &Asked, plan: &ReadPlan, cursor: &str) {
     let canonical = headers.remove(LINK);
     put(headers, LINK, links::next(&state.settings.server, parts, &asked.pairs, cursor));
     if let Some(canonical) = canonical {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use yearbook_catalog::Standing;
 use yearbook_domain::{Dataset, Position, Problem, Refusal, Snapshot, cursor, read};
 use yearbook_sandbox::OptionValue;
 
@@ -23,7 +24,7 @@ pub(super) struct Judged {
 /// Judges `asked` for `dataset`.
 ///
 /// # Errors
-/// 422 in the order in which the parameters are declared, then 410.
+/// 422 in the order in which the parameters are declared, then 410 for a snapshot that was, 404 for one that never was.
 pub(super) async fn judge(state: &AppState, asked: &Asked, dataset: &Dataset) -> Result<Judged, Error> {
     let mut problems: Vec<Problem> = Vec::new();
     let position = position(state, asked).unwrap_or_else(|problem| {
@@ -44,8 +45,12 @@ pub(super) async fn judge(state: &AppState, asked: &Asked, dataset: &Dataset) ->
     if !problems.is_empty() {
         return Err(Refusal::Invalid(problems).into());
     }
-    let gone = || Refusal::SnapshotGone { id: pinned.unwrap_or_default().to_owned() };
-    let snapshot = snapshot.ok_or_else(gone)?;
+    let snapshot = match (snapshot, pinned) {
+        (Some(snapshot), _) => snapshot,
+        // A cursor is signed, so its snapshot was once: the database need not be asked.
+        (None, Some(id)) if position.is_some() => return Err(Refusal::SnapshotGone { id: id.to_owned() }.into()),
+        (None, id) => absent(state, dataset, id.unwrap_or_default()).await?,
+    };
     Ok(Judged { snapshot, first_row: position.map_or(0, |position| position.row), options })
 }
 
@@ -62,4 +67,21 @@ async fn kept(state: &AppState, dataset: &Dataset, id: &str) -> Result<Option<Ar
         return Ok(None);
     }
     Ok(state.live.snapshot(dataset, id).await?)
+}
+
+/// The snapshot called `id`, which the list in memory does not have.
+///
+/// # Errors
+/// 410 for one that was dropped, 404 for one that never was.
+async fn absent(state: &AppState, dataset: &Dataset, id: &str) -> Result<Arc<Snapshot>, Error> {
+    let id = id.to_owned();
+    match state.store.standing(&dataset.name, &id).await? {
+        Standing::Unknown => Err(Refusal::NoSuchSnapshot { id }.into()),
+        Standing::Dropped => Err(Refusal::SnapshotGone { id }.into()),
+        // It was published a moment ago, and the list in memory does not show it yet.
+        Standing::Retained => match state.live.snapshot(dataset, &id).await? {
+            Some(snapshot) => Ok(snapshot),
+            None => Err(Refusal::SnapshotGone { id }.into()),
+        },
+    }
 }

@@ -123,7 +123,8 @@ pub(super) fn me(settings: &Settings) -> Value {
 pub(super) fn project(tool: &str) -> Value {
     json!({
         "tool": tool,
-        "files": [{"path": "README.md", "media_type": "text/markdown", "content": "# How to run this\n"}],
+        "files": {"README.md": "# How to run this\n"},
+        "media_types": {"README.md": "text/markdown"},
         "attribution": ["Contains data from Stats NZ, CC BY 4.0"],
         "warnings": [],
     })

@@ -10,7 +10,7 @@ use yearbook_domain::bulk::Freshness;
 
 use crate::headers::{
     ATTRIBUTION, FRESHNESS, GEOMETRY_OMITTED, HAS_MORE, LICENCE, NAMESPACE, NEXT_PAGE, RATE, RATE_LIMIT, RATE_POLICY, RATE_REMAINING,
-    RATE_RESET, REPR_DIGEST, REQUEST_ID, ROW_CAP, SNAPSHOT_ID, SOURCE, SOURCE_URL, TRUNCATED, WATERMARK,
+    RATE_RESET, REPR_DIGEST, REQUEST_ID, ROW_CAP, ROWS, SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED, WATERMARK,
 };
 
 /// The month's quota on keyed answers of a limited plan, the bucket's on a refused burst (contract 5).
@@ -42,6 +42,8 @@ pub(super) fn components() -> Value {
         (GEOMETRY_OMITTED, "Sent when `geometry=false` was asked for.", yes(), false),
         (TRUNCATED, "Sent when the plan's row cap held rows back.", yes(), false),
         (ROW_CAP, "The row cap that held rows back.", count(50_000), false),
+        (ROWS, "Rows in this answer; left out where only reading all of them would tell.", count(100), false),
+        (TOTAL_ROWS, "Rows of the whole selection, on all its pages; left out with `dimensions`.", count(12_345), false),
         (NEXT_PAGE, "Cursor of the next page, when rows remain.", text("Y3Vyc29y"), false),
         (WATERMARK, "How far the client is now; send it back as `since`.", text("310413fcb9f65f52b329453883a6535f"), true),
         (HAS_MORE, "Whether changes remain after the watermark.", json!({"type": "string", "enum": ["true", "false"]}), true),

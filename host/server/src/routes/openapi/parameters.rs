@@ -79,7 +79,7 @@ pub(super) fn components(settings: &Settings, plugins: &Plugins) -> Value {
         "If-None-Match": header("If-None-Match", "Answer 304 if the tag is still this one.", "\"310413fcb9f65f52b329453883a6535f\""),
         "If-Modified-Since": header(
             "If-Modified-Since",
-            "Answer 304 if the snapshot was committed no later; counts only without `If-None-Match`, which tells versions of one second apart.",
+            "Never answered 304, since a date cannot say which version a client has: send `If-None-Match`.",
             "Sat, 21 Nov 2026 00:00:00 GMT",
         ),
         "Accept": header("Accept", "Media types that will do, by preference; where `format` does not decide.", "application/json"),

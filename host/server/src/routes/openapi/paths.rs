@@ -95,7 +95,7 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
 fn data(id: &str, summary: &str, plugins: &Plugins) -> Operation {
     let also = ["Last-Modified", "Content-Disposition", "X-Service-Geometry-Omitted"];
     let credited = [&TAGGED[..], &also, &fields::CREDIT].concat();
-    let more = ["Link", "X-Next-Page", "X-Service-Truncated", "X-Plan-Row-Cap"];
+    let more = ["X-Service-Rows", "X-Service-Total-Rows", "Link", "X-Next-Page", "X-Service-Truncated", "X-Plan-Row-Cap"];
     Operation::new(
         Kind::Data,
         id,

@@ -38,7 +38,8 @@ fn knows(kind: Kind, error: &Error) -> bool {
             Refusal::Invalid(_) => named || kind == Kind::Integration,
             Refusal::NotAcceptable { .. } => matches!(kind, Kind::Data | Kind::Changes | Kind::Integration),
             Refusal::NoSuchDataset { .. } => named,
-            Refusal::NoSuchSnapshot { .. } | Refusal::WatermarkGone { .. } => kind == Kind::Changes,
+            Refusal::NoSuchSnapshot { .. } => matches!(kind, Kind::Data | Kind::Changes),
+            Refusal::WatermarkGone { .. } => kind == Kind::Changes,
             Refusal::SnapshotGone { .. } | Refusal::Unbounded { .. } => kind == Kind::Data,
             Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == Kind::Bulk,
             Refusal::QuotaUsedUp { .. } => kind.charged(),
@@ -52,7 +53,7 @@ fn knows(kind: Kind, error: &Error) -> bool {
         Error::RangeNotSatisfiable { .. } => kind == Kind::Bulk,
         // To clients it is one of our own.
         Error::PluginFailed => false,
-        Error::Busy { .. } => matches!(kind, Kind::Data | Kind::Changes | Kind::Integration),
+        Error::Busy { .. } => matches!(kind, Kind::Data | Kind::Changes),
         Error::FormatUnavailable { .. } => matches!(kind, Kind::Data | Kind::Changes),
         Error::Unavailable => kind.keyed() || kind == Kind::Preview,
         Error::MethodNotAllowed | Error::AddressTooLong { .. } | Error::HeadersTooLarge { .. } | Error::TimedOut | Error::Broken => true,
@@ -81,7 +82,7 @@ fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
         Refusal::PaymentRequired {
             advice: "Bulk downloads need a Pro or Enterprise plan; upgrade, or page through /data with an explicit limit.".to_owned(),
         },
-        Refusal::Unbounded { rows: 250_000, geometry: false, dated: true },
+        Refusal::Unbounded { rows: 250_000, geometry: false, dated: true, bulk: false },
         Refusal::QuotaUsedUp { limit: settings.plans.free.requests_per_month.unwrap_or(10), resets_at: MOMENT },
         Refusal::TooFast { retry_after: 1 },
     ];
@@ -163,7 +164,7 @@ fn describe(kind: Kind, status: StatusCode) -> &'static str {
         401 => "The key is missing, malformed, unknown or revoked.",
         402 => "The plan has no bulk download, or not of this freshness.",
         403 => "The licence forbids bulk redistribution; no plan unlocks it.",
-        404 if kind == Kind::Changes => "There is no such dataset, or it never had that snapshot.",
+        404 if matches!(kind, Kind::Data | Kind::Changes) => "There is no such dataset, or it never had that snapshot.",
         404 => "There is no such dataset.",
         405 => "The method is none of GET, HEAD and OPTIONS.",
         406 => "Nothing that `Accept` asks for can be made.",

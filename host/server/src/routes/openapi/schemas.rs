@@ -80,11 +80,8 @@ pub(super) fn components() -> Value {
         })),
         "Project": object("Files for a tool.", &json!({
             "tool": {"type": "string"},
-            "files": {"type": "array", "items": object("A file.", &json!({
-                "path": {"type": "string"},
-                "media_type": {"type": "string"},
-                "content": {"type": "string"},
-            }))},
+            "files": {"type": "object", "additionalProperties": {"type": "string"}, "description": "What stands in each file, by path."},
+            "media_types": {"type": "object", "additionalProperties": {"type": "string"}, "description": "Media type of each file, by path."},
             "attribution": {"type": "array", "items": {"type": "string"}, "description": "Credits to be passed on with the data."},
             "warnings": {"type": "array", "items": {"type": "string"}},
         })),

@@ -81,7 +81,7 @@ pub(super) async fn read(reader: &Reader, plan: &ReadPlan) -> Result<(RecordBatc
     let scan = reader.scan(plan).await?;
     let batches: Vec<RecordBatch> = scan.batches.try_collect().await?;
     assert!(batches.iter().all(|batch| batch.num_rows() > 0), "no batch is empty");
-    Ok((plain(&concat_batches(&scan.schema, &batches).unwrap()), scan.next))
+    Ok((plain(&concat_batches(&scan.schema, &batches).unwrap()), scan.counts.next))
 }
 
 /// The same columns with text as text.

@@ -55,12 +55,14 @@ async fn check(shape: Shape, ask: Ask) {
     let (rows, next) = stored.read(&plan).await.unwrap();
     assert_eq!(rows.columns(), expected(&stored.table, &all, &plan.columns).columns());
     assert_eq!(next, None);
+    check_counts(&stored, &plan, &all).await;
 
     // Page by page: every row exactly once, `next` names the first row not returned.
     let mut seen = 0;
     loop {
         plan.max_rows = Some(ask.max_rows);
         let (rows, next) = stored.read(&plan).await.unwrap();
+        check_counts(&stored, &plan, &all[seen..]).await;
         let page = &all[seen..all.len().min(seen + usize::try_from(ask.max_rows).unwrap())];
         assert_eq!(rows.columns(), expected(&stored.table, page, &plan.columns).columns());
         seen += page.len();
@@ -71,6 +73,21 @@ async fn check(shape: Shape, ask: Ask) {
         plan.first_row = next;
     }
     assert_eq!(seen, all.len());
+}
+
+/// What a plan says of its rows, before they are read and while they are, is true; `remaining` are the rows from its first on.
+async fn check_counts(stored: &Stored, plan: &ReadPlan, remaining: &[u64]) {
+    let whole = ReadPlan { first_row: 0, ..plan.clone() };
+    let rows = plan.max_rows.map_or(remaining.len() as u64, |rows| rows.min(remaining.len() as u64));
+    let scanned = stored.reader.scan(plan).await.unwrap().counts;
+    let told = stored.reader.row_counts(plan).await.unwrap();
+    if plan.needle.is_none() {
+        assert_eq!((scanned.rows, scanned.total), (Some(rows), Some(matching(&stored.table, &whole).len() as u64)));
+        assert_eq!(told, scanned);
+    } else {
+        assert_eq!((scanned.rows, scanned.total), (plan.max_rows.map(|_| rows), None));
+        assert_eq!(told, RowCounts::default());
+    }
 }
 
 #[derive(Clone, Debug)]
