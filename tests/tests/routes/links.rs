@@ -28,11 +28,14 @@ async fn bases(app: &TestApp, key: &str, peer: &str, headers: &[(&str, &str)]) -
     links.map(|link| link.trim_start_matches('<').split("/v1/").next().unwrap().to_owned()).collect()
 }
 
+/// Who sends a request, the headers that name another base, and the base that links then have.
+type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
+
 #[tokio::test]
 async fn links_say_what_a_trusted_proxy_says_of_the_clients_request_contract_6() {
     let (app, key) = behind_proxies(ForwardedHeader::XForwardedFor, None).await;
     let (proto, host) = ("x-forwarded-proto", "x-forwarded-host");
-    let cases: [(&str, &[(&str, &str)], &str); 7] = [
+    let cases: [Case<'_>; 7] = [
         ("10.0.0.1", &[], "http://test.example"),
         ("10.0.0.1", &[(proto, "https")], "https://test.example"),
         ("10.0.0.1", &[(proto, "https"), (host, "data.example.org")], "https://data.example.org"),
