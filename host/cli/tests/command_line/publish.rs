@@ -94,7 +94,6 @@ fn a_licence_that_forbids_redistribution_asks_for_the_word_contract_7() {
     assert!(said.contains("yearbook.bulk_redistribution  is missing, and the licence \"CC-BY-NC-ND-4.0\""), "{said}");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_device_or_a_pipe_is_no_descriptor_contract_7() {
     let yearbook = Yearbook::new();

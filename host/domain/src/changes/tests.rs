@@ -87,7 +87,7 @@ fn the_newest_occurrence_of_a_snapshot_counts() {
 }
 
 #[test]
-fn rows_keep_the_credit_that_they_were_published_with_contract_4() {
+fn distinct_credits_are_joined_oldest_first_contract_4() {
     let known = "a>b1:3/x b1>b2:0/x b2>c:5/x c>a:2/x";
     // (start, end, attributions, licences)
     let cases = [

@@ -363,7 +363,6 @@ fn broken_and_missing_descriptors_are_named() {
 }
 
 /// A folder with `good` beside an empty `cpi.csv`.
-#[cfg(unix)]
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("cpi.csv"), "").unwrap();
@@ -371,7 +370,6 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-#[cfg(unix)]
 #[test]
 fn a_descriptor_that_is_a_device_or_a_pipe_is_refused_at_once_contract_7() {
     let folder = folder();
@@ -391,7 +389,6 @@ fn a_descriptor_that_is_a_device_or_a_pipe_is_refused_at_once_contract_7() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn a_descriptor_that_links_out_of_its_folder_is_refused() {
     let (outside, inside) = (folder(), folder());
@@ -422,7 +419,6 @@ fn a_descriptor_is_read_within_a_bound() {
     assert!(found.contains("it has more than 16777216 bytes"), "{found}");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_link_out_of_the_folder_is_refused() {
     let outside = tempfile::tempdir().unwrap();
