@@ -2,10 +2,16 @@
 # Runs both commands as a new user would: a fresh clone of what is committed, an empty HOME, an empty cargo home, and a toolchain
 # without the target of guests. Rustup's toolchains alone are shared with this machine (RUSTUP_HOME). Prints how long each took.
 #
-#   tests/fresh/run.sh [FOLDER]    works in FOLDER, which must not exist; without one, in a temporary folder that it removes
+#   tests/fresh/run.sh [--demo] [FOLDER]    works in FOLDER, which must not exist; without one, in a temporary folder that it removes.
+#                                           With --demo it stops before the tests.
 set -euo pipefail
 
 source=$(cd "$(dirname "$0")/../.." && pwd)
+tests=yes
+if [ "${1:-}" = --demo ]; then
+  tests=no
+  shift
+fi
 if [ $# -gt 0 ]; then
   work=$1
   mkdir "$work"
@@ -40,7 +46,7 @@ printf '>> the program has %d MB\n' $((bytes / 1000000)) | tee -a "$work/times"
 CARGO_TARGET_DIR="$target" timed cargo install --quiet --locked --path host/cli --root "$work/installed" --profile demo --no-default-features
 (cd / && "$work/installed/bin/yearbook" --data-dir "$work/other" plugin list --json | grep -q embedded)
 
-timed cargo xtask test
+[ "$tests" = no ] || timed cargo xtask test
 
 printf '\n== times\n'
 cat "$work/times"
