@@ -42,7 +42,14 @@ impl Shape {
         let mut shape = Self::default();
         let broken = |error: BinaryReaderError| Rejected::Malformed(clean(&error.to_string()));
         for payload in Parser::new(0).parse_all(component) {
-            shape.add(&payload.map_err(broken)?).map_err(broken)?;
+            let payload = payload.map_err(broken)?;
+            // The parser takes the end of the bytes for the end of what lies inside.
+            if let Payload::ModuleSection { unchecked_range, .. } | Payload::ComponentSection { unchecked_range, .. } = &payload
+                && unchecked_range.end > component.len()
+            {
+                return Err(Rejected::Malformed("it ends before a module inside it does".to_owned()));
+            }
+            shape.add(&payload).map_err(broken)?;
             // After every section, so that what is refused is not walked to its end.
             shape.judge()?;
         }

@@ -93,15 +93,16 @@ fn header_parameters(document: &Value, operation: &Value) -> Vec<String> {
 #[tokio::test]
 async fn request_headers_and_head_are_described_contract_4() {
     let document = described(&TestApp::start().await).await;
-    let (data, coded) = (["If-None-Match", "If-Modified-Since", "Accept", "Accept-Encoding"], ["If-None-Match", "Accept-Encoding"]);
+    let data = ["If-Match", "If-Unmodified-Since", "If-None-Match", "If-Modified-Since", "Accept", "Accept-Encoding"];
+    let coded = ["If-Match", "If-None-Match", "Accept-Encoding"];
     for (path, expected) in [
         ("/v1/datasets", &coded[..]),
         ("/v1/datasets/{name}", &coded),
         ("/v1/datasets/{name}/preview", &coded),
         ("/v1/datasets/{name}/data", &data),
         ("/v1/series/{name}/data", &data),
-        ("/v1/datasets/{name}/changes", &["If-None-Match", "Accept", "Accept-Encoding"]),
-        ("/v1/bulk/{namespace}/{name}", &["Range", "If-Range", "If-None-Match", "If-Modified-Since"]),
+        ("/v1/datasets/{name}/changes", &["If-Match", "If-None-Match", "Accept", "Accept-Encoding"]),
+        ("/v1/bulk/{namespace}/{name}", &["Range", "If-Range", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-None-Match"]),
         ("/v1/integrations/meltano", &["Accept", "Accept-Encoding"]),
         ("/v1/me", &[]),
     ] {

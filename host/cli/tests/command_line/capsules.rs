@@ -110,5 +110,5 @@ fn a_server_keeps_what_a_plugin_fails_at_where_the_settings_say() {
     assert!(capsule.to_str().unwrap().ends_with("-part-output.capsule.arrow"), "{capsule:?}");
     let same = yearbook.run(&["plugin", "replay", capsule.to_str().unwrap()]);
     assert_eq!((same.code, same.stderr.as_str()), (Some(1), "error: it fails as before\n"));
-    assert!(same.stdout.contains("failed at  part of 3000 rows and 2 columns: returned more than 20000 bytes"), "{}", same.stdout);
+    assert!(same.stdout.contains("failed at  part of 1500 rows and 2 columns: returned more than 20000 bytes"), "{}", same.stdout);
 }

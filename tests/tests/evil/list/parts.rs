@@ -63,7 +63,7 @@ pub(crate) fn list() -> Vec<Attack> {
                     (call $piece (i32.const 528) (i32.const 4) (i32.const 0) (i32.const 0))";
                 Guest::named(name).does("part", body).build()
             },
-            whole("head HB@@tail"),
+            whole("head @C@@tail"),
             "`plugin check`",
         )
         .found(DEPENDS),
