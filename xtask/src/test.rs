@@ -72,8 +72,17 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
     report.step("specification: every rule has a test or a reason to wait", || spec::run(repository));
     if !quick {
         report.step("crates: everything that Cargo.lock names is fetched", || licences::fetch(repository));
-        report.step("lints: clippy has nothing to say about any target", || {
-            command::run(repository.cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+        report.step("lints: clippy has nothing to say about any target, nor about the program as the demo builds it", || {
+            command::run(repository.cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
+            command::run(repository.cargo().args([
+                "clippy",
+                "--package",
+                "yearbook-cli",
+                "--no-default-features",
+                "--",
+                "--deny",
+                "warnings",
+            ]))
         });
         report.step("dependencies: licences, duplicates and sources are as deny.toml allows", || licences::check(repository));
     }
