@@ -4,6 +4,7 @@
 mod head;
 mod since;
 
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -21,6 +22,7 @@ use crate::error::Error;
 use crate::extract::Asked;
 use crate::middleware::keyed::Keyed;
 use crate::respond::conditional::Preconditions;
+use crate::respond::head::Head;
 use crate::respond::{Tag, body, conditional, opening, rows};
 use crate::state::AppState;
 
@@ -52,16 +54,19 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     let start = since::place(&state, &dataset, &history, since).await?;
     let answer = Arc::new(answer(&state, &asked, &dataset, &history, start, keyed.limits));
     let request = ChangesRequest { state: &state, keyed: &keyed, parts: &parts, answer: &answer, options: &options };
-    if let Some(response) = request.without_body(&asked).await {
-        let again = async |asked: Asked| request.without_body(&asked).await.unwrap_or(Err(Error::PluginFailed));
-        return rows::or_before(&state, &asked, response, again).await;
-    }
+    let head = match request.without_body(&asked).await {
+        Continue(head) => head,
+        Break(response) => {
+            let again = async |asked: Asked| request.without_body(&asked).await.break_value().unwrap_or(Err(Error::PluginFailed));
+            return rows::or_before(&state, &asked, response, again).await;
+        }
+    };
     let work = async {
-        let first = request.body(&asked).await;
+        let first = request.body(&asked, head).await;
         // Another release, another tag: its preconditions are evaluated anew.
         let again = async |asked: Asked| match request.without_body(&asked).await {
-            Some(response) => response,
-            None => request.body(&asked).await,
+            Break(response) => response,
+            Continue(head) => request.body(&asked, head).await,
         };
         rows::or_before(&state, &asked, first, again).await
     };
@@ -85,20 +90,20 @@ struct ChangesRequest<'a> {
 }
 
 impl ChangesRequest<'_> {
-    /// 304, or the answer to HEAD, by the release of `asked`; none for a GET that needs a body.
-    async fn without_body(&self, asked: &Asked) -> Option<Result<Response, Error>> {
+    /// 304, or the answer to HEAD, by the release of `asked`; for a GET that needs a body, its head.
+    async fn without_body(&self, asked: &Asked) -> ControlFlow<Result<Response, Error>, Head> {
         let head = head::of(self.parts, asked, self.answer, self.options);
         let preconditions = conditional::evaluate(&self.parts.headers, &head.tag, None);
         match preconditions {
-            Ok(Preconditions::Met) if self.parts.method != Method::HEAD => return None,
-            Ok(Preconditions::NotModified) if opening::is_proven(&self.parts.headers, &head.tag) => return Some(Ok(head.not_modified())),
+            Ok(Preconditions::Met) if self.parts.method != Method::HEAD => return Continue(head),
+            Ok(Preconditions::NotModified) if opening::is_proven(&self.parts.headers, &head.tag) => return Break(Ok(head.not_modified())),
             _ => {}
         }
         // What GET would refuse comes before a false precondition (RFC 9110, 13.2.1).
         if let Err(refused) = Box::pin(self.check_open(asked, &head.tag)).await {
-            return Some(Err(refused));
+            return Break(Err(refused));
         }
-        Some(preconditions.map(|preconditions| match preconditions {
+        Break(preconditions.map(|preconditions| match preconditions {
             Preconditions::NotModified => head.not_modified(),
             Preconditions::Met => head.with(body::unsaid()),
         }))
@@ -111,8 +116,7 @@ impl ChangesRequest<'_> {
     }
 
     /// The response of the release of `asked`.
-    async fn body(&self, asked: &Asked) -> Result<Response, Error> {
-        let head = head::of(self.parts, asked, self.answer, self.options);
+    async fn body(&self, asked: &Asked, head: Head) -> Result<Response, Error> {
         let (reader, answer) = (self.state.reader.clone(), Arc::clone(self.answer));
         let asker = rows::asker(self.keyed, &head.tag, self.options);
         let scan = async move { reader.changes(&answer.plan).await };

@@ -4,6 +4,7 @@
 mod head;
 mod judge;
 
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -37,16 +38,19 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
     let Judged { snapshot, first_row, options } = judge(&state, &asked, &dataset).instrument(span).await?;
     let plan = Arc::new(read::plan(&dataset, snapshot, &keyed.caller, keyed.limits, &asked.query, first_row)?);
     let request = DataRequest { state: &state, keyed: &keyed, parts: &parts, plan: &plan, options: &options };
-    if let Some(answer) = request.without_body(&asked).await {
-        let again = async |asked: Asked| request.without_body(&asked).await.unwrap_or(Err(Error::PluginFailed));
-        return rows::or_before(&state, &asked, answer, again).await;
-    }
+    let head = match request.without_body(&asked).await {
+        Continue(head) => head,
+        Break(answer) => {
+            let again = async |asked: Asked| request.without_body(&asked).await.break_value().unwrap_or(Err(Error::PluginFailed));
+            return rows::or_before(&state, &asked, answer, again).await;
+        }
+    };
     let work = async {
-        let first = Box::pin(request.body(&asked)).await;
+        let first = Box::pin(request.body(&asked, head)).await;
         // Another release, another tag: its preconditions are evaluated anew.
         let again = async |asked: Asked| match request.without_body(&asked).await {
-            Some(answer) => answer,
-            None => Box::pin(request.body(&asked)).await,
+            Break(answer) => answer,
+            Continue(head) => Box::pin(request.body(&asked, head)).await,
         };
         rows::or_before(&state, &asked, first, again).await
     };
@@ -70,14 +74,14 @@ struct DataRequest<'a> {
 }
 
 impl DataRequest<'_> {
-    /// 304, or the answer to HEAD, by the release of `asked`; none for a GET that needs a body.
-    async fn without_body(&self, asked: &Asked) -> Option<Result<Response, Error>> {
+    /// 304, or the answer to HEAD, by the release of `asked`; for a GET that needs a body, its head.
+    async fn without_body(&self, asked: &Asked) -> ControlFlow<Result<Response, Error>, Head> {
         let head = head::of(self.state, self.parts, asked, self.plan, self.options);
         let preconditions = conditional::evaluate(&self.parts.headers, &head.tag, Some(self.plan.snapshot.created_at));
         match preconditions {
-            Ok(Preconditions::Met) if self.parts.method != Method::HEAD => None,
-            Ok(Preconditions::NotModified) if opening::is_proven(&self.parts.headers, &head.tag) => Some(Ok(head.not_modified())),
-            _ => Some(Box::pin(self.opened(asked, head, preconditions)).await),
+            Ok(Preconditions::Met) if self.parts.method != Method::HEAD => Continue(head),
+            Ok(Preconditions::NotModified) if opening::is_proven(&self.parts.headers, &head.tag) => Break(Ok(head.not_modified())),
+            _ => Break(Box::pin(self.opened(asked, head, preconditions)).await),
         }
     }
 
@@ -102,9 +106,8 @@ impl DataRequest<'_> {
     }
 
     /// The response of the release of `asked`: from memory, or read and encoded.
-    async fn body(&self, asked: &Asked) -> Result<Response, Error> {
+    async fn body(&self, asked: &Asked, head: Head) -> Result<Response, Error> {
         let Self { state, keyed, parts, plan, options } = *self;
-        let head = head::of(state, parts, asked, plan, options);
         let make = || {
             let (reader, plan) = (state.reader.clone(), Arc::clone(plan));
             let asker = rows::asker(keyed, &head.tag, options);
