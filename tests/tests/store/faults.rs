@@ -55,9 +55,15 @@ async fn what_passes_is_got_over_and_no_byte_is_wrong() {
             let got = files.get_range(&file, 10..LENGTH as u64).await;
             assert_eq!(got.unwrap(), content[10..], "{fault:?}, request {request}");
             // For whoever watches: every attempt, and those that came to nothing before their body.
-            let (counts, no_answer) = (files.counts(), matches!(fault, Fault::Status(_) | Fault::Reset | Fault::Silent));
+            let counts = files.counts();
             assert_eq!(counts.requests, s3.requests() - before, "{fault:?}, request {request}");
-            assert_eq!(counts.failed_requests, u64::from(no_answer), "{fault:?}, request {request}");
+            let failed = match fault {
+                Fault::Status(_) | Fault::Reset | Fault::Silent => 1..=1,
+                // A server that breaks off early may close the connection before the head has left it.
+                Fault::Truncated(_) => 0..=1,
+                _ => 0..=0,
+            };
+            assert!(failed.contains(&counts.failed_requests), "{fault:?}, request {request}: {}", counts.failed_requests);
         }
     }
 }
