@@ -35,7 +35,9 @@ fn main() {
         return;
     }
     println!("cargo::rustc-cfg=embedded_plugins");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // Of this run: two clones that share a build folder share the compiled script, too.
+    let root = env::var_os("CARGO_MANIFEST_DIR").and_then(|folder| Path::new(&folder).join("../..").canonicalize().ok());
+    let Some(root) = root else { fail("cargo does not say where the crate is") };
     for path in made_of(&root) {
         println!("cargo::rerun-if-changed={}", path.display());
     }
@@ -81,6 +83,8 @@ fn command(root: &Path) -> Command {
             build.env_remove(name);
         }
     }
+    // As cargo says it to programs that it runs: which tree to build.
+    build.env("CARGO_MANIFEST_DIR", root.join("xtask"));
     build
 }
 
