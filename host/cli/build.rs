@@ -1,6 +1,6 @@
 //! Has the built-in plugins built where the binary carries them: in every release build, and in others with the feature `embed`.
-//! `plugins/dist` is where they lie then. Cargo runs this beside the crates that the binary needs, so guests and host are built at
-//! the same time. Never downloads or installs anything.
+//! `plugins/dist` is where they lie then. Cargo runs this late, so whoever wants guests and host built at the same time starts
+//! `cargo xtask plugins` beside it, as the demo does. How guests are built, and what that installs, is xtask's.
 
 use std::env;
 use std::path::{Path, PathBuf};

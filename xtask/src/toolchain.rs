@@ -29,7 +29,7 @@ pub(crate) fn sysroot(root: &Path) -> Result<PathBuf> {
 /// When the target is missing and rustup cannot install it; the message says what to run.
 pub(crate) fn ensure_target(root: &Path) -> Result<()> {
     let library = sysroot(root)?.join("lib/rustlib").join(GUEST_TARGET).join("lib");
-    ensure(root, library.is_dir(), &["target", "add", GUEST_TARGET], || library.is_dir())
+    ensure(root, &["target", "add", GUEST_TARGET], || library.is_dir())
 }
 
 /// Makes sure that guests can be compiled and that the code can be formatted and linted.
@@ -41,20 +41,19 @@ pub(crate) fn ensure_all(repository: &Repository) -> Result<()> {
     ensure_target(root)?;
     let sysroot = sysroot(root)?;
     for (component, program) in COMPONENTS {
-        let there = || sysroot.join(program).exists();
-        ensure(root, there(), &["component", "add", component], there)?;
+        ensure(root, &["component", "add", component], || sysroot.join(program).exists())?;
     }
     Ok(())
 }
 
 /// Runs rustup with `arguments` unless what they install is `there` already.
-fn ensure(root: &Path, there: bool, arguments: &[&str], now: impl Fn() -> bool) -> Result<()> {
-    if there {
+fn ensure(root: &Path, arguments: &[&str], there: impl Fn() -> bool) -> Result<()> {
+    if there() {
         return Ok(());
     }
     let advice = format!("run `rustup {}` in {} and try again", arguments.join(" "), root.display());
     println!("The toolchain lacks {}: installing it.", arguments[arguments.len() - 1]);
     let installed = command::run(Command::new("rustup").current_dir(root).args(arguments));
-    ensure!(installed.is_ok() && now(), "the toolchain lacks {}; {advice}", arguments[arguments.len() - 1]);
+    ensure!(installed.is_ok() && there(), "the toolchain lacks {}; {advice}", arguments[arguments.len() - 1]);
     Ok(())
 }
