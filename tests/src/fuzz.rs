@@ -1,7 +1,13 @@
 //! Fuzzing on stable Rust: inputs of a committed corpus, then damaged ones, the same for the same number for ever. An input
 //! that panics or takes too long is kept as a file of the corpus, so that every later run begins with it.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod cursor;
 mod mutate;
+mod package;
+mod query;
+mod snapshot;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -10,7 +16,11 @@ use std::time::{Duration, Instant};
 
 use crate::components::root;
 
+pub use cursor::Cursor;
 pub use mutate::Random;
+pub use package::Published;
+pub use query::Query;
+pub use snapshot::Stored;
 
 /// How long one input may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -23,6 +33,29 @@ pub struct Target {
     pub inputs: u64,
     /// What inputs of this kind are made of.
     pub words: &'static [&'static str],
+}
+
+/// Something that takes what strangers may hand us. It is started once and judges many inputs, whoever
+/// chooses them: the tests by chance, libFuzzer by what new code they reach.
+pub trait Subject {
+    /// What it is given.
+    const TARGET: Target;
+
+    /// Ready for inputs.
+    fn start() -> Self;
+
+    /// Panics where an input leads to a wrong answer.
+    fn judge(&mut self, input: &[u8]);
+
+    /// Panics where no input reached what is judged.
+    fn end(&self) {}
+}
+
+/// Gives inputs to a subject, as [`Target::run`] does.
+pub fn run<S: Subject>() {
+    let mut subject = S::start();
+    S::TARGET.run(|input| subject.judge(input));
+    subject.end();
 }
 
 impl Target {

@@ -3,3 +3,4 @@
 pub mod app;
 pub mod components;
 pub mod fuzz;
+pub mod process;

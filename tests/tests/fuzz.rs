@@ -1,7 +1,25 @@
-//! What clients, publishers and a damaged store may hand us (issue 6, point 6). Each target is a test that takes seconds;
-//! `cargo xtask fuzz TARGET --seconds N` goes on for longer. What guests return is fuzzed beside the attacks, in `tests/evil`.
+//! What clients, publishers and a damaged store may hand us. Each test takes seconds; `cargo xtask fuzz
+//! TARGET --seconds N` goes on for longer, and with `--guided` looks for inputs that reach new code. What
+//! guests return is fuzzed beside the attacks of plugins, in `tests/evil`.
 
-mod cursor;
-mod package;
-mod query;
-mod snapshot;
+use yearbook_tests::fuzz::{Cursor, Published, Query, Stored, run};
+
+#[test]
+fn a_path_and_a_query_are_answered_or_refused_in_words_contract_2() {
+    run::<Query>();
+}
+
+#[test]
+fn a_cursor_that_nobody_sealed_is_422_contract_3() {
+    run::<Cursor>();
+}
+
+#[test]
+fn a_package_is_published_as_it_is_or_refused_in_words_contract_7() {
+    run::<Published>();
+}
+
+#[test]
+fn a_stored_file_that_is_wrong_is_an_error_and_never_a_panic() {
+    run::<Stored>();
+}

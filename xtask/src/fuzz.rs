@@ -1,15 +1,17 @@
 //! `cargo xtask fuzz`: the tests' fuzz targets for as long as one likes. An input that fails is kept in `tests/fixtures/fuzz`, where every
 //! later run of the tests begins with it.
 
+use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, fs};
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 
+use crate::command;
 use crate::repository::Repository;
 
-/// What may be fuzzed; `tests/tests/fuzz` and `tests/tests/evil` say what with.
+/// What may be fuzzed; `tests/src/fuzz` and `tests/tests/evil` say what with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Target {
     /// Path and query of requests
@@ -29,13 +31,21 @@ pub(crate) enum Target {
 }
 
 impl Target {
+    /// Those that libFuzzer can be given: they need no guest of their own for each input.
+    const GUIDED: [Self; 4] = [Self::Query, Self::Cursor, Self::Package, Self::Snapshot];
+
+    /// Its folder in the corpus.
+    fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+
     /// Its test binary and its test.
     fn test(self) -> (&'static str, &'static str) {
         match self {
-            Self::Query => ("all", "fuzz::query"),
-            Self::Cursor => ("all", "fuzz::cursor"),
-            Self::Package => ("all", "fuzz::package"),
-            Self::Snapshot => ("all", "fuzz::snapshot"),
+            Self::Query => ("all", "fuzz::a_path_and_a_query"),
+            Self::Cursor => ("all", "fuzz::a_cursor"),
+            Self::Package => ("all", "fuzz::a_package"),
+            Self::Snapshot => ("all", "fuzz::a_stored_file"),
             Self::Guest => ("evil", "returned::what_an_encoder"),
             Self::Project => ("evil", "returned::what_a_generator"),
             Self::Component => ("evil", "fuzz::"),
@@ -65,9 +75,47 @@ pub(crate) fn run(repository: &Repository, target: Option<Target>, seconds: u64,
     Ok(())
 }
 
+/// Has libFuzzer look for inputs that reach new code, for `seconds` each. What it finds on the way lies in
+/// the build folder, where the next run begins with it; what fails goes to the corpus in the tree.
+pub(crate) fn guided(repository: &Repository, target: Option<Target>, seconds: u64) -> Result<()> {
+    let targets = target.map_or_else(|| Target::GUIDED.to_vec(), |target| vec![target]);
+    if let Some(other) = targets.iter().find(|target| !Target::GUIDED.contains(target)) {
+        bail!("{other:?} cannot be guided, since guests have no counters; leave out --guided");
+    }
+    repository.build_plugins()?;
+    let mut build = repository.cargo();
+    build.args(["build", "--workspace", "--bin", "guided", "--features", "yearbook-fuzz/libfuzzer"]);
+    build.env("RUSTC_WORKSPACE_WRAPPER", repository.root().join("tests/fuzz/instrumented.sh"));
+    command::run(&mut build)?;
+    let program = repository.target().join("debug/guided");
+    let mut failed = Vec::new();
+    for target in targets {
+        let name = target.name();
+        let corpus = repository.root().join("tests/fixtures/fuzz").join(&name);
+        let found = repository.target().join("xtask/fuzz").join(&name);
+        fs::create_dir_all(&found).with_context(|| format!("cannot make {}", found.display()))?;
+        let mut run = Command::new(&program);
+        run.env("YEARBOOK_FUZZ_TARGET", &name).arg(&found).arg(&corpus).args([
+            format!("-max_total_time={seconds}"),
+            format!("-artifact_prefix={}/found-", corpus.display()),
+            // Seconds, for one input.
+            "-timeout=10".to_owned(),
+            "-rss_limit_mb=4096".to_owned(),
+            "-print_final_stats=1".to_owned(),
+        ]);
+        if command::run(&mut run).is_err() {
+            failed.push(target);
+        }
+    }
+    if !failed.is_empty() {
+        bail!("{failed:?} failed; the inputs are in tests/fixtures/fuzz, and the tests replay them");
+    }
+    Ok(())
+}
+
 /// Keeps the input of a process that could not do so itself, since it was ended.
 fn keep_last(repository: &Repository, target: Target) -> Result<()> {
-    let name = format!("{target:?}").to_lowercase();
+    let name = target.name();
     let last = env::temp_dir().join(format!("yearbook-fuzz-{name}"));
     if last.exists() {
         let kept = repository.root().join("tests/fixtures/fuzz").join(&name).join("found-last");

@@ -15,6 +15,7 @@ mod demo;
 mod fleet;
 mod fuzz;
 mod generate;
+mod hostile;
 mod metrics;
 mod node;
 mod packages;
@@ -27,6 +28,7 @@ mod soak;
 mod spec;
 mod test;
 mod toolchain;
+mod trials;
 
 use repository::Repository;
 
@@ -76,6 +78,9 @@ enum Task {
         /// Where to begin [default: the clock]
         #[arg(long)]
         seed: Option<u64>,
+        /// Keep inputs that reach new code and vary those, with libFuzzer; for query, cursor, package and snapshot
+        #[arg(long, conflicts_with = "seed")]
+        guided: bool,
     },
     /// List the rules of the specification that no test proves yet; fail where docs/rules.md is wrong
     Spec,
@@ -89,6 +94,8 @@ enum Task {
     Bench(bench::Wanted),
     /// Have a fleet go through every fault under load, and write docs/reliability.md
     Fleet(fleet::Wanted),
+    /// Have one client attack while another reads, and write docs/hostile-clients.md
+    Hostile(hostile::Wanted),
     /// Send mixed traffic for a while and see whether memory, descriptors and instances come back
     Soak(soak::Wanted),
     /// Measure what requests and many datasets cost, and write docs/scale.md
@@ -132,11 +139,13 @@ fn main() -> ExitCode {
         Task::Demo { listen, data_dir, no_serve, debug } => demo::run(&repository, &demo::Wanted { listen, data_dir, no_serve, debug }),
         // Nothing is printed after the totals.
         Task::Test { quick, only } => return if test::run(&repository, quick, only) { ExitCode::SUCCESS } else { ExitCode::FAILURE },
-        Task::Fuzz { target, seconds, seed } => fuzz::run(&repository, target, seconds, seed),
+        Task::Fuzz { target, seconds, guided: true, .. } => fuzz::guided(&repository, target, seconds),
+        Task::Fuzz { target, seconds, seed, .. } => fuzz::run(&repository, target, seconds, seed),
         Task::Spec => spec::run(&repository),
         Task::Count { accept } => count::run(&repository, accept.as_deref()),
         Task::Bench(wanted) => bench::run(&repository, &wanted),
         Task::Soak(wanted) => soak::run(&repository, wanted),
+        Task::Hostile(wanted) => hostile::run(&repository, wanted),
         Task::Fleet(wanted) => fleet::run(&repository, wanted),
         Task::Scale(wanted) => scale::run(&repository, &wanted),
         Task::Generate(Generate::Datasets { datasets, rows, directory }) => generate::datasets(datasets, rows, &directory),

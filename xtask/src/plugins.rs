@@ -2,6 +2,8 @@
 //! `plugins/dist/<name>.wasm`. Same sources, same bytes, on every machine: paths are remapped, and
 //! nothing of the machine or the hour goes in.
 
+mod kept;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +11,10 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use crate::command;
 use crate::toolchain::{self, GUEST_TARGET};
+
+use kept::Kept;
 
 /// The profile in the workspace's Cargo.toml whose bytes are released.
 pub(crate) const PROFILE: &str = "plugin";
@@ -23,7 +28,7 @@ const MEMORY: &str = "-Clink-arg=-zstack-size=262144\u{1f}-Clink-arg=--initial-m
 const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.0.0", "yearbook:plugin/types@1.0.0"];
 
 /// Builds every plugin with a profile ([`PROFILE`] as a rule) and returns the components' paths, sorted.
-/// A component that came out as before is not written again.
+/// What was built of the same sources before is taken as it is; a component that came out as before is not written again.
 ///
 /// # Errors
 /// When the target is missing, cargo fails, or a component wants imports that no plugin may have.
@@ -31,17 +36,39 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
     let packages = packages(root)?;
     ensure!(!packages.is_empty(), "no plugin under {}", root.join("plugins").display());
     let target_dir = target_dir(root);
-    compile(root, &target_dir, profile, &packages)?;
+    let flags = flags(root, &toolchain::sysroot(root)?)?;
+    let compiler = command::output(Command::new("rustc").current_dir(root).arg("--version").arg("--verbose"))?;
+    let kept = Kept::of(root, &target_dir, &compiler, &format!("{profile} {}", machine_independent(root, &flags)))?;
+    let names: Vec<String> = packages.iter().map(|(name, _)| format!("{name}.wasm")).collect();
+    let found: Option<Vec<Vec<u8>>> = names.iter().map(|name| kept.component(name)).collect();
+    let components = match found {
+        Some(components) => names.into_iter().zip(components).collect(),
+        None => {
+            compile(root, &target_dir, profile, &flags, &packages)?;
+            let components = componentize_all(&target_dir, profile, &packages)?;
+            kept.keep(&components)?;
+            components
+        }
+    };
     let dist = root.join("plugins/dist");
     fs::create_dir_all(&dist).with_context(|| format!("cannot make {}", dist.display()))?;
+    let mut paths = Vec::new();
+    for (name, component) in components {
+        let path = dist.join(name);
+        write_if_changed(&path, &component)?;
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
+/// File name and bytes of each component.
+fn componentize_all(target_dir: &Path, profile: &str, packages: &[(String, String)]) -> Result<Vec<(String, Vec<u8>)>> {
     let built = target_dir.join(GUEST_TARGET).join(if profile == "dev" { "debug" } else { profile });
     let mut components = Vec::new();
-    for (name, package) in &packages {
+    for (name, package) in packages {
         let module = built.join(format!("{}.wasm", package.replace('-', "_")));
         let component = componentize(&module).with_context(|| format!("cannot make a component of {}", module.display()))?;
-        let path = dist.join(format!("{name}.wasm"));
-        write_if_changed(&path, &component)?;
-        components.push(path);
+        components.push((format!("{name}.wasm"), component));
     }
     Ok(components)
 }
@@ -69,12 +96,12 @@ fn packages(root: &Path) -> Result<Vec<(String, String)>> {
 fn target_dir(root: &Path) -> PathBuf {
     let host = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let host = if host.is_absolute() { host } else { root.join(host) };
-    host.join("plugins")
+    host.join("guests")
 }
 
 /// One call of cargo for all guests: they share what they depend on, and features of shared crates are
 /// the same in every build, without which digests would depend on what else was built.
-fn compile(root: &Path, target_dir: &Path, profile: &str, packages: &[(String, String)]) -> Result<()> {
+fn compile(root: &Path, target_dir: &Path, profile: &str, flags: &str, packages: &[(String, String)]) -> Result<()> {
     toolchain::ensure_target(root)?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -82,7 +109,9 @@ fn compile(root: &Path, target_dir: &Path, profile: &str, packages: &[(String, S
     for (_, package) in packages {
         command.args(["--package", package]);
     }
-    command.env("CARGO_TARGET_DIR", target_dir).env("CARGO_ENCODED_RUSTFLAGS", flags(root, &toolchain::sysroot(root)?)?);
+    command.env("CARGO_TARGET_DIR", target_dir).env("CARGO_ENCODED_RUSTFLAGS", flags);
+    // ahash, by way of Arrow, would bake other random numbers into every build.
+    command.env("CONST_RANDOM_SEED", "yearbook");
     // What a caller's cargo or shell sets for the host must not reach the guests.
     command.env_remove("RUSTFLAGS").env_remove("CARGO_BUILD_TARGET").env_remove("RUSTC_WRAPPER");
     let status = command.status().context("cannot run cargo")?;
@@ -102,6 +131,11 @@ fn flags(root: &Path, sysroot: &Path) -> Result<String> {
     remap(&cargo_home()?, "/cargo")?;
     remap(sysroot, "/rust")?;
     Ok(flags)
+}
+
+/// The flags without the folder of this clone, which is remapped and leaves no trace.
+fn machine_independent(root: &Path, flags: &str) -> String {
+    flags.replace(&root.display().to_string(), "")
 }
 
 fn cargo_home() -> Result<PathBuf> {

@@ -4,7 +4,7 @@
 use clap::ValueEnum;
 
 use crate::repository::Repository;
-use crate::{command, count, fleet, soak, spec, toolchain};
+use crate::{command, count, fleet, hostile, soak, spec, toolchain};
 
 mod deploy;
 mod guide;
@@ -73,7 +73,16 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
     if !quick {
         report.step("crates: everything that Cargo.lock names is fetched", || licences::fetch(repository));
         report.step("lints: clippy has nothing to say about any target, nor about the program as the demo builds it", || {
-            command::run(repository.cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
+            command::run(repository.cargo().args([
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--features",
+                "yearbook-fuzz/libfuzzer",
+                "--",
+                "--deny",
+                "warnings",
+            ]))?;
             command::run(repository.cargo().args([
                 "clippy",
                 "--package",
@@ -99,6 +108,10 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
         });
     }
     drop(server);
+    if !quick && built {
+        report
+            .counted("attacks: whatever one client does, another reads on, and memory stays within bounds", || hostile::check(repository));
+    }
     if !quick {
         report.counted("examples in the documentation", || suites::examples(repository));
         if built {

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 use yearbook_tests::app::{Line, S3, postgres};
+use yearbook_tests::process::{self, Process, free_port};
 
 use crate::data::{Publisher, Versions};
 use crate::load::{self, Load};
-use crate::process::{Process, free_port};
-use crate::{nginx, process};
+use crate::{compiled_plugins, nginx};
 
 const HOSTS: usize = 3;
 
@@ -62,7 +62,7 @@ impl Fleet {
         nginx::there()?;
         let (line, s3) = (Line::to(&database).await, S3::start().await);
         let mut variables = s3.variables();
-        variables.extend(process::cache());
+        variables.extend(process::cache(&compiled_plugins()));
         let ours = [
             ("YEARBOOK_DATABASE_URL", line.url.clone()),
             ("YEARBOOK_STORAGE_URL", s3.url.clone()),

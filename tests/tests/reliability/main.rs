@@ -10,9 +10,9 @@ mod figures;
 mod fleet;
 mod load;
 mod nginx;
-mod process;
 mod tls;
 
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -35,6 +35,11 @@ const SOON: Duration = Duration::from_secs(6);
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where every run finds the compiled plugins of the first.
+fn compiled_plugins() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("reliability")
 }
 
 /// How long a fault lasts.

@@ -5,8 +5,7 @@ use std::process::{Command, Stdio};
 
 use yearbook_prerequisites::Prerequisite;
 use yearbook_tests::components::root;
-
-use crate::process::{Process, free_port};
+use yearbook_tests::process::{Process, free_port};
 
 /// None where it cannot be run and is not required.
 pub(crate) fn there() -> Option<()> {

@@ -6,8 +6,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 use yearbook_prerequisites::Prerequisite;
 use yearbook_tests::app::S3;
+use yearbook_tests::process;
 
-use crate::{nginx, process};
+use crate::{compiled_plugins, nginx};
 
 /// Where `cargo xtask` puts the address of its PostgreSQL by TLS. That server's certificate is good for any service on `localhost`.
 const CERTIFIED: &str = "YEARBOOK_TEST_POSTGRES_TLS";
@@ -23,7 +24,7 @@ async fn a_store_is_reached_by_tls_where_its_certificate_is_trusted_and_nowhere_
     let (_nginx, endpoint) = nginx::tls(folder.path(), &certificates.join("server.pem"), &certificates.join("server.key"), &s3.endpoint);
     let mut variables: Vec<_> = s3.variables().into_iter().filter(|(name, _)| name != "AWS_ALLOW_HTTP").collect();
     variables.iter_mut().filter(|(name, _)| name == "AWS_ENDPOINT_URL").for_each(|(_, value)| value.clone_from(&endpoint));
-    variables.extend(process::cache());
+    variables.extend(process::cache(&compiled_plugins()));
     // One that is fresh is not looked at with the cache.
     std::fs::create_dir(folder.path().join("yearbook-data")).unwrap();
     variables.push(("YEARBOOK_STORAGE_URL".to_owned(), s3.url.clone()));

@@ -10,7 +10,7 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Every page that a command of xtask writes, and the figures of one again for machines.
-const PAGES: [&str; 4] = ["docs/benchmarks.md", "docs/benchmarks.json", "docs/scale.md", "docs/reliability.md"];
+const PAGES: [&str; 5] = ["docs/hostile-clients.md", "docs/benchmarks.md", "docs/benchmarks.json", "docs/scale.md", "docs/reliability.md"];
 
 /// What stands before the reason why a page is one.
 pub(crate) const DRAFT: &str = "**Draft:";

@@ -8,8 +8,9 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use yearbook_domain::ReadPlan;
 use yearbook_snapshot::{Draft, Files, Package, PublishError, Reader, Silent, publish};
-use yearbook_tests::fuzz::Target;
 use yearbook_workers::Workers;
+
+use super::{Subject, Target};
 
 const PACKAGE: Target = Target {
     name: "package",
@@ -50,27 +51,42 @@ const PACKAGE: Target = Target {
 /// Between descriptor and table.
 const SEAM: &[u8] = b"\n--- data.csv\n";
 
-#[test]
-fn a_package_is_published_as_it_is_or_refused_in_words_contract_7() {
-    let runtime = Runtime::new().unwrap();
-    let store = TempDir::new().unwrap();
-    let files = Files::open(&format!("file:{}", store.path().display())).unwrap();
-    let workers = Workers::new(2);
-    let mut taken = 0;
-    PACKAGE.run(|input| {
+/// A store to publish to.
+pub struct Published {
+    runtime: Runtime,
+    files: Files,
+    workers: Arc<Workers>,
+    taken: u64,
+    _store: TempDir,
+}
+
+impl Subject for Published {
+    const TARGET: Target = PACKAGE;
+
+    fn start() -> Self {
+        let store = TempDir::new().unwrap();
+        let files = Files::open(&format!("file:{}", store.path().display())).unwrap();
+        Self { runtime: Runtime::new().unwrap(), files, workers: Workers::new(2), taken: 0, _store: store }
+    }
+
+    fn judge(&mut self, input: &[u8]) {
+        let Self { runtime, files, workers, .. } = self;
         let folder = TempDir::new().unwrap();
         let draft = Package::open(&unpacked(input, folder.path()))
-            .and_then(|package| runtime.block_on(Box::pin(publish(&files, &workers, &package, None, &Silent))));
+            .and_then(|package| runtime.block_on(Box::pin(publish(files, workers, &package, None, &Silent))));
         match draft {
             Err(refused) => worded(&refused),
             Ok(draft) => {
-                taken += 1;
                 let rows = draft.snapshot.rows;
-                assert_eq!(runtime.block_on(read_back(&files, &workers, draft)), rows);
+                assert_eq!(runtime.block_on(read_back(files, workers, draft)), rows);
+                self.taken += 1;
             }
         }
-    });
-    assert!(taken > 0, "nothing was published, so nothing was tried");
+    }
+
+    fn end(&self) {
+        assert!(self.taken > 0, "nothing was published, so nothing was tried");
+    }
 }
 
 /// Writes descriptor and table into `folder`; the descriptor's path.

@@ -1,5 +1,7 @@
 //! Processes that end with the test that started them, and the binary that is tried.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs::DirBuilder;
 use std::net::TcpListener;
 use std::os::unix::fs::DirBuilderExt;
@@ -12,15 +14,23 @@ use yearbook_prerequisites::Prerequisite;
 const BINARY: &str = "YEARBOOK_TEST_BINARY";
 
 /// A process that is killed when this is dropped.
-pub(crate) struct Process(Child);
+pub struct Process(Child);
 
 impl Process {
-    pub(crate) fn start(command: &mut Command) -> Self {
+    /// Starts it.
+    #[must_use]
+    pub fn start(command: &mut Command) -> Self {
         Self(command.spawn().unwrap())
     }
 
+    /// What the operating system calls it.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     /// Whether it has ended by itself.
-    pub(crate) fn has_ended(&mut self) -> bool {
+    pub fn has_ended(&mut self) -> bool {
         self.0.try_wait().unwrap().is_some()
     }
 }
@@ -33,12 +43,14 @@ impl Drop for Process {
 }
 
 /// The binary; none where there is none and none is required.
-pub(crate) fn binary() -> Option<PathBuf> {
+#[must_use]
+pub fn binary() -> Option<PathBuf> {
     Prerequisite::Binary.or_skip(std::env::var(BINARY).ok().map(PathBuf::from), format!("{BINARY} names no binary"))
 }
 
 /// The binary in `folder` with these settings and no others.
-pub(crate) fn yearbook(binary: &Path, folder: &Path, variables: &[(String, String)]) -> Command {
+#[must_use]
+pub fn yearbook(binary: &Path, folder: &Path, variables: &[(String, String)]) -> Command {
     let mut command = Command::new(binary);
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("YEARBOOK_") || name.starts_with("AWS_")) {
         command.env_remove(name);
@@ -47,15 +59,16 @@ pub(crate) fn yearbook(binary: &Path, folder: &Path, variables: &[(String, Strin
     command
 }
 
-/// Settings by which every run finds the compiled plugins of the first.
-pub(crate) fn cache() -> [(String, String); 2] {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reliability");
-    DirBuilder::new().recursive(true).mode(0o700).create(&place).unwrap();
+/// Settings by which every run finds the compiled plugins of the first, in `place`.
+#[must_use]
+pub fn cache(place: &Path) -> [(String, String); 2] {
+    DirBuilder::new().recursive(true).mode(0o700).create(place).unwrap();
     [("YEARBOOK_SANDBOX__CACHE_DIR", "cache"), ("YEARBOOK_SANDBOX__CACHE_KEY_FILE", "cache.key")]
         .map(|(name, file)| (name.to_owned(), place.join(file).display().to_string()))
 }
 
 /// A port of this machine that nothing listens on.
-pub(crate) fn free_port() -> u16 {
+#[must_use]
+pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

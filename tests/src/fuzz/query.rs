@@ -5,8 +5,9 @@ use std::fmt::Write;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use yearbook_domain::{DataQuery, Plan, query::pairs};
-use yearbook_tests::app::{Reply, TestApp, harvest, parks};
-use yearbook_tests::fuzz::Target;
+
+use super::{Subject, Target};
+use crate::app::{Reply, TestApp, harvest, parks};
 
 const QUERY: Target = Target {
     name: "query",
@@ -57,26 +58,38 @@ pub(super) fn address(bytes: &[u8]) -> String {
     text
 }
 
-#[test]
-fn a_path_and_a_query_are_answered_or_refused_in_words_contract_2() {
-    let runtime = Runtime::new().unwrap();
-    let (app, key) = runtime.block_on(async {
-        let app = TestApp::start().await;
-        app.publish(&harvest()).await;
-        app.publish(&parks()).await;
-        let key = app.key(Plan::Enterprise).await;
-        (app, key)
-    });
-    QUERY.run(|input| {
+/// A service, and a key that may ask for everything.
+pub struct Query {
+    runtime: Runtime,
+    app: TestApp,
+    key: String,
+}
+
+impl Subject for Query {
+    const TARGET: Target = QUERY;
+
+    fn start() -> Self {
+        let runtime = Runtime::new().unwrap();
+        let (app, key) = runtime.block_on(async {
+            let app = TestApp::start().await;
+            app.publish(&harvest()).await;
+            app.publish(&parks()).await;
+            let key = app.key(Plan::Enterprise).await;
+            (app, key)
+        });
+        Self { runtime, app, key }
+    }
+
+    fn judge(&mut self, input: &[u8]) {
         let path = format!("/v1/datasets/{}", address(input));
         if path.parse::<http::Uri>().is_err() {
             return;
         }
         let raw = path.split_once('?').map_or("", |(_, raw)| raw);
         let _ = DataQuery::parse(&pairs(raw), &["json", "csv"]);
-        let reply = runtime.block_on(app.get(&path).key(&key).send());
+        let reply = self.runtime.block_on(self.app.get(&path).key(&self.key).send());
         sound(&path, &reply);
-    });
+    }
 }
 
 /// A right answer, or a refusal that says what is wrong.

@@ -1,0 +1,35 @@
+//! libFuzzer over the subjects of `yearbook_tests::fuzz`: it keeps inputs that reach new code and varies
+//! those. `YEARBOOK_FUZZ_TARGET` names the subject. Started by `cargo xtask fuzz --guided`, which has our
+//! crates compiled with counters (`tests/fuzz/instrumented.sh`).
+
+#![no_main]
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use libfuzzer_sys::fuzz_target;
+use yearbook_tests::fuzz::{Cursor, Published, Query, Stored, Subject};
+
+type Judge = Box<dyn FnMut(&[u8]) + Send>;
+
+/// The subject, started with the first input.
+static JUDGE: OnceLock<Mutex<Judge>> = OnceLock::new();
+
+fn chosen() -> Mutex<Judge> {
+    fn of<S: Subject + Send + 'static>() -> Judge {
+        let mut subject = S::start();
+        Box::new(move |input| subject.judge(input))
+    }
+    let name = std::env::var("YEARBOOK_FUZZ_TARGET").unwrap_or_default();
+    Mutex::new(match name.as_str() {
+        "query" => of::<Query>(),
+        "cursor" => of::<Cursor>(),
+        "package" => of::<Published>(),
+        "snapshot" => of::<Stored>(),
+        _ => panic!("YEARBOOK_FUZZ_TARGET is {name:?}; it names query, cursor, package or snapshot"),
+    })
+}
+
+fuzz_target!(|input: &[u8]| {
+    let judge = JUDGE.get_or_init(chosen);
+    judge.lock().unwrap_or_else(PoisonError::into_inner)(input);
+});

@@ -1,0 +1,81 @@
+//! Stored files: Parquet that a store damaged, or that somebody put there with a checksum of his own. Reading one is an error or
+//! rows, never a panic, and no more rows than the catalogue says.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+use yearbook_domain::{ReadPlan, Snapshot};
+use yearbook_snapshot::{Draft, Files, Package, Reader, Silent, publish};
+use yearbook_workers::Workers;
+
+use super::package::unpacked;
+use super::{Subject, Target};
+use crate::components::root;
+
+const SNAPSHOT: Target = Target { name: "snapshot", inputs: 400, words: &["PAR1", "date", "region", "ARROW:schema"] };
+
+/// A store, and what a catalogue says of the files in the corpus.
+pub struct Stored {
+    runtime: Runtime,
+    folder: TempDir,
+    files: Files,
+    workers: Arc<Workers>,
+    draft: Draft,
+    whole: u64,
+    read: u64,
+}
+
+impl Subject for Stored {
+    const TARGET: Target = SNAPSHOT;
+
+    fn start() -> Self {
+        let (runtime, folder) = (Runtime::new().unwrap(), TempDir::new().unwrap());
+        let files = Files::open(&format!("file:{}", folder.path().join("store").display())).unwrap();
+        let workers = Workers::new(1);
+        // The files in the corpus were made of this package.
+        let package = root().join("tests/fixtures/fuzz/package/series");
+        let package = Package::open(&unpacked(&std::fs::read(package).unwrap(), folder.path())).unwrap();
+        let draft = runtime.block_on(Box::pin(publish(&files, &workers, &package, None, &Silent))).unwrap();
+        Self { runtime, folder, files, workers, draft, whole: 0, read: 0 }
+    }
+
+    fn judge(&mut self, input: &[u8]) {
+        let path = self.folder.path().join("damaged");
+        std::fs::write(&path, input).unwrap();
+        // With checksums of its own, so that the damage reaches what reads Parquet.
+        let file = self.runtime.block_on(self.files.put_snapshot(&path)).unwrap();
+        let stored = self.folder.path().join("store/snapshots").join(format!("{}.parquet", file.sha256));
+        let draft = &self.draft;
+        let snapshot = Arc::new(Snapshot { file, ..draft.snapshot.clone() });
+        for needle in [None, Some("Waikato".to_owned())] {
+            let everything = ReadPlan::everything(draft.name.clone(), draft.namespace.clone(), Arc::clone(&snapshot));
+            let plan = ReadPlan { needle, ..everything };
+            let reader = Reader::new(self.files.clone(), Arc::clone(&self.workers));
+            let rows = async move {
+                let mut batches = reader.scan(&plan).await?.batches;
+                let mut rows = 0;
+                while let Some(batch) = batches.next().await {
+                    rows += batch?.num_rows() as u64;
+                }
+                Ok::<_, yearbook_snapshot::Failure>(rows)
+            };
+            self.read += 1;
+            match self.runtime.block_on(self.workers.drive(rows)) {
+                Ok(Ok(rows)) => {
+                    self.whole += 1;
+                    assert!(rows <= draft.snapshot.rows, "{rows} rows");
+                }
+                Ok(Err(failure)) => assert!(!failure.to_string().contains("panicked"), "{failure}"),
+                Err(panicked) => panic!("{panicked}"),
+            }
+        }
+        std::fs::remove_file(stored).unwrap();
+    }
+
+    fn end(&self) {
+        let Self { whole, read, .. } = self;
+        assert!(*whole > 0 && whole < read, "{whole} of {read} could be read: nothing was tried");
+    }
+}

@@ -1,0 +1,114 @@
+//! Guests that were built before, by what they were built of: a fresh clone of the same sources has newer
+//! files, for which cargo would build every guest again, two minutes for the same bytes.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+/// What guests are made of, from the top of the tree.
+const SOURCES: [&str; 5] = ["Cargo.lock", "Cargo.toml", "rust-toolchain.toml", "plugins", "wit"];
+
+/// Builds that are kept: those of some branches side by side.
+const BUILDS: usize = 8;
+
+/// A folder with the components of one build, which may not be there yet.
+pub(super) struct Kept(PathBuf);
+
+impl Kept {
+    /// Those of the sources in `root`, built by `compiler` with `flags`.
+    pub(super) fn of(root: &Path, target_dir: &Path, compiler: &str, flags: &str) -> Result<Self> {
+        let mut hasher = DefaultHasher::new();
+        (compiler, flags).hash(&mut hasher);
+        for source in SOURCES {
+            hash(root, Path::new(source), &mut hasher)?;
+        }
+        Ok(Self(target_dir.join("built").join(format!("{:016x}", hasher.finish()))))
+    }
+
+    /// The bytes of a component, where it was built.
+    pub(super) fn component(&self, name: &str) -> Option<Vec<u8>> {
+        fs::read(self.0.join(name)).ok()
+    }
+
+    /// Keeps the components of a whole build, and no more builds than [`BUILDS`].
+    pub(super) fn keep(&self, components: &[(String, Vec<u8>)]) -> Result<()> {
+        let beside = self.0.with_extension(std::process::id().to_string());
+        fs::create_dir_all(&beside).with_context(|| format!("cannot make {}", beside.display()))?;
+        for (name, bytes) in components {
+            fs::write(beside.join(name), bytes).with_context(|| format!("cannot write into {}", beside.display()))?;
+        }
+        // Somebody else may have been quicker with the same.
+        let _ = fs::remove_dir_all(&self.0);
+        fs::rename(&beside, &self.0).with_context(|| format!("cannot rename to {}", self.0.display()))?;
+        let mut builds = Vec::new();
+        for build in self.0.parent().map(fs::read_dir).context("a folder in another")??.flatten() {
+            builds.push((build.metadata()?.modified()?, build.path()));
+        }
+        builds.sort();
+        for (_, old) in builds.iter().rev().skip(BUILDS) {
+            fs::remove_dir_all(old).with_context(|| format!("cannot remove {}", old.display()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds a file, or every file of a folder in order; not what was built there.
+fn hash(root: &Path, path: &Path, hasher: &mut DefaultHasher) -> Result<()> {
+    let place = root.join(path);
+    let cannot = || format!("cannot read {}", place.display());
+    if place.is_dir() {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&place).with_context(cannot)? {
+            names.push(entry.with_context(cannot)?.file_name());
+        }
+        names.sort();
+        for name in names.iter().filter(|name| *name != "dist" && *name != "target") {
+            hash(root, &path.join(name), hasher)?;
+        }
+    } else {
+        (path, fs::read(&place).with_context(cannot)?).hash(hasher);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    /// A tree with one plugin, in a folder of its own.
+    fn tree(name: &str) -> PathBuf {
+        let root = std::env::temp_dir().join(format!("yearbook-xtask-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(root.join("plugins/csv/src")).unwrap();
+        fs::create_dir_all(root.join("plugins/dist")).unwrap();
+        fs::create_dir_all(root.join("wit")).unwrap();
+        for file in ["Cargo.lock", "Cargo.toml", "rust-toolchain.toml", "plugins/csv/src/lib.rs", "wit/world.wit"] {
+            fs::write(root.join(file), file).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn the_same_sources_are_built_once_and_others_again() {
+        let (one, other) = (tree("kept-one"), tree("kept-other"));
+        let target = one.join("target");
+        let of = |root: &Path, flags: &str| Kept::of(root, &target, "rustc 1.95", flags).unwrap();
+        assert_eq!(of(&one, "").component("csv.wasm"), None);
+        of(&one, "").keep(&[("csv.wasm".to_owned(), b"built".to_vec())]).unwrap();
+        fs::write(other.join("plugins/dist/csv.wasm"), "built").unwrap();
+        assert_eq!(of(&other, "").component("csv.wasm").as_deref(), Some(&b"built"[..]), "the same in another clone");
+        assert_eq!(of(&one, "-C").component("csv.wasm"), None, "other flags");
+        fs::write(other.join("plugins/csv/src/lib.rs"), "changed").unwrap();
+        assert_eq!(of(&other, "").component("csv.wasm"), None, "another source");
+        for number in 0..2 * BUILDS {
+            of(&one, &number.to_string()).keep(&[]).unwrap();
+        }
+        assert_eq!(fs::read_dir(target.join("built")).unwrap().count(), BUILDS);
+        let _ = fs::remove_dir_all(one);
+        let _ = fs::remove_dir_all(other);
+    }
+}
