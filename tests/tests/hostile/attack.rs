@@ -133,6 +133,22 @@ pub(crate) fn unread_streams(attacker: &Attacker, tasks: &mut JoinSet<()>) {
     });
 }
 
+/// Exports that are compressed and read as fast as they come.
+pub(crate) fn busy_exports(attacker: &Attacker, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 32, async |attacker: Attacker, number| {
+        let more = format!("X-API-Key: {}\r\nAccept-Encoding: zstd, gzip\r\n", attacker.keys[number % 2]);
+        attacker.read(&only(EXPORT, &more)).await
+    });
+}
+
+/// Projects for a data tool, which a plugin makes whole.
+pub(crate) fn many_projects(attacker: &Attacker, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 32, async |attacker: Attacker, number| {
+        let path = "/v1/integrations/meltano?datasets=large,harvest,wide";
+        attacker.read(&only(path, &format!("X-API-Key: {}\r\n", attacker.keys[number % 2]))).await
+    });
+}
+
 /// Exports of which a kilobyte is read a second.
 pub(crate) fn slow_readers(attacker: &Attacker, tasks: &mut JoinSet<()>) {
     attacker.repeat(tasks, 200, async |attacker: Attacker, _| {

@@ -139,3 +139,13 @@ async fn pages_of_a_wide_table_hold_nobody_up() {
 async fn a_thousand_ranges_hold_nobody_up() {
     withstands("small_ranges", attack::small_ranges).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn exports_at_full_speed_hold_nobody_up() {
+    withstands("busy_exports", attack::busy_exports).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_projects_hold_nobody_up() {
+    withstands("many_projects", attack::many_projects).await;
+}

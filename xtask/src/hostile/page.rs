@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use serde_json::Value;
 
 /// Attacks in the order of the page, with what happens.
-const ATTACKS: [(&str, &str); 10] = [
+const ATTACKS: [(&str, &str); 12] = [
     ("unread_streams", "550 exports on five HTTP/2 connections with one key, none of them read"),
     ("slow_readers", "200 exports of which a kilobyte a second is read"),
     ("unread_files", "300 downloads of a whole file, none of them read"),
@@ -17,6 +17,8 @@ const ATTACKS: [(&str, &str); 10] = [
     ("unknown_keys", "keys that look right and that nobody was given"),
     ("wide_pages", "pages of 5,000 rows of 504 columns, and option values of 12,000 characters, by two keys"),
     ("small_ranges", "a stored file in a thousand ranges"),
+    ("busy_exports", "32 compressed exports at a time, with two keys, read as fast as they come"),
+    ("many_projects", "32 projects for Meltano at a time, with two keys"),
 ];
 
 const HEAD: &str = "\
