@@ -11,6 +11,7 @@ mod fetch;
 mod footer;
 mod kept;
 mod needle;
+mod places;
 mod preview;
 mod row_counts;
 mod shape;

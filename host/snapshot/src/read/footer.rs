@@ -15,7 +15,7 @@ use yearbook_workers::Workers;
 
 use super::fetch::fetch;
 use super::kept::Chunk;
-use super::shape;
+use super::{places, shape};
 use crate::{Failure, Files};
 
 /// Bytes read from the end of a file at first: footer and page indexes of most files in one go.
@@ -123,6 +123,9 @@ fn checked(snapshot: &Snapshot, key: String, metadata: Arc<ParquetMetaData>) -> 
     let rows = starts.last().copied().unwrap_or(0);
     if rows != snapshot.rows {
         return Err(Failure::damaged(&key, format!("it has {rows} rows, the catalogue says {}", snapshot.rows)));
+    }
+    if let Some(fault) = places::fault(&metadata, snapshot.file.bytes) {
+        return Err(Failure::damaged(&key, fault));
     }
     let leaf = |name: &str| find(&metadata, name).ok_or_else(|| Failure::damaged(&key, format!("it has no column {name}")));
     let leaves = snapshot.columns.iter().map(|column| leaf(&column.name)).collect::<Result<Vec<_>, _>>()?;
