@@ -15,6 +15,7 @@ mod formats;
 mod guests;
 mod health;
 mod integrations;
+mod linear;
 mod links;
 mod metering;
 mod metrics;

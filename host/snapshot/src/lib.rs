@@ -18,6 +18,6 @@ pub use failure::Failure;
 pub use files::{Declare, Files, Held, Leftover, StorageCounts};
 pub use package::{DescriptorProblem, Package};
 pub use publish::{Draft, Fault, Progress, PublishError, SHOWN_FAULTS, Silent, publish};
-pub use read::{KeptCounts, ReadCounts, Reader, RowCounts};
+pub use read::{KeptCounts, ReadCounts, Reader, RowCounts, SampleLimits};
 pub use scan::{SLICING_VERSION, Scan};
 pub use settings::{Bulk, StoreSettings};

@@ -32,6 +32,7 @@ use crate::{Failure, Files};
 use self::kept::Kept;
 
 pub use counts::{KeptCounts, ReadCounts};
+pub use preview::SampleLimits;
 pub use row_counts::RowCounts;
 
 pub(crate) use budget::{Budget, Room};
@@ -120,13 +121,13 @@ impl Reader {
         Ok(Arc::new(shape::schema(&plan.snapshot, &plan.columns)?.with_metadata(shape::credits(plan))))
     }
 
-    /// Up to `rows` rows as a sample, geometry left out: the newest first where there is a date column, the first
-    /// ones otherwise (contract 4, `/preview`). Text arrives plain, never as dictionaries. All of it is in memory.
+    /// A sample of up to `limits.rows` rows, geometry left out: the newest first where there is a date column, the first ones otherwise
+    /// (contract 4, `/preview`). Text arrives plain, never as dictionaries, and cut. While it is read, one batch is in memory.
     ///
     /// # Errors
     /// A [`Failure`] that names the stored file.
-    pub async fn preview(&self, snapshot: &Snapshot, rows: usize) -> Result<RecordBatch, Failure> {
-        preview::preview(self, snapshot, rows).await
+    pub async fn preview(&self, snapshot: &Snapshot, limits: SampleLimits) -> Result<RecordBatch, Failure> {
+        preview::preview(self, snapshot, limits).await
     }
 
     /// The rows of `columns` in `window`, without dates or needle.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::StreamExt;
+use http::header::CONTENT_LENGTH;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Frame, Incoming};
@@ -48,6 +49,8 @@ pub enum Fault {
     Truncated(usize),
     /// One byte of what is read is another, this far into it.
     Flipped(usize),
+    /// What is read goes on for so many bytes more, as its head states.
+    Overlong(u64),
 }
 
 /// What goes wrong now.
@@ -75,6 +78,8 @@ struct Shared {
     service: S3Service,
     trouble: Mutex<Trouble>,
     requests: AtomicU64,
+    /// Bytes that [`Fault::Overlong`] has sent.
+    beyond: Arc<AtomicU64>,
 }
 
 impl S3 {
@@ -84,7 +89,8 @@ impl S3 {
         std::fs::create_dir(folder.path().join(BUCKET)).unwrap();
         let mut builder = S3ServiceBuilder::new(FileSystem::new(folder.path()).unwrap());
         builder.set_auth(SimpleAuth::from_single(KEY, SECRET));
-        let shared = Arc::new(Shared { service: builder.build(), trouble: Mutex::default(), requests: AtomicU64::new(0) });
+        let shared =
+            Arc::new(Shared { service: builder.build(), trouble: Mutex::default(), requests: AtomicU64::new(0), beyond: Arc::default() });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let accepting = Arc::clone(&shared);
@@ -126,6 +132,12 @@ impl S3 {
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.shared.requests.load(Ordering::SeqCst)
+    }
+
+    /// Bytes beyond what was asked for that have been sent so far.
+    #[must_use]
+    pub fn sent_beyond(&self) -> u64 {
+        self.shared.beyond.load(Ordering::SeqCst)
     }
 
     /// Has `fault` befall one request, after the next `after`.
@@ -171,11 +183,17 @@ impl Shared {
             Some(Fault::Silent) => std::future::pending::<()>().await,
             _ => {}
         }
-        let (head, body) = self.service.call(request.map(s3s::Body::from)).await.map_err(|failure| format!("{failure:?}"))?.into_parts();
+        let (mut head, body) =
+            self.service.call(request.map(s3s::Body::from)).await.map_err(|failure| format!("{failure:?}"))?.into_parts();
         let body = body.map_err(Cause::from);
         let body = match fault {
             Some(Fault::Truncated(bytes)) if reads => truncated(body, bytes),
             Some(Fault::Flipped(at)) if reads => flipped(body, at),
+            Some(Fault::Overlong(bytes)) if reads => {
+                let stated = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok()).unwrap_or(0);
+                head.headers.insert(CONTENT_LENGTH, (stated + bytes).into());
+                overlong(body, bytes, Arc::clone(&self.beyond))
+            }
             _ => body.boxed_unsync(),
         };
         Ok(Response::from_parts(head, body))
@@ -216,4 +234,15 @@ fn flipped(body: impl hyper::body::Body<Data = Bytes, Error = Cause> + Send + 's
         Ok(Frame::data(bytes.into()))
     });
     StreamBody::new(turned).boxed_unsync()
+}
+
+/// `body` and so many bytes more, which are counted as they are sent.
+fn overlong(body: impl hyper::body::Body<Data = Bytes, Error = Cause> + Send + 'static, bytes: u64, sent: Arc<AtomicU64>) -> Body {
+    const PIECE: u64 = 64 << 10;
+    let more = futures::stream::iter((0..bytes).step_by(64 << 10)).map(move |at| {
+        let piece = PIECE.min(bytes - at);
+        sent.fetch_add(piece, Ordering::SeqCst);
+        Ok(Frame::data(vec![7; usize::try_from(piece)?].into()))
+    });
+    StreamBody::new(body.into_data_stream().map(|piece| piece.map(Frame::data)).chain(more)).boxed_unsync()
 }

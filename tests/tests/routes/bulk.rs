@@ -185,6 +185,25 @@ async fn ranges_are_answered_as_rfc_9110_has_it_contract_4() {
 }
 
 #[tokio::test]
+async fn very_many_small_ranges_cost_one_file_contract_4() {
+    let app = TestApp::start().await;
+    app.publish(&big(20_000)).await;
+    let key = app.key(Plan::Enterprise).await;
+    let reads = async |range: &str| {
+        let before = app.files.counts().reads;
+        let reply = app.get("/v1/bulk/tests/big").key(&key).header("range", range).send().await;
+        assert_eq!((reply.status.as_u16(), reply.cut), (200, false), "{range}");
+        (app.files.counts().reads - before, reply.body)
+    };
+    let (once, whole) = reads("rows=1-2").await;
+    // Scattered, overlapping, and all the same: never one read or one part of a body for each.
+    for range in [|at: usize| format!("{}-{},", at * 7, at * 7), |at| format!("{at}-,"), |_| "0-0,".to_owned()] {
+        let ranges: String = (0..2_500).map(range).collect();
+        assert_eq!(reads(&format!("bytes={ranges}")).await, (once, whole.clone()));
+    }
+}
+
+#[tokio::test]
 async fn if_range_gives_the_rest_of_the_same_file_or_all_of_the_new_one_contract_4() {
     let app = TestApp::start().await;
     app.publish(&harvest()).await;

@@ -1,5 +1,8 @@
 //! `/preview` (spec 4, contract 4): for anybody, ten rows, no geometry.
 
+use std::time::Duration;
+
+use futures::future::join_all;
 use serde_json::{Value, json};
 use yearbook_server::Settings;
 use yearbook_tests::app::{Table, TestApp, harvest, parks};
@@ -52,6 +55,67 @@ async fn long_cells_are_cut_and_large_previews_lose_rows_then_columns_contract_4
         let shown: Vec<_> = list("columns").iter().map(|column| column["name"].clone()).collect();
         assert_eq!(preview["rows"][0].as_object().unwrap().keys().cloned().map(Value::from).collect::<Vec<_>>(), shown);
     }
+}
+
+/// Ten rows with a text of twelve mebibytes each.
+fn heavy() -> Table {
+    let text = "x".repeat(12 << 20);
+    let rows: String = (1..=10).map(|day| format!("2024-01-{day:02},Otago,1.5,true,{text}\n")).collect();
+    harvest().with_field("note", "string").with_rows(&format!("date,region,value,final,note\n{rows}"))
+}
+
+/// Mebibytes of this process's memory: `VmRSS`, or `VmHWM` for the most there were.
+fn mebibytes(line: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let value = status.lines().find_map(|found| found.strip_prefix(line)).unwrap();
+    value.trim_matches(|other: char| !other.is_ascii_digit()).parse::<u64>().unwrap() >> 10
+}
+
+/// Processor time of this thread, which is all of the reactor in a test of one thread.
+fn reactor_time() -> Duration {
+    Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).unwrap()
+}
+
+#[tokio::test]
+async fn heavy_cells_cost_neither_memory_nor_the_reactor_contract_4() {
+    let mut settings = Settings::default();
+    settings.limits.burst_per_second = 0;
+    let app = TestApp::with(settings).await;
+    let idle = mebibytes("VmRSS:");
+    app.publish(&heavy()).await;
+    // The most there was while it was published is forgotten.
+    std::fs::write("/proc/self/clear_refs", "5").unwrap();
+    let (before, begun) = (mebibytes("VmRSS:"), reactor_time());
+    let replies = join_all((0..20).map(|_| app.get("/v1/datasets/harvest/preview").send())).await;
+    let (most, took) = (mebibytes("VmHWM:"), reactor_time() - begun);
+    for reply in replies {
+        let preview = reply.json();
+        assert_eq!((preview["rows"].as_array().unwrap().len(), reply.status.as_u16()), (10, 200));
+        assert_eq!(preview["rows"][9]["note"].as_str().unwrap(), "x".repeat(1_000));
+    }
+    // All rows at once would be 120, and copies of them.
+    assert!(most < before.max(idle) + 100, "{idle} MiB without data, {before} before, {most} at most");
+    assert!(took < Duration::from_millis(100), "the reactor worked for {took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_preview_is_made_once_for_all_who_ask_and_for_those_who_go_away_contract_4() {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    let path = "/v1/datasets/harvest/preview";
+    // Each goes away as soon as it has asked.
+    for _ in 0..10 {
+        let mut asking = Box::pin(app.get(path).send());
+        let _ = futures::poll!(&mut asking);
+    }
+    let replies = join_all((0..20).map(|_| app.get(path).send())).await;
+    assert!(replies.iter().all(|reply| reply.status == 200 && reply.body == replies[0].body));
+    let once = app.files.counts().reads;
+    assert!(once > 0);
+    let other = TestApp::start().await;
+    other.publish(&harvest()).await;
+    assert_eq!(other.get(path).send().await.status, 200);
+    assert_eq!(once, other.files.counts().reads, "thirty askers cost what one does");
 }
 
 #[tokio::test]

@@ -139,3 +139,22 @@ async fn an_upload_gets_over_what_passes_and_leaves_nothing_visible_otherwise() 
         assert_eq!(open(&s3).get_range(&file, 0..file.bytes).await.unwrap(), content(), "request {nth} of {requests}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_goes_on_beyond_what_was_asked_for_is_given_up_and_not_kept_contract_4() {
+    const BEYOND: u64 = 256 << 20;
+    let s3 = S3::start().await;
+    let file = stored(&s3).await;
+    let warm = open(&s3);
+    assert_eq!(warm.get_range(&file, 0..3).await.unwrap(), content()[..3]);
+    s3.break_down(Fault::Overlong(BEYOND));
+    let failure = warm.get_range(&file, 10..LENGTH as u64).await.expect_err("it lies");
+    assert!(failure.is_outage() && failure.to_string().contains("more than the"), "{failure}");
+    // What the operating system has taken off the server's hands may be a few mebibytes.
+    assert!(s3.sent_beyond() < BEYOND / 8, "{} bytes were read", s3.sent_beyond());
+    // The checksums have a length of their own, which their head must state.
+    open(&s3).get_range(&file, 0..3).await.expect_err("it lies");
+    assert!(s3.sent_beyond() < BEYOND / 4, "{} bytes were read", s3.sent_beyond());
+    s3.mend();
+    assert_eq!(warm.get_range(&file, 0..LENGTH as u64).await.unwrap(), content());
+}

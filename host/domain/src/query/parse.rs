@@ -1,8 +1,10 @@
 //! The parameters of `/data`, each judged in itself (contract 1, step 2): every problem at once, in the
 //! order of spec 4.1, extensions after it.
 
+use std::collections::{HashMap, HashSet};
+
 use super::pairs::last;
-use super::{DEFAULT_LIMIT, DataQuery, scalar};
+use super::{DEFAULT_LIMIT, DataQuery, LISTED_NAMES, scalar};
 use crate::Problem;
 
 impl DataQuery {
@@ -69,22 +71,35 @@ fn not_empty(raw: Option<&str>) -> Option<String> {
 /// Names of columns; blanks around a name are dropped. A name twice would make objects with the same
 /// key twice, so it is refused.
 fn columns(raw: &str) -> Result<Vec<String>, Problem> {
-    let names: Vec<String> = raw.split(',').map(|name| name.trim().to_owned()).collect();
     let refuse = |sentence: &str| Err(Problem::value_error("columns", sentence, raw));
+    if let Some(sentence) = too_many_names("columns", raw) {
+        return refuse(&sentence);
+    }
+    let names: Vec<String> = raw.split(',').map(|name| name.trim().to_owned()).collect();
     if names.iter().any(String::is_empty) {
         return refuse("columns must be names separated by commas, none of them empty; leave it out to get every column");
     }
-    if let Some((_, name)) = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
+    let mut seen = HashSet::new();
+    if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
         return refuse(&format!("column '{name}' is named twice"));
     }
     Ok(names)
 }
 
+/// What is wrong with a list of more than [`LISTED_NAMES`] names, told before any of them is read.
+#[must_use]
+pub fn too_many_names(parameter: &str, raw: &str) -> Option<String> {
+    let names = raw.bytes().filter(|byte| *byte == b',').count() + 1;
+    (names > LISTED_NAMES).then(|| format!("{parameter} lists {names} names and may list {LISTED_NAMES}; ask in several requests"))
+}
+
 /// Parameters whose name has a dot, each once with its last value, in the order of first appearance.
 fn options(pairs: &[(String, String)]) -> Vec<(String, String)> {
     let mut options: Vec<(String, String)> = Vec::new();
+    let mut positions: HashMap<&str, usize> = HashMap::new();
     for (name, value) in pairs.iter().filter(|(name, _)| name.contains('.')) {
-        match options.iter_mut().find(|(known, _)| known == name) {
+        let position = *positions.entry(name).or_insert(options.len());
+        match options.get_mut(position) {
             Some((_, known)) => known.clone_from(value),
             None => options.push((name.clone(), value.clone())),
         }

@@ -7,19 +7,27 @@ use http::header::ACCEPT;
 /// Content type of RFC 9457, which says how errors should look and nothing about data.
 const PROBLEM: &str = "application/problem+json";
 
-/// One media range with its weight in thousandths.
+/// One media range with its weight in thousandths. Names are compared in any case.
 #[derive(Debug, PartialEq)]
-struct Range {
-    kind: String,
-    subtype: String,
+struct Range<'h> {
+    kind: &'h str,
+    subtype: &'h str,
     weight: u16,
+}
+
+impl Range<'_> {
+    /// Whether it is this very media type, without parameters.
+    fn names(&self, media_type: &str) -> bool {
+        let same = |(kind, subtype): (&str, &str)| self.kind.eq_ignore_ascii_case(kind) && self.subtype.eq_ignore_ascii_case(subtype);
+        media_type.split_once('/').is_some_and(same)
+    }
 }
 
 /// Position of the best of `offers` (media types, the service's favourite first). None when the client accepts none of
 /// them. Equal weights: the range that names the type more precisely, then the earlier offer. A header that is absent or
 /// says nothing about data accepts everything.
 pub(crate) fn choose(headers: &HeaderMap, offers: &[&str]) -> Option<usize> {
-    let ranges: Vec<Range> = ranges(headers).filter(|range| format!("{}/{}", range.kind, range.subtype) != PROBLEM).collect();
+    let ranges: Vec<Range<'_>> = ranges(headers).filter(|range| !range.names(PROBLEM)).collect();
     if ranges.is_empty() {
         return (!offers.is_empty()).then_some(0);
     }
@@ -32,30 +40,30 @@ pub(crate) fn choose(headers: &HeaderMap, offers: &[&str]) -> Option<usize> {
 
 /// Whether `media_type` is accepted by its own name.
 pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
-    ranges(headers).any(|range| range.weight > 0 && format!("{}/{}", range.kind, range.subtype) == media_type)
+    ranges(headers).any(|range| range.weight > 0 && range.names(media_type))
 }
 
 /// Precision and weight of the most precise range that matches.
-fn rate(ranges: &[Range], offer: &str) -> Option<(u8, u16)> {
-    let essence = offer.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let (kind, subtype) = essence.split_once('/')?;
-    let precision = |range: &Range| match (range.kind.as_str(), range.subtype.as_str()) {
+fn rate(ranges: &[Range<'_>], offer: &str) -> Option<(u8, u16)> {
+    let essence = offer.split(';').next().unwrap_or_default().trim();
+    let (kind, _) = essence.split_once('/')?;
+    let precision = |range: &Range<'_>| match (range.kind, range.subtype) {
         ("*", "*") => Some(0),
-        (k, "*") if k == kind => Some(1),
-        (k, s) if k == kind && s == subtype => Some(2),
+        (k, "*") if k.eq_ignore_ascii_case(kind) => Some(1),
+        _ if range.names(essence) => Some(2),
         _ => None,
     };
     ranges.iter().filter_map(|range| Some((precision(range)?, range.weight))).max()
 }
 
-fn ranges(headers: &HeaderMap) -> impl Iterator<Item = Range> {
+fn ranges(headers: &HeaderMap) -> impl Iterator<Item = Range<'_>> {
     headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(',')).filter_map(range)
 }
 
-fn range(text: &str) -> Option<Range> {
+fn range(text: &str) -> Option<Range<'_>> {
     let mut parts = text.split(';').map(str::trim);
     let (kind, subtype) = parts.next()?.split_once('/')?;
-    Some(Range { kind: kind.trim().to_ascii_lowercase(), subtype: subtype.trim().to_ascii_lowercase(), weight: weight(parts) })
+    Some(Range { kind: kind.trim(), subtype: subtype.trim(), weight: weight(parts) })
 }
 
 /// The `q` among parameters, in thousandths; 1000 where there is none or it makes no sense.

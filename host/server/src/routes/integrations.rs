@@ -4,6 +4,7 @@
 mod archive;
 mod asked;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -100,13 +101,9 @@ fn shown(asked: &Asked, project: &Project) -> Value {
     let by_path = |text: fn(&yearbook_sandbox::File) -> &String| -> Map<String, Value> {
         project.files.iter().map(|file| (file.path.clone(), Value::from(text(file).as_str()))).collect()
     };
-    let mut attribution: Vec<&str> = Vec::new();
-    for dataset in &asked.datasets {
-        let credit = dataset.current.credit.attribution.as_str();
-        if !attribution.contains(&credit) {
-            attribution.push(credit);
-        }
-    }
+    let mut seen = HashSet::new();
+    let credits = asked.datasets.iter().map(|dataset| dataset.current.credit.attribution.as_str());
+    let attribution: Vec<&str> = credits.filter(|credit| seen.insert(*credit)).collect();
     json!({
         "tool": asked.generator.description().tool,
         "files": by_path(|file| &file.content),

@@ -8,7 +8,11 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use moka::future::Cache;
+use tokio::sync::Semaphore;
+use tracing::Instrument;
 use yearbook_domain::{Dataset, Refusal, Role};
+use yearbook_snapshot::{Reader, SampleLimits};
+use yearbook_workers::Workers;
 
 use crate::error::Error;
 use crate::extract::dataset_name;
@@ -22,16 +26,46 @@ use self::rows::Cells;
 /// Rows of a preview at most (spec 8).
 pub(crate) const ROWS: usize = 10;
 
+/// Previews that are read at once, whoever asks: each holds a batch of rows in memory, which is one row where rows are as heavy as they may
+/// be.
+const AT_ONCE: usize = 4;
+
+/// How much of a snapshot is read.
+const SAMPLE: SampleLimits = SampleLimits { rows: ROWS, characters: rows::CHARACTERS, row_bytes: fit::BYTES };
+
 /// Rendered previews by dataset and snapshot, so that anonymous traffic reads each once.
+#[derive(Clone)]
 pub(crate) struct Previews {
     cache: Cache<(String, String), Document>,
+    permits: Arc<Semaphore>,
 }
 
 impl Previews {
     /// Holding up to `bytes` of documents.
     pub(crate) fn new(bytes: u64) -> Self {
         let weigh = |_: &(String, String), document: &Document| u32::try_from(document.len()).unwrap_or(u32::MAX);
-        Self { cache: Cache::builder().max_capacity(bytes).weigher(weigh).build() }
+        Self { cache: Cache::builder().max_capacity(bytes).weigher(weigh).build(), permits: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+
+    /// The preview of `dataset`, from memory or made on a worker. It is made once for all who ask, and to its end: clients that go away
+    /// do not have it begun again for the next.
+    ///
+    /// # Errors
+    /// Those of reading, which were logged when they were found: whoever waits for the same preview shares them.
+    async fn get(&self, reader: &Reader, workers: &Arc<Workers>, dataset: Arc<Dataset>) -> Result<Document, Error> {
+        let key = (dataset.name.to_string(), dataset.current.id.clone());
+        if let Some(document) = self.cache.get(&key).await {
+            return Ok(document);
+        }
+        let (previews, reader, workers) = (self.clone(), reader.clone(), Arc::clone(workers));
+        let make = async move {
+            let _permit = previews.permits.acquire().await.map_err(|closed| Error::broken("wait for a preview", &closed))?;
+            let made = workers.drive(render(reader, dataset).in_current_span()).await;
+            made.map_err(|panicked| Error::broken("show a preview", &panicked))?
+        };
+        let cache = self.cache.clone();
+        let made = tokio::spawn(async move { Box::pin(cache.try_get_with(key, make)).await }.in_current_span()).await;
+        made.map_err(|stopped| Error::broken("wait for a preview", &stopped))?.map_err(shared)
     }
 }
 
@@ -39,12 +73,9 @@ impl Previews {
 pub(crate) async fn show(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
     let name = dataset_name(request.uri()).map_err(Error::invalid)?;
     let dataset = state.live.dataset(name.as_str()).ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() })?;
-    let key = (dataset.name.to_string(), dataset.current.id.clone());
-    // Whoever waits for the same preview shares its failure, which was logged when it was found.
-    // What is sent matches `dataset`, whatever is published meanwhile: the key names its snapshot.
-    let render = Box::pin(render(&state, &dataset));
-    let made = state.own().previews.cache.try_get_with(key, render).await.map_err(shared)?;
-    let mut response = made.respond(&state, request.headers(), Keeping::Public).await?;
+    // What is sent matches `dataset`, whatever is published meanwhile: the cache's key names its snapshot.
+    let document = state.own().previews.get(&state.reader, &state.workers, Arc::clone(&dataset)).await?;
+    let mut response = document.respond(&state, request.headers(), Keeping::Public).await?;
     attribution::write(response.headers_mut(), &dataset.namespace, &dataset.current);
     Ok(response)
 }
@@ -57,9 +88,10 @@ fn shared(failure: Arc<Error>) -> Error {
     }
 }
 
-async fn render(state: &AppState, dataset: &Dataset) -> Result<Document, Error> {
+/// Reads and renders on a worker.
+async fn render(reader: Reader, dataset: Arc<Dataset>) -> Result<Document, Error> {
     let snapshot = &dataset.current;
-    let batch = state.reader.preview(snapshot, ROWS).await?;
+    let batch = reader.preview(snapshot, SAMPLE).await?;
     let (hidden, shown): (Vec<_>, Vec<_>) = snapshot.columns.iter().partition(|column| column.role == Role::Geometry);
     let columns: Vec<ShownColumn<'_>> = shown.into_iter().map(ShownColumn::new).collect();
     let broken = |failure: String| Error::broken("show a preview", &failure);

@@ -1,6 +1,7 @@
 //! A bucket of an S3-compatible store, or a part of one (contract 6). Owns how it is reached: the usual variables say who we are and
 //! where it is, our settings how long we wait.
 
+mod bounded;
 mod connector;
 
 use std::sync::Arc;

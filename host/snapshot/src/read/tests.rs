@@ -15,6 +15,11 @@ use futures::TryStreamExt;
 
 use super::*;
 
+/// A sample of so many rows whose texts are whole.
+fn sample(rows: usize) -> SampleLimits {
+    SampleLimits { rows, characters: usize::MAX, row_bytes: usize::MAX }
+}
+
 #[tokio::test]
 async fn batches_carry_the_schema_and_the_credits_of_the_plugin_interface() {
     let stored = Stored::new(&Shape::rows(100)).await;
@@ -75,13 +80,13 @@ async fn an_empty_dataset_is_a_schema_without_batches() {
             assert!(scan.batches.try_collect::<Vec<_>>().await.unwrap().is_empty());
         }
     }
-    assert_eq!(stored.reader.preview(&stored.snapshot, 10).await.unwrap().num_rows(), 0);
+    assert_eq!(stored.reader.preview(&stored.snapshot, sample(10)).await.unwrap().num_rows(), 0);
 }
 
 #[tokio::test]
 async fn preview_is_the_newest_rows_first_without_geometry_contract_4() {
     let mut stored = Stored::new(&Shape::rows(100)).await;
-    let preview = stored.reader.preview(&stored.snapshot, 10).await.unwrap();
+    let preview = stored.reader.preview(&stored.snapshot, sample(10)).await.unwrap();
     let names: Vec<_> = preview.schema_ref().fields().iter().map(|field| field.name().clone()).collect();
     assert_eq!(names, ["date", "region", "place", "value", "count", "flag"]);
     assert_eq!(preview.column(1).data_type(), &DataType::Utf8);
@@ -92,11 +97,11 @@ async fn preview_is_the_newest_rows_first_without_geometry_contract_4() {
         }
     }
     stored.snapshot.date_column = None;
-    let preview = stored.reader.preview(&stored.snapshot, 3).await.unwrap();
+    let preview = stored.reader.preview(&stored.snapshot, sample(3)).await.unwrap();
     assert_eq!(preview.column(0).to_data(), stored.table.column(0).slice(0, 3).to_data());
-    assert_eq!(stored.reader.preview(&stored.snapshot, 1000).await.unwrap().num_rows(), 100);
+    assert_eq!(stored.reader.preview(&stored.snapshot, sample(1000)).await.unwrap().num_rows(), 100);
     stored.snapshot.columns.iter_mut().for_each(|column| column.role = yearbook_domain::Role::Geometry);
-    let preview = stored.reader.preview(&stored.snapshot, 3).await.unwrap();
+    let preview = stored.reader.preview(&stored.snapshot, sample(3)).await.unwrap();
     assert_eq!(preview.num_columns(), 0, "a dataset may hold nothing but geometry");
 }
 

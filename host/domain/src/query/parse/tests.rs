@@ -112,6 +112,23 @@ fn columns_are_names_each_once() {
     assert_eq!(problems("columns=a,b,a")[0]["msg"], "Value error, column 'a' is named twice");
 }
 
+#[test]
+fn a_list_of_more_names_than_any_table_has_is_refused_before_it_is_read_contract_3() {
+    let listed = |names: usize| (0..names).map(|index| format!("c{index}")).collect::<Vec<_>>().join(",");
+    assert_eq!(parsed(&format!("columns={}", listed(LISTED_NAMES))).columns.map(|names| names.len()), Some(LISTED_NAMES));
+    let one_more = problems(&format!("columns={}", listed(LISTED_NAMES + 1)));
+    assert_eq!(one_more[0]["msg"], "Value error, columns lists 4097 names and may list 4096; ask in several requests");
+    assert_eq!(problems(&format!("columns={},c7", listed(100)))[0]["msg"], "Value error, column 'c7' is named twice");
+}
+
+#[test]
+fn many_options_keep_their_order_and_their_last_values_contract_2() {
+    let raw: String = (0..2_000).map(|index| format!("x.{}={index}&", index % 1_000)).collect();
+    let options = parsed(&raw).options;
+    let expected: Vec<_> = (0..1_000).map(|index| (format!("x.{index}"), (index + 1_000).to_string())).collect();
+    assert_eq!(options, expected);
+}
+
 proptest::proptest! {
     #[test]
     fn no_query_string_makes_the_parser_panic(raw in ".{0,80}") {

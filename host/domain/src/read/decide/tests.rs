@@ -188,3 +188,21 @@ fn unknown_columns_are_named_contract_3() {
 fn wrong_columns_come_before_the_guard_contract_1() {
     assert!(matches!(decide(&dataset(100_001, true, true), Plan::Free, "limit=0&columns=x"), Err(Refusal::Invalid(_))));
 }
+
+#[test]
+fn many_names_are_found_like_few_and_unknown_ones_are_told_in_part_contract_3() {
+    let dataset = dataset(5, true, true);
+    let select = |names: &[&str]| {
+        let columns = Some(names.iter().map(|name| (*name).to_owned()).collect());
+        select(&dataset.current, &DataQuery { columns, ..DataQuery::parse(&[], &[]).unwrap() })
+    };
+    assert_eq!(select(&["region", "date"]).unwrap(), [2, 0]);
+    let strangers: Vec<String> = (0..60).map(|index| format!("x{index}")).collect();
+    let mut names: Vec<&str> = strangers.iter().map(String::as_str).collect();
+    names.insert(30, "region");
+    let few = select(&["x0", "region"]).unwrap_err().msg;
+    assert_eq!(few, "Value error, unknown 'x0'; this dataset has date, value, region, geometry_wkt");
+    let many = select(&names).unwrap_err().msg;
+    assert!(many.contains("unknown 'x0', 'x1',") && many.contains("'x39' and 20 more; this dataset has date,"), "{many}");
+    assert!(!many.contains("'region'"), "{many}");
+}

@@ -1,11 +1,12 @@
 //! What a client asks of `/v1/integrations/{tool}`, judged in the order of contract 1: the tool, then every wrong
 //! parameter at once. Unlike elsewhere a dataset that there is not is a wrong parameter (spec 4.4), since it stands in one.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use http::request::Parts;
 use percent_encoding::percent_decode_str;
-use yearbook_domain::query::{last, pairs};
+use yearbook_domain::query::{last, pairs, too_many_names};
 use yearbook_domain::{Dataset, Problem, Refusal};
 use yearbook_sandbox::{Generator, OptionValue, Plugins};
 
@@ -61,13 +62,17 @@ fn generator(parts: &Parts, plugins: &Plugins) -> Result<Arc<Generator>, Refusal
 
 fn datasets(state: &AppState, raw: &str) -> Result<Vec<Arc<Dataset>>, Problem> {
     let refuse = |sentence: &str| Err(Problem::value_error("datasets", sentence, raw));
+    if let Some(sentence) = too_many_names("datasets", raw) {
+        return refuse(&sentence);
+    }
     let mut names: Vec<&str> = Vec::new();
+    let mut seen = HashSet::new();
     for name in raw.split(',').map(str::trim) {
         if name.is_empty() {
             return refuse("datasets must be names separated by commas, none of them empty");
         }
         // Naming one twice is no reason to write it twice.
-        if !names.contains(&name) {
+        if seen.insert(name) {
             names.push(name);
         }
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use yearbook_domain::{Column, ColumnType, DatasetName, Role};
 
 /// Bytes of a document (contract 4). Names of hidden columns are never left out.
-const BYTES: usize = 64 << 10;
+pub(super) const BYTES: usize = 64 << 10;
 
 /// A preview as clients see it.
 #[derive(Serialize)]

@@ -5,7 +5,7 @@ use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
 use serde_json::Value;
 
 /// Characters of a text that are shown (contract 4).
-const CHARACTERS: usize = 1_000;
+pub(super) const CHARACTERS: usize = 1_000;
 
 /// Columns of a batch, in the order in which they are shown.
 pub(super) struct Cells<'a>(Vec<&'a ArrayRef>);

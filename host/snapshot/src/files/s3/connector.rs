@@ -1,4 +1,4 @@
-//! The HTTP client of the bucket: object_store's own, with every attempt counted.
+//! The HTTP client of the bucket: object_store's own, with every attempt counted and no answer read beyond what was asked for.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use object_store::ClientOptions;
 use object_store::client::{HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector};
 use reqwest::StatusCode;
 
+use super::bounded::Expected;
 use crate::files::requests::Requests;
 
 /// Connects as usual and counts.
@@ -30,7 +31,8 @@ struct Counted {
 impl HttpService for Counted {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.requests.count_sent();
-        let answer = self.client.execute(request).await;
+        let expected = Expected::of(&request);
+        let answer = self.client.execute(request).await.map(|answer| expected.bound(answer));
         let good = |answer: &HttpResponse| !answer.status().is_server_error() && answer.status() != StatusCode::TOO_MANY_REQUESTS;
         if !answer.as_ref().is_ok_and(good) {
             self.requests.count_failed();

@@ -15,6 +15,7 @@ use object_store::{
 
 use super::super::*;
 use super::fixture::{Shape, Stored, plan, read};
+use super::sample;
 
 /// A folder that counts the bytes it gives out.
 #[derive(Debug)]
@@ -67,7 +68,7 @@ async fn large() -> (Stored, Reader, Arc<AtomicU64>) {
     let inner = LocalFileSystem::new_with_prefix(stored.folder.path().join("store")).unwrap();
     let reader = stored.afresh(Some(Arc::new(Counting { inner, bytes: Arc::clone(&bytes) })));
     // The footer is read once and for all.
-    reader.preview(&stored.snapshot, 1).await.unwrap();
+    reader.preview(&stored.snapshot, sample(1)).await.unwrap();
     bytes.store(0, Ordering::SeqCst);
     (stored, reader, bytes)
 }

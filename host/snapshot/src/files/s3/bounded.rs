@@ -1,0 +1,125 @@
+//! How much of an answer is read: as much as was asked for, and an error beyond it. A store that sends more, by mistake or by intent, costs
+//! no memory.
+
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use object_store::client::{HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody};
+use reqwest::Method;
+use reqwest::header::{CONTENT_LENGTH, HeaderMap, RANGE};
+
+/// Bytes of the body of an error: an XML document of some hundred bytes.
+const ERROR_BYTES: u64 = 64 << 10;
+
+/// Bytes of a document that describes something. The largest lists a thousand objects in some 500 kB.
+const DOCUMENT_BYTES: u64 = 16 << 20;
+
+/// What a request asks for, as far as it bounds the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// So many bytes of an object.
+    Range(u64),
+    /// A whole object. Whoever asks judges the length that its head states before reading it.
+    Object,
+    /// A list, or the outcome of a change.
+    Document,
+}
+
+/// A body that goes on after its end.
+#[derive(Debug, thiserror::Error)]
+#[error("the store sends more than the {limit} bytes that were asked for")]
+struct TooLong {
+    limit: u64,
+}
+
+impl Expected {
+    /// What `request` asks for.
+    pub(super) fn of(request: &HttpRequest) -> Self {
+        match request.headers().get(RANGE).and_then(|range| length(range.to_str().ok()?)) {
+            Some(bytes) => Self::Range(bytes),
+            None if *request.method() == Method::GET && request.uri().query().is_none() => Self::Object,
+            None => Self::Document,
+        }
+    }
+
+    /// The same answer, whose body ends with an error where it goes on for longer than it should.
+    pub(super) fn bound(self, answer: HttpResponse) -> HttpResponse {
+        let (head, body) = answer.into_parts();
+        let limit = match self {
+            _ if !head.status.is_success() => ERROR_BYTES,
+            Self::Range(bytes) => bytes,
+            Self::Object => stated(&head.headers).unwrap_or(DOCUMENT_BYTES),
+            Self::Document => DOCUMENT_BYTES,
+        };
+        // Not tried again: what lies once will lie twice.
+        let too_long = move |error: Box<dyn std::error::Error + Send + Sync>| match error.downcast::<HttpError>() {
+            Ok(failure) => *failure,
+            Err(error) if error.is::<LengthLimitError>() => HttpError::new(HttpErrorKind::Decode, TooLong { limit }),
+            Err(error) => HttpError::new_boxed(HttpErrorKind::Unknown, error),
+        };
+        let body = Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX)).map_err(too_long);
+        HttpResponse::from_parts(head, HttpResponseBody::new(body))
+    }
+}
+
+/// The length that the answer's head states.
+fn stated(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// Bytes of `bytes=first-last`.
+fn length(range: &str) -> Option<u64> {
+    let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
+    let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+    last.checked_sub(first)?.checked_add(1)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use object_store::client::HttpRequestBody;
+
+    use super::*;
+
+    /// What is read of an answer of `status` that states and sends so many bytes.
+    async fn read(expected: Expected, status: u16, stated: u64, sent: u64) -> Result<usize, HttpError> {
+        let body = HttpResponseBody::from(vec![7; usize::try_from(sent).unwrap()]);
+        let mut answer = HttpResponse::new(body);
+        *answer.status_mut() = status.try_into().unwrap();
+        answer.headers_mut().insert(CONTENT_LENGTH, stated.into());
+        expected.bound(answer).into_body().bytes().await.map(|bytes| bytes.len())
+    }
+
+    #[test]
+    fn requests_say_how_much_they_ask_for() {
+        let of = |method: &str, uri: &str, range: Option<&str>| {
+            let mut request = HttpRequest::new(HttpRequestBody::empty());
+            *request.method_mut() = method.parse().unwrap();
+            *request.uri_mut() = uri.parse().unwrap();
+            request.headers_mut().extend(range.map(|range| (RANGE, range.parse().unwrap())));
+            Expected::of(&request)
+        };
+        assert_eq!(of("GET", "http://s3/b/k", Some("bytes=10-19")), Expected::Range(10));
+        assert_eq!(of("GET", "http://s3/b/k", None), Expected::Object);
+        assert_eq!(of("GET", "http://s3/b?list-type=2", None), Expected::Document);
+        assert_eq!(of("PUT", "http://s3/b/k", None), Expected::Document);
+        for odd in ["bytes=-5", "bytes=5-", "bytes=9-3", "rows=1-2", ""] {
+            assert_eq!(of("GET", "http://s3/b/k", Some(odd)), Expected::Object, "{odd}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_longer_than_asked_is_an_error_and_not_read_contract_4() {
+        assert_eq!(read(Expected::Range(10), 206, 10, 10).await.unwrap(), 10);
+        assert_eq!(read(Expected::Object, 200, 10, 10).await.unwrap(), 10);
+        for (expected, status, sent) in [
+            (Expected::Range(10), 206, 11),
+            (Expected::Object, 200, 11),
+            (Expected::Object, 500, ERROR_BYTES + 1),
+            (Expected::Document, 200, DOCUMENT_BYTES + 1),
+        ] {
+            let failure = read(expected, status, 10, sent).await.unwrap_err();
+            assert_eq!(failure.kind(), HttpErrorKind::Decode, "{expected:?}");
+            assert!(failure.to_string().contains("more than the"), "{failure}");
+        }
+    }
+}
