@@ -2,6 +2,7 @@
 
 mod bursts;
 mod fields;
+mod household;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -11,6 +12,7 @@ use crate::state::AppState;
 
 pub(crate) use bursts::Bursts;
 pub(crate) use fields::month;
+pub(crate) use household::household;
 
 /// Bounds routes that need no key by the address that asks.
 pub(crate) async fn by_address(State(state): State<AppState>, request: Request, next: Next) -> Response {
