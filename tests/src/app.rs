@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 use yearbook_catalog::{DatabaseSettings, KeyRecord, KeyRing, Live, Meter, Retention, Store, key};
 use yearbook_domain::{Millis, Plan};
 use yearbook_platform::{Guard, GuardSettings, Publisher};
@@ -178,6 +180,16 @@ impl TestApp {
             ground,
             state,
         }
+    }
+
+    /// Serves clients on `listener` until `stop` is ready, as the binary does.
+    pub fn serve_public(&self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'static) -> JoinHandle<std::io::Result<()>> {
+        tokio::spawn(yearbook_server::serve_public(listener, self.state.clone(), stop))
+    }
+
+    /// Serves operators on `listener`, as the binary does.
+    pub fn serve_admin(&self, listener: TcpListener) -> JoinHandle<std::io::Result<()>> {
+        tokio::spawn(yearbook_server::serve_admin(listener, self.state.clone()))
     }
 
     /// Sandbox instances that no response holds.

@@ -122,6 +122,7 @@ macro_rules! every_rule {
             meter: counts_survive_a_failing_database,
             meter: no_two_meters_grant_the_last_request_contract_5,
             meter: a_month_that_ends_is_charged_to_the_month_it_began_in,
+            meter: a_clock_that_jumps_neither_loses_nor_doubles_a_charge_contract_5,
         }
     };
 }

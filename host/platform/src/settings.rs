@@ -63,10 +63,13 @@ impl GuardSettings {
         Duration::from_secs(self.strike_seconds)
     }
 
+    /// The longest quarantine that there is, whatever a host's settings: a day.
+    pub(crate) const LONGEST_QUARANTINE: Duration = Duration::from_secs(86_400);
+
     /// How long the quarantine after `earlier` others lasts.
     pub(crate) fn quarantine(&self, earlier: u32) -> Duration {
-        const DAY: u64 = 86_400;
-        Duration::from_secs(self.quarantine_seconds.saturating_mul(5_u64.saturating_pow(earlier)).min(DAY))
+        let lasts = Duration::from_secs(self.quarantine_seconds.saturating_mul(5_u64.saturating_pow(earlier)));
+        lasts.min(Self::LONGEST_QUARANTINE)
     }
 }
 

@@ -2,6 +2,7 @@
 //! clients cannot reach: nothing here needs a key.
 
 use std::io;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -16,11 +17,11 @@ use crate::extract::accept;
 use crate::metrics;
 use crate::middleware;
 use crate::routes::health;
-use crate::serve::serve;
+use crate::serve::accept;
 use crate::settings::ServerSettings;
 use crate::state::AppState;
 
-/// Connections at once: a few scrapers and people.
+/// Connections at once: a few scrapers and people. One address has half of them at most.
 const CONNECTIONS: usize = 64;
 
 /// Serves the routes of the admin listener until it is dropped.
@@ -29,7 +30,8 @@ const CONNECTIONS: usize = 64;
 /// When the listener has no address.
 pub async fn serve_admin(listener: TcpListener, state: AppState) -> io::Result<()> {
     let settings = ServerSettings { connections: CONNECTIONS, ..state.settings.server.clone() };
-    serve(listener, admin(state), &settings, std::future::pending()).await
+    let metrics = Arc::clone(&state.own().listeners.admin);
+    accept(listener, admin(state), &settings, metrics, std::future::pending()).await
 }
 
 /// The routes of the admin listener.

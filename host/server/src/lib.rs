@@ -25,6 +25,6 @@ pub use admin::{admin, serve_admin};
 pub use respond::kept::CacheCounts;
 pub use router::app;
 pub use routes::openapi::openapi;
-pub use serve::serve;
+pub use serve::{serve, serve_public};
 pub use settings::{ForwardedHeader, LimitSettings, Proxies, PublicUrl, ServerSettings, Settings};
 pub use state::{AppState, Parts};

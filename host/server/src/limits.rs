@@ -2,6 +2,7 @@
 
 mod bursts;
 mod fields;
+mod household;
 mod refunds;
 
 use axum::extract::{Request, State};
@@ -12,6 +13,7 @@ use crate::state::AppState;
 
 pub(crate) use bursts::Bursts;
 pub(crate) use fields::month;
+pub(crate) use household::household;
 
 /// Bounds routes that need no key by the address that asks.
 pub(crate) async fn by_address(State(state): State<AppState>, request: Request, next: Next) -> Response {

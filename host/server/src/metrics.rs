@@ -3,6 +3,7 @@
 //! sets: no client can make a new series.
 
 mod body;
+mod connections;
 mod exposition;
 mod histogram;
 mod http;
@@ -13,6 +14,7 @@ mod process;
 mod series;
 mod watch;
 
+pub(crate) use connections::{ConnectionMetrics, ListenerMetrics, OpenConnection, Refused, Timeout};
 pub(crate) use exposition::{CLASSIC, OPEN, classic, text};
 pub(crate) use http::{Facts, Http};
 pub(crate) use process::started;

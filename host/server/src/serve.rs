@@ -1,6 +1,15 @@
-//! Connections: accepting, limits of a request's head, and stopping without cutting anybody off.
+//! Connections: accepting, limits of a request's head, deadlines, and stopping without cutting
+//! anybody off.
+
+mod activity;
+mod connection;
+mod deadlines;
+mod slots;
+mod socket;
+mod stream;
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,12 +20,17 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::watch;
 use tower::ServiceExt;
 
+use crate::metrics::{ConnectionMetrics, OpenConnection, Refused};
 use crate::settings::ServerSettings;
+use crate::state::AppState;
+use activity::{Activity, OpenRequest};
+use deadlines::Timeouts;
+use slots::{Admission, Slots};
+use stream::ObservedStream;
 
 /// Streams of one HTTP/2 connection: what browsers open at once, with room.
 const STREAMS: u32 = 128;
@@ -27,11 +41,33 @@ const FIELDS: usize = 100;
 /// What hyper may buffer beyond our own limits, bytes, so that ours are reached first and answer in words.
 const SLACK_BYTES: usize = 16 << 10;
 
+/// Bytes of request bodies that an HTTP/2 client may send unasked, for a stream and for all of them:
+/// the least that the protocol knows, since no route takes a body.
+const REQUEST_WINDOW: u32 = 65_535;
+
+/// Streams that a client may open and reset before they are looked at; with one more the connection
+/// ends (CVE-2023-44487).
+const RESET_STREAMS: usize = 20;
+
+/// Streams that we may reset for a client's mistakes, in the life of a connection, before it ends
+/// (CVE-2025-8671). An honest proxy makes few in days.
+const MISTAKEN_STREAMS: usize = 1_024;
+
 /// How long to wait when the operating system refuses a connection for lack of files.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// Serves clients of `state` on `listener` until `shutdown` is ready, as [`serve`] does, and counts
+/// their connections.
+///
+/// # Errors
+/// As [`serve`].
+pub async fn serve_public(listener: TcpListener, state: AppState, shutdown: impl Future<Output = ()> + Send) -> io::Result<()> {
+    let (settings, metrics) = (state.settings.server.clone(), Arc::clone(&state.own().listeners.public));
+    accept(listener, crate::app(state), &settings, metrics, shutdown).await
+}
+
 /// Serves `app` on `listener` until `shutdown` is ready, then lets open responses finish for `server.shutdown_ms`.
-/// Speaks HTTP/1.1 and HTTP/2 without TLS; every request knows its client's address.
+/// Speaks HTTP/1.1 and HTTP/2 without TLS; every request knows its client's address. Connections are counted for nobody.
 ///
 /// # Errors
 /// When the listener has no address; later trouble with single connections is logged.
@@ -41,19 +77,38 @@ pub async fn serve(
     settings: &ServerSettings,
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
+    accept(listener, app, settings, Arc::default(), shutdown).await
+}
+
+/// What connections of one listener share.
+struct Server {
+    app: Router,
+    builder: Builder<TokioExecutor>,
+    timeouts: Timeouts,
+    metrics: Arc<ConnectionMetrics>,
+}
+
+/// Accepts connections until `shutdown` is ready. Never waits for a slot: whoever holds them cannot
+/// keep others from being heard or refused.
+pub(crate) async fn accept(
+    listener: TcpListener,
+    app: Router,
+    settings: &ServerSettings,
+    metrics: Arc<ConnectionMetrics>,
+    shutdown: impl Future<Output = ()> + Send,
+) -> io::Result<()> {
     let address = listener.local_addr()?;
+    let timeouts = Timeouts::new(settings);
+    socket::prepare_listener(&listener, timeouts.write);
+    metrics.set_limit(settings.connections.max(1));
     tracing::debug!(%address, "accepting connections");
-    let builder = Arc::new(builder(settings));
-    let graceful = GracefulShutdown::new();
-    let room = Arc::new(Semaphore::new(settings.connections.max(1)));
+    let server = Arc::new(Server { app, builder: builder(settings), timeouts, metrics });
+    let slots = Slots::new(settings);
+    let (stop, stopped) = watch::channel(());
     tokio::pin!(shutdown);
     loop {
-        let accepted = async {
-            let place = Arc::clone(&room).acquire_owned().await;
-            (place, listener.accept().await)
-        };
-        let (place, accepted) = tokio::select! {
-            accepted = accepted => accepted,
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
             () = &mut shutdown => break,
         };
         let (stream, peer) = match accepted {
@@ -64,50 +119,84 @@ pub async fn serve(
                 continue;
             }
         };
-        let watcher = graceful.watcher();
-        let (builder, app) = (Arc::clone(&builder), app.clone());
-        tokio::spawn(async move {
-            // Given back when the connection ends.
-            let _place = place;
-            let service = service_fn(move |mut request: http::Request<Incoming>| {
-                request.extensions_mut().insert(ConnectInfo(peer));
-                app.clone().oneshot(request.map(Body::new))
-            });
-            let connection = builder.serve_connection_with_upgrades(prepared(stream), service);
-            if let Err(failure) = watcher.watch(connection.into_owned()).await {
-                // Clients that go away, and bodies that were cut on purpose.
-                tracing::debug!(%failure, %peer, "a connection ended early");
-            }
-        });
+        let open = server.metrics.accept();
+        match slots.admit(peer.ip()) {
+            Ok(admission) => drop(tokio::spawn(Arc::clone(&server).run(stream, peer, admission, open, stopped.clone()))),
+            Err(reason) => server.refuse(&stream, peer, reason),
+        }
     }
-    drop(listener);
-    let open = graceful.count();
-    tracing::info!(open, "stopping; open responses may finish");
-    if tokio::time::timeout(settings.shutdown(), graceful.shutdown()).await.is_err() {
+    drop((listener, stopped));
+    tracing::info!(open = stop.receiver_count(), "stopping; open responses may finish");
+    stop.send_replace(());
+    if tokio::time::timeout(settings.shutdown(), stop.closed()).await.is_err() {
         tracing::warn!("some responses did not finish in time and are cut off");
     }
     Ok(())
 }
 
+impl Server {
+    /// Serves one connection, from the moment at which it was accepted.
+    async fn run(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        admission: Admission,
+        _open: OpenConnection,
+        mut stop: watch::Receiver<()>,
+    ) {
+        let activity = Activity::new();
+        let _slot = tokio::select! {
+            biased;
+            slot = admission.slot() => slot,
+            () = tokio::time::sleep(self.timeouts.head) => return self.refuse(&stream, peer, Refused::Full),
+            _ = stop.changed() => return,
+        };
+        let service = service_fn(|request: http::Request<Incoming>| {
+            let open = OpenRequest::begin(&activity, request.version());
+            // No route takes a body: what of one has come is dropped, and no more is read.
+            let mut request = request.map(|_unread| Body::empty());
+            request.extensions_mut().insert(ConnectInfo(peer));
+            let response = self.app.clone().oneshot(request);
+            async move { response.await.map(|response| response.map(|body| open.until_end_of(body))) }
+        });
+        socket::prepare(&stream);
+        let stream = TokioIo::new(ObservedStream::new(stream, Arc::clone(&activity)));
+        let connection = self.builder.serve_connection_with_upgrades(stream, service);
+        match connection::drive(connection, &activity, &self.timeouts, &self.metrics, stop).await {
+            Some(Ok(())) => {}
+            // Clients that go away, and bodies that were cut on purpose.
+            Some(Err(failure)) => tracing::debug!(%failure, %peer, "a connection ended early"),
+            None => tracing::debug!(%peer, "a connection ran into a deadline"),
+        }
+    }
+
+    /// Closes a connection that gets no slot, so that nothing of it is left.
+    fn refuse(&self, stream: &TcpStream, peer: SocketAddr, reason: Refused) {
+        self.metrics.refuse(reason);
+        tracing::debug!(%peer, ?reason, "a connection was refused");
+        let _ = stream.set_zero_linger();
+    }
+}
+
 fn builder(settings: &ServerSettings) -> Builder<TokioExecutor> {
+    let head_bytes = settings.uri_bytes + settings.header_bytes + SLACK_BYTES;
     let mut builder = Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(settings.header_read())
+        // Deadlines are ours: hyper's counts from the end of the response before.
+        .header_read_timeout(None)
         .max_headers(FIELDS)
-        .max_buf_size(settings.uri_bytes + settings.header_bytes + SLACK_BYTES);
+        .max_buf_size(head_bytes);
     builder
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(STREAMS)
+        .max_pending_accept_reset_streams(RESET_STREAMS)
+        .max_local_error_reset_streams(MISTAKEN_STREAMS)
+        .initial_stream_window_size(REQUEST_WINDOW)
+        .initial_connection_window_size(REQUEST_WINDOW)
         .keep_alive_interval(Duration::from_secs(30))
-        .max_header_list_size(u32::try_from(settings.uri_bytes + settings.header_bytes + SLACK_BYTES).unwrap_or(u32::MAX));
+        .max_header_list_size(u32::try_from(head_bytes).unwrap_or(u32::MAX));
     builder
-}
-
-fn prepared(stream: TcpStream) -> TokioIo<TcpStream> {
-    // Small answers should not wait for company; where it cannot be set they still arrive.
-    let _ = stream.set_nodelay(true);
-    TokioIo::new(stream)
 }

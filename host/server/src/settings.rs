@@ -44,15 +44,28 @@ pub struct ServerSettings {
     /// How long a request may take until its response begins, milliseconds. Default 30,000: the slowest scan that
     /// finds its first row late, with room; most clients give up after a minute.
     pub first_byte_ms: u64,
-    /// How long a client may take to send its request's head, milliseconds. Default 10,000: a slow mobile network
-    /// needs two seconds; a client that trickles headers holds a connection.
+    /// Time for a request's head, milliseconds: from its first byte, and for the first request from
+    /// the moment at which the connection was accepted. Default 10,000: a slow mobile network needs
+    /// two seconds; a client that trickles headers, or sends none, holds a connection.
     pub header_read_ms: u64,
+    /// Time that a connection may be without an open request, milliseconds, pings or not. Default
+    /// 75,000: proxies and clients keep theirs for 60 s as a rule, and who is still to use one should
+    /// be the one that closes it.
+    pub idle_ms: u64,
+    /// Time in which a client must take some bytes of what is written to it, milliseconds. Default
+    /// 30,000: longer than a tunnel or a change of network; one that reads nothing at all holds a
+    /// connection and what its response holds.
+    pub write_stall_ms: u64,
     /// How long open responses may go on after a stop was asked for, milliseconds. Default 30,000: what service
     /// managers wait before they kill.
     pub shutdown_ms: u64,
-    /// Connections at once; more wait in the operating system's queue. Default 8,192: below the usual limit of
+    /// Connections at once; 64 more wait for `header_read_ms`, and others are closed. Default 8,192: below the usual limit of
     /// open files with room for data files.
     pub connections: usize,
+    /// Connections at once from one IPv4 address or IPv6 /64; more are closed. Half of `connections`
+    /// is the most, and `trusted_proxies` have all. Default 512: a university behind one address,
+    /// and a sixteenth of the server.
+    pub connections_per_address: usize,
     /// Longest path and query, bytes. Default 16,384: every column of a wide table named in `columns`.
     pub uri_bytes: usize,
     /// Names and values of all request headers together, bytes. Default 32,768: the largest cookies and tokens that
@@ -95,8 +108,11 @@ impl Default for ServerSettings {
             forwarded_header: ForwardedHeader::default(),
             first_byte_ms: 30_000,
             header_read_ms: 10_000,
+            idle_ms: 75_000,
+            write_stall_ms: 30_000,
             shutdown_ms: 30_000,
             connections: 8_192,
+            connections_per_address: 512,
             uri_bytes: 16 << 10,
             header_bytes: 32 << 10,
             compress_bytes: 1 << 10,
@@ -116,6 +132,16 @@ impl ServerSettings {
     /// [`ServerSettings::header_read_ms`] as a duration.
     pub(crate) fn header_read(&self) -> Duration {
         Duration::from_millis(self.header_read_ms)
+    }
+
+    /// [`ServerSettings::idle_ms`] as a duration.
+    pub(crate) fn idle(&self) -> Duration {
+        Duration::from_millis(self.idle_ms)
+    }
+
+    /// [`ServerSettings::write_stall_ms`] as a duration.
+    pub(crate) fn write_stall(&self) -> Duration {
+        Duration::from_millis(self.write_stall_ms)
     }
 
     /// [`ServerSettings::shutdown_ms`] as a duration.

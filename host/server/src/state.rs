@@ -11,7 +11,7 @@ use yearbook_workers::Workers;
 
 use crate::cursors::Cursors;
 use crate::limits::Bursts;
-use crate::metrics::{self, Http};
+use crate::metrics::{self, Http, ListenerMetrics};
 use crate::respond::kept::{CacheCounts, Responses};
 use crate::respond::opening::Openings;
 use crate::routes::datasets::Listing;
@@ -72,6 +72,8 @@ pub(crate) struct Own {
     pub(crate) openings: Openings,
     /// What requests have been.
     pub(crate) http: Http,
+    /// What connections have been.
+    pub(crate) listeners: ListenerMetrics,
     /// The last readiness report.
     pub(crate) readiness: Readiness,
     /// The rendered machine description.
@@ -94,6 +96,7 @@ impl AppState {
             responses: Responses::new(&parts.settings.server),
             openings: Openings::default(),
             http: Http::default(),
+            listeners: ListenerMetrics::default(),
             readiness: Readiness::default(),
             description: Description::default(),
         };

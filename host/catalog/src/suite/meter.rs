@@ -193,3 +193,25 @@ pub(crate) async fn a_month_that_ends_is_charged_to_the_month_it_began_in(place:
     held.release().await;
     assert_eq!((store.used("key_1", "2027-01").await.unwrap(), store.used("key_1", "2026-12").await.unwrap()), (0, 10));
 }
+
+pub(crate) async fn a_clock_that_jumps_neither_loses_nor_doubles_a_charge_contract_5(place: Place) {
+    let store = place.host().await;
+    issue_key(&*store, "key_1", Plan::Free).await;
+    let meter = Meter::new(Arc::clone(&store));
+    let (caller, limits) = (caller("key_1", Plan::Free), limits(Plan::Free));
+    let (december, january) = (Millis(1_798_761_599_999), Millis(1_798_761_600_000));
+    let used = async |month: &str| store.used("key_1", month).await.unwrap();
+    for _ in 0..9 {
+        meter.reserve_at(&caller, limits, december).await.unwrap().unwrap().commit();
+    }
+    // Forwards and back again: what January was charged is January's, and December goes on at ten.
+    meter.reserve_at(&caller, limits, january).await.unwrap().unwrap().commit();
+    meter.reserve_at(&caller, limits, december).await.unwrap().unwrap().commit();
+    assert!(meter.reserve_at(&caller, limits, december).await.unwrap().is_err(), "a jump gives nobody a month anew");
+    assert_eq!((used("2026-12").await, used("2027-01").await), (10, 1));
+    // What is given back goes to the month that it came from, whatever the clock says by then.
+    let held = meter.reserve_at(&caller, limits, january).await.unwrap().unwrap();
+    assert!(meter.reserve_at(&caller, limits, december).await.unwrap().is_err());
+    held.release().await;
+    assert_eq!((used("2026-12").await, used("2027-01").await), (10, 1));
+}

@@ -54,7 +54,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     ready(context, address, admin.as_ref().map(|(_, address)| *address))?;
     // Beyond the public listener's end: what happens while it stops can be watched too.
     let watched = admin.map(|(listener, _)| tokio::spawn(yearbook_server::serve_admin(listener, state.clone())));
-    yearbook_server::serve(listener, yearbook_server::app(state), settings, stop).await.context("the server stopped")?;
+    yearbook_server::serve_public(listener, state, stop).await.context("the server stopped")?;
     if let Some(watched) = watched {
         watched.abort();
     }

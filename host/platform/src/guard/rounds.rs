@@ -10,6 +10,7 @@ use yearbook_domain::Millis;
 use yearbook_sandbox::Counts;
 
 use super::Guard;
+use crate::GuardSettings;
 use crate::canary::{Pair, judge};
 use crate::strikes::{Past, verdict};
 
@@ -165,12 +166,21 @@ impl Rounds {
     }
 }
 
+/// Whether a quarantine that lasts `until` then is over. It is kept as a time of the calendar, since
+/// all hosts and a restart must agree on it; one that lies further ahead than any quarantine lasts
+/// was written by a clock that was wrong, or ours has gone back, and must not last for years.
+fn is_over(until: Millis, now: Millis) -> bool {
+    let ahead = u128::from(until.0.saturating_sub(now.0).max(0).unsigned_abs());
+    ahead == 0 || ahead > GuardSettings::LONGEST_QUARANTINE.as_millis()
+}
+
 /// Ends quarantines whose time is up. Where another release serves, the one that failed has to show beside it that it can; where none does,
 /// it is tried on whoever asks.
 async fn ended(guard: &Guard, view: &View<'_>) -> Result<bool, Failure> {
     let mut moved = false;
-    let over =
-        |release: &&PluginRelease| release.state == ReleaseState::Quarantined && release.until.is_some_and(|until| until <= view.now);
+    let over = |release: &&PluginRelease| {
+        release.state == ReleaseState::Quarantined && release.until.is_some_and(|until| is_over(until, view.now))
+    };
     for release in view.releases.iter().filter(over) {
         let line = view.lines.iter().find(|line| line.kind == release.id.kind && line.name == release.id.name);
         let serves = line.and_then(|line| line.candidates.first());
@@ -203,4 +213,33 @@ async fn settle(
         tracing::warn!(plugin, digest, to, reason, "a release is settled");
     }
     Ok(settled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_jumps_keeps_no_release_out_of_service_for_longer_than_a_day() {
+        const DAY: i64 = 86_400_000;
+        let until = 1_798_761_600_000;
+        // The clock, and whether a quarantine until then is over.
+        for (now, expected) in [
+            (until - 60_000, false),
+            (until - DAY, false),
+            (until - 1, false),
+            (until, true),
+            (until + 1, true),
+            // Forwards: over early, once, as after a restart of the host a day later.
+            (until + 365 * DAY, true),
+            // Backwards, or written by a host that was ahead: it would have lasted for a year.
+            (until - DAY - 1, true),
+            (until - 365 * DAY, true),
+            (0, true),
+            (i64::MIN, true),
+            (i64::MAX, true),
+        ] {
+            assert_eq!(is_over(Millis(until), Millis(now)), expected, "{now}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //! a tight loop and are no quota.
 
 use std::hash::Hash;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,6 +13,7 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use yearbook_domain::{Millis, Refusal};
 
 use super::fields::Window;
+use super::household;
 use super::refunds::Refunds;
 use crate::error::Error;
 use crate::middleware::client::Client;
@@ -107,14 +108,6 @@ impl<K: Hash + Eq + Clone> Buckets<K> {
     }
 }
 
-/// What one household has: an IPv4 address, or a /64 of IPv6.
-fn household(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64))),
-        v4 @ IpAddr::V4(_) => v4,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -174,13 +167,5 @@ mod tests {
         };
         assert!(!refused("10.0.0.1", "192.0.2.1") && refused("10.0.0.1", "192.0.2.1") && !refused("10.0.0.1", "192.0.2.2"));
         assert!(!refused("10.0.0.2", "192.0.2.3") && refused("10.0.0.2", "192.0.2.4"), "a stranger's word counts nothing");
-    }
-
-    #[test]
-    fn an_ipv6_household_has_one_bucket() {
-        let of = |text: &str| household(text.parse().unwrap());
-        assert_eq!(of("2001:db8:1:2::1"), of("2001:db8:1:2:ffff::9"));
-        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
-        assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
     }
 }

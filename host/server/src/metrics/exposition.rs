@@ -65,6 +65,7 @@ impl Collector for Everything {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut sheet = Sheet(encoder);
         self.0.own().http.show(&mut sheet)?;
+        self.0.own().listeners.show(&mut sheet)?;
         plugins::show(&self.0.sandbox, &mut sheet)?;
         machine::show(&self.0, &mut sheet)?;
         process::show(&mut sheet)

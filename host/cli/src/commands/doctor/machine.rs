@@ -9,7 +9,8 @@ const INSTANCE: u64 = 8 << 20;
 /// What the process takes besides, bytes: the program, its threads, pages and footers in memory.
 const BASE: u64 = 512 << 20;
 
-/// Descriptors that are neither clients nor databases: logs, listeners, files being read by each worker.
+/// Descriptors that are neither clients with a slot nor databases: logs, listeners, clients that wait
+/// for a slot, files being read by each worker.
 const OTHER_FILES: u64 = 256;
 
 /// All instances busy with slow clients, and every cache full, against the machine or the container.

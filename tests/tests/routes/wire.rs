@@ -1,0 +1,192 @@
+//! Sockets as attackers use them: from an address of one's choice, bytes and frames by hand.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use yearbook_sandbox::Limits;
+use yearbook_server::{ServerSettings, Settings};
+use yearbook_tests::app::TestApp;
+
+/// What every HTTP/2 client says first.
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// An address of this machine that has done nothing yet.
+pub(super) const NEIGHBOUR: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+
+/// Time in which everything happens on a busy machine. Nothing is to take nearly as long.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A service on a socket, with the listener for operators where a test asks there.
+pub(super) struct Server {
+    pub(super) app: TestApp,
+    pub(super) address: SocketAddr,
+    pub(super) admin: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    public: JoinHandle<std::io::Result<()>>,
+}
+
+impl Server {
+    /// One with these settings, without burst limits.
+    pub(super) async fn start(server: ServerSettings) -> Self {
+        let mut settings = Settings { server, ..Settings::default() };
+        settings.limits.burst_per_second = 0;
+        let app = TestApp::with_limits(settings, Limits::default()).await;
+        let (public, admin) = (TcpListener::bind("127.0.0.1:0").await.unwrap(), TcpListener::bind("127.0.0.1:0").await.unwrap());
+        let (address, admin_address) = (public.local_addr().unwrap(), admin.local_addr().unwrap());
+        let (stop, stopped) = oneshot::channel();
+        let public = app.serve_public(public, async { drop(stopped.await) });
+        app.serve_admin(admin);
+        Self { app, address, admin: admin_address, stop: Some(stop), public }
+    }
+
+    /// Stops the server and waits until it has.
+    pub(super) async fn stop(&mut self) {
+        drop(self.stop.take());
+        tokio::time::timeout(PATIENCE, &mut self.public).await.unwrap().unwrap().unwrap();
+    }
+
+    /// A metric's sample of the listener for clients, its name and labels as printed.
+    pub(super) async fn metric(&self, series: &str) -> u64 {
+        let metrics = self.app.metrics().await;
+        let sample = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        sample.unwrap_or_else(|| panic!("{series} is not in\n{metrics}")).parse().unwrap()
+    }
+
+    /// Connections of clients that are open.
+    pub(super) async fn open(&self) -> u64 {
+        self.metric("yearbook_connections_open{listener=\"public\"}").await
+    }
+
+    /// Connections of clients that ran into this deadline.
+    pub(super) async fn timed_out(&self, reason: &str) -> u64 {
+        self.metric(&format!("yearbook_connections_timed_out_total{{listener=\"public\",reason=\"{reason}\"}}")).await
+    }
+
+    /// Connections of clients that got no slot.
+    pub(super) async fn refused(&self, reason: &str) -> u64 {
+        self.metric(&format!("yearbook_connections_refused_total{{listener=\"public\",reason=\"{reason}\"}}")).await
+    }
+
+    /// Waits until no more than `most` connections are open.
+    pub(super) async fn until_open(&self, most: u64) {
+        until(async || self.open().await <= most).await;
+    }
+}
+
+/// Waits until `holds`.
+pub(super) async fn until(holds: impl AsyncFn() -> bool) {
+    let waiting = async {
+        while !holds().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.expect("it should hold by now");
+}
+
+/// A connection to `server` from `address`.
+pub(super) async fn connect_from(address: IpAddr, server: SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::new(address, 0)).unwrap();
+    socket.connect(server).await.unwrap()
+}
+
+/// A connection with `bytes` sent.
+pub(super) async fn sent(server: SocketAddr, bytes: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(server).await.unwrap();
+    stream.write_all(bytes).await.unwrap();
+    stream
+}
+
+/// Everything that comes until the server hangs up, kindly or not.
+pub(super) async fn until_closed(stream: &mut TcpStream) -> Vec<u8> {
+    let mut all = Vec::new();
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut all)).await;
+    assert!(read.is_ok(), "the connection should be closed; {} bytes came", all.len());
+    all
+}
+
+/// Status of `GET path`, on a connection that stays open.
+pub(super) async fn get(stream: &mut TcpStream, path: &str) -> u16 {
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: t\r\n\r\n").as_bytes()).await.unwrap();
+    let read = async {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.unwrap());
+        }
+        let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a short answer").parse().unwrap();
+        stream.read_exact(&mut vec![0; length]).await.unwrap();
+        head.split(' ').nth(1).unwrap().parse().unwrap()
+    };
+    tokio::time::timeout(PATIENCE, read).await.expect("an answer")
+}
+
+/// One frame of HTTP/2 (RFC 9113, 4.1).
+pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// The preface and empty settings.
+pub(super) fn greeting() -> Vec<u8> {
+    [PREFACE, &frame(SETTINGS, 0, 0, &[])].concat()
+}
+
+/// `GET /health` as a block of header fields: three from the static table, and a path.
+pub(super) fn health() -> Vec<u8> {
+    [&[0x82, 0x86, 0x41, 1, b't', 0x44, 7][..], b"/health"].concat()
+}
+
+pub(super) const DATA: u8 = 0;
+pub(super) const HEADERS: u8 = 1;
+pub(super) const RST_STREAM: u8 = 3;
+pub(super) const SETTINGS: u8 = 4;
+pub(super) const PING: u8 = 6;
+pub(super) const GOAWAY: u8 = 7;
+pub(super) const WINDOW_UPDATE: u8 = 8;
+pub(super) const CONTINUATION: u8 = 9;
+pub(super) const END_STREAM: u8 = 1;
+pub(super) const END_HEADERS: u8 = 4;
+
+/// A frame that came: kind, flags, stream and payload.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) kind: u8,
+    pub(super) flags: u8,
+    pub(super) stream: u32,
+    pub(super) payload: Vec<u8>,
+}
+
+impl Frame {
+    /// The next one; none when the server has hung up.
+    pub(super) async fn read(stream: &mut TcpStream) -> Option<Self> {
+        let read = async {
+            let mut head = [0; 9];
+            stream.read_exact(&mut head).await.ok()?;
+            let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
+            stream.read_exact(&mut payload).await.ok()?;
+            let number = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
+            Some(Self { kind: head[3], flags: head[4], stream: number, payload })
+        };
+        tokio::time::timeout(PATIENCE, read).await.expect("a frame, or the end")
+    }
+
+    /// The reason of a GOAWAY.
+    pub(super) fn reason(&self) -> u32 {
+        u32::from_be_bytes(self.payload[4..8].try_into().unwrap())
+    }
+}
+
+/// The reason for which the server ends the connection.
+pub(super) async fn goaway(stream: &mut TcpStream) -> u32 {
+    loop {
+        let frame = Frame::read(stream).await.expect("GOAWAY before the end");
+        if frame.kind == GOAWAY {
+            return frame.reason();
+        }
+    }
+}
