@@ -29,6 +29,8 @@ mod retention;
 mod router;
 mod rules;
 mod shape;
+mod shares;
+mod slow_readers;
 mod statements;
 mod weight;
 mod wire;

@@ -13,7 +13,7 @@ use crate::state::AppState;
 
 pub(crate) use bursts::Bursts;
 pub(crate) use fields::month;
-pub(crate) use household::household;
+pub(crate) use household::{household, household_of};
 
 /// Bounds routes that need no key by the address that asks.
 pub(crate) async fn by_address(State(state): State<AppState>, request: Request, next: Next) -> Response {

@@ -18,12 +18,13 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tower::ServiceExt;
 
+use crate::bodies;
 use crate::metrics::{ConnectionMetrics, OpenConnection, Refused};
 use crate::settings::ServerSettings;
 use crate::state::AppState;
@@ -83,7 +84,7 @@ pub async fn serve(
 /// What connections of one listener share.
 struct Server {
     app: Router,
-    builder: Builder<TokioExecutor>,
+    builder: Builder<bodies::Tasks>,
     timeouts: Timeouts,
     metrics: Arc<ConnectionMetrics>,
 }
@@ -121,7 +122,7 @@ pub(crate) async fn accept(
         };
         let open = server.metrics.accept();
         match slots.admit(peer.ip()) {
-            Ok(admission) => drop(tokio::spawn(Arc::clone(&server).run(stream, peer, admission, open, stopped.clone()))),
+            Ok(admission) => drop(bodies::spawn(Arc::clone(&server).run(stream, peer, admission, open, stopped.clone()))),
             Err(reason) => server.refuse(&stream, peer, reason),
         }
     }
@@ -178,9 +179,9 @@ impl Server {
     }
 }
 
-fn builder(settings: &ServerSettings) -> Builder<TokioExecutor> {
+fn builder(settings: &ServerSettings) -> Builder<bodies::Tasks> {
     let head_bytes = settings.uri_bytes + settings.header_bytes + SLACK_BYTES;
-    let mut builder = Builder::new(TokioExecutor::new());
+    let mut builder = Builder::new(bodies::Tasks);
     builder
         .http1()
         .timer(TokioTimer::new())

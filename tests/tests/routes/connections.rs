@@ -24,13 +24,7 @@ const SOON_MS: u64 = 400;
 
 /// All deadlines far away.
 fn patient() -> ServerSettings {
-    ServerSettings {
-        header_read_ms: NEVER_MS,
-        idle_ms: NEVER_MS,
-        write_stall_ms: NEVER_MS,
-        shutdown_ms: 5_000,
-        ..ServerSettings::default()
-    }
+    ServerSettings { header_read_ms: NEVER_MS, idle_ms: NEVER_MS, write_idle_ms: NEVER_MS, shutdown_ms: 5_000, ..ServerSettings::default() }
 }
 
 /// Connections that send nothing; one that is closed at once may be so before it is made.
@@ -187,7 +181,7 @@ async fn http_2_that_answers_nothing_is_closed_after_goodbye() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reader_that_never_reads_is_cut_off_and_a_slow_one_is_not() {
-    let server = Server::start(ServerSettings { write_stall_ms: 1_500, ..patient() }).await;
+    let server = Server::start(ServerSettings { write_idle_ms: 1_500, ..patient() }).await;
     // Some 20 MB as JSON: more than sockets and buffers hold.
     server.app.publish(&big(400_000)).await;
     let key = server.app.key(Plan::Enterprise).await;

@@ -175,7 +175,7 @@ async fn header_blocks_without_end_end_their_connection() {
 
 #[tokio::test]
 async fn a_flood_of_pings_or_settings_stops_at_a_client_that_does_not_read() {
-    let server = Server::start(ServerSettings { write_stall_ms: 500, ..ServerSettings::default() }).await;
+    let server = Server::start(ServerSettings { write_idle_ms: 500, ..ServerSettings::default() }).await;
     for (done, (name, one)) in [("pings", frame(PING, 0, 0, &[0; 8])), ("settings", frame(SETTINGS, 0, 0, &[]))].into_iter().enumerate() {
         let first = frame(HEADERS, END_HEADERS | END_STREAM, 1, &health());
         let mut socket = sent(server.address, &[greeting(), first].concat()).await;

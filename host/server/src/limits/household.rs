@@ -2,12 +2,21 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
+use axum::extract::Request;
+
+use crate::middleware::client::Client;
+
 /// The address of a household: an IPv4 address, or the /64 that an IPv6 address lies in.
 pub(crate) fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64))),
         v4 @ IpAddr::V4(_) => v4,
     }
+}
+
+/// The household that `request` came from; none without a connection (a test).
+pub(crate) fn household_of(request: &Request) -> Option<IpAddr> {
+    request.extensions().get::<Client>().map(|client| household(client.address))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(crate) enum Timeout {
     Head,
     /// `server.idle_ms`: no request was open.
     Idle,
-    /// `server.write_stall_ms`: the client took no byte of what was to be written.
+    /// `server.write_idle_ms`: the client took no byte of what was to be written.
     Write,
 }
 

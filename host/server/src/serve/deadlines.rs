@@ -41,7 +41,7 @@ impl Timeouts {
     /// As the settings say.
     pub(super) fn new(settings: &ServerSettings) -> Self {
         let bounded = |timeout: Duration| timeout.min(FOREVER);
-        Self { head: bounded(settings.header_read()), idle: bounded(settings.idle()), write: bounded(settings.write_stall()) }
+        Self { head: bounded(settings.header_read()), idle: bounded(settings.idle()), write: bounded(settings.write_idle()) }
     }
 
     /// The moment at which `activity` comes to its end unless something happens, and for which

@@ -24,21 +24,21 @@ const KEEPALIVE_TRIES: u32 = 4;
 const UNSENT_BYTES: u32 = 256 << 10;
 
 /// Sets what connections inherit from `listener`. What the system does not know is left as it is.
-pub(super) fn prepare_listener(listener: &TcpListener, write_stall: Duration) {
-    if let Err(failure) = set_options(&SockRef::from(listener), write_stall) {
+pub(super) fn prepare_listener(listener: &TcpListener, write_idle: Duration) {
+    if let Err(failure) = set_options(&SockRef::from(listener), write_idle) {
         tracing::debug!(%failure, "options of the listener were not set");
     }
 }
 
 #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "an option of Linux"))]
-fn set_options(socket: &SockRef<'_>, write_stall: Duration) -> io::Result<()> {
+fn set_options(socket: &SockRef<'_>, write_idle: Duration) -> io::Result<()> {
     let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_AFTER).with_interval(KEEPALIVE_EVERY).with_retries(KEEPALIVE_TRIES);
     socket.set_tcp_keepalive(&keepalive)?;
     #[cfg(target_os = "linux")]
     {
         socket.set_tcp_notsent_lowat(UNSENT_BYTES)?;
         // Beyond our own deadline: for what lies in the kernel after we have closed.
-        socket.set_tcp_user_timeout(Some(write_stall.saturating_mul(2)))?;
+        socket.set_tcp_user_timeout(Some(write_idle.saturating_mul(2)))?;
     }
     Ok(())
 }

@@ -43,6 +43,7 @@ fn knows(kind: Kind, error: &Error) -> bool {
             Refusal::SnapshotGone { .. } | Refusal::Unbounded { .. } => kind == Kind::Data,
             Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == Kind::Bulk,
             Refusal::QuotaUsedUp { .. } => kind.charged(),
+            Refusal::ShareUsedUp { .. } => kind.charged() || kind == Kind::Preview,
             Refusal::TooFast { .. } => kind.keyed() || kind == Kind::Preview,
             // The description lists the tools that are loaded; each has an address of its own.
             Refusal::NoSuchIntegration { .. } => false,
@@ -84,6 +85,7 @@ fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
         },
         Refusal::Unbounded { rows: 250_000, geometry: false, dated: true, bulk: false },
         Refusal::QuotaUsedUp { limit: settings.plans.free.requests_per_month.unwrap_or(10), resets_at: MOMENT },
+        Refusal::ShareUsedUp { retry_after: 5 },
         Refusal::TooFast { retry_after: 1 },
     ];
     let others = [
@@ -181,8 +183,13 @@ fn describe(kind: Kind, status: StatusCode) -> &'static str {
         }
         422 => "Parameters are wrong; all of them are listed.",
         429 if kind.charged() => {
-            "The month's requests are used up (`quota_used_up`: the headers are the month's), or too many came at once (`slow_down`: they are \
-             those of the requests at once, and a second or so helps)."
+            "The month's requests are used up (`quota_used_up`: the headers are the month's), too many came at once (`slow_down`: they are \
+             those of the requests at once, and a second or so helps), or too many answers are open at once (`too_many_open`: read them to \
+             their end or close them)."
+        }
+        429 if kind == Kind::Preview => {
+            "Too many requests came at once (the headers are those of the requests at once), or too many answers are open at once \
+             (`too_many_open`)."
         }
         429 => "Too many requests came at once; the headers are those of the requests at once.",
         431 => "The headers are too large.",
