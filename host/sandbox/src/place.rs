@@ -32,8 +32,7 @@ impl Sandbox {
         };
         match tokio::time::timeout(self.limits.patience(), place).await {
             Ok(placed) => placed,
-            Err(_) if self.memory.has_room() => Err(self.instances.reason()),
-            Err(_) => Err(Denied::Full),
+            Err(_) => Err(self.instances.reason(holder)),
         }
     }
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use axum::body::{Body, HttpBody};
 use tokio::time::{MissedTickBehavior, interval};
 use yearbook_domain::Refusal;
-use yearbook_shares::{Callers, Denied, FairSlots, Holder, Resource, SharePercent, Slot};
+use yearbook_shares::{ByteLease, Callers, Denied, FairSlots, Holder, Resource, SharePercent, Slot};
 
 use self::guarded::{Guarded, Watch};
 use self::pace::{Judgement, Pace};
@@ -32,6 +32,10 @@ const SMALL: u64 = 16 << 10;
 
 /// The least byte budget: one batch of each kind has to fit.
 const LEAST_BYTES: usize = 1 << 20;
+
+/// Bytes that a response is counted with until it is made: those of a first chunk as a rule. Without
+/// them, many that begin at once would find room that all of them take.
+const ADVANCE_BYTES: usize = 512 << 10;
 
 /// Seconds until a caller whose share is used up should try again: some of its bodies end by then.
 const SHARE_RETRY_S: u64 = 5;
@@ -52,6 +56,8 @@ pub(crate) struct OpenResponse(Arc<Open>);
 struct Open {
     holder: Holder,
     _slot: Slot,
+    /// What its first chunk will take, until that is counted itself.
+    advance: Mutex<Option<ByteLease>>,
 }
 
 /// What is looked at once in a while.
@@ -96,7 +102,7 @@ impl Bodies {
     /// # Errors
     /// 429 when it is the caller's own share that is used up, else 503.
     pub(crate) async fn open(&self, holder: &Holder, patience: Option<Duration>) -> Result<OpenResponse, Error> {
-        let opened = |slot| OpenResponse(Arc::new(Open { holder: holder.clone(), _slot: slot }));
+        let opened = |slot| OpenResponse::new(slot, holder.clone(), Some(holder.lease(ADVANCE_BYTES)));
         if holder.room() > 0
             && let Ok(slot) = self.slots.try_acquire(holder)
         {
@@ -135,9 +141,10 @@ impl Bodies {
             None => {
                 let holder = self.callers.holder(None, address);
                 let slot = if holder.room() > 0 { self.slots.try_acquire(&holder) } else { Err(self.reason(&holder)) };
-                OpenResponse(Arc::new(Open { _slot: slot.map_err(|denied| self.refuse(denied))?, holder }))
+                OpenResponse::new(slot.map_err(|denied| self.refuse(denied))?, holder, None)
             }
         };
+        open.begin();
         Ok(Body::new(Guarded::new(body, open, &self.watched)))
     }
 
@@ -166,7 +173,7 @@ impl Bodies {
         match (holder.room(), holder.is_budget_used_up()) {
             (0, true) => Denied::Full,
             (0, false) => Denied::Share,
-            _ => self.slots.reason(),
+            _ => self.slots.reason(holder),
         }
     }
 
@@ -186,6 +193,16 @@ pub(crate) fn share_used_up() -> Error {
 }
 
 impl OpenResponse {
+    fn new(slot: Slot, holder: Holder, advance: Option<ByteLease>) -> Self {
+        Self(Arc::new(Open { holder, _slot: slot, advance: Mutex::new(advance) }))
+    }
+
+    /// From now on its bytes are counted as they are.
+    fn begin(&self) {
+        let advance = self.0.advance.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(advance);
+    }
+
     fn holder(&self) -> &Holder {
         &self.0.holder
     }

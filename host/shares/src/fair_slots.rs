@@ -91,7 +91,7 @@ impl FairSlots {
         // Whoever waits while slots are free has no share left, so nobody is overtaken.
         let _guard = self.lock();
         if self.free() == 0 || !self.has_share(holder) {
-            return Err(self.reason());
+            return Err(self.reason(holder));
         }
         Ok(self.take(holder))
     }
@@ -110,7 +110,7 @@ impl FairSlots {
             }
             let crowded = holder.callers().any(|caller| caller.waiting(resource).load(Ordering::Relaxed) >= caller.most(self.total));
             if crowded && !unbounded {
-                return Err(self.reason());
+                return Err(self.reason(holder));
             }
             // Requests that gave up would pile up where no slot comes free.
             if waiting.len() == waiting.capacity() {
@@ -126,8 +126,8 @@ impl FairSlots {
 
     /// Why a request that waited in vain did so.
     #[must_use]
-    pub fn reason(&self) -> Denied {
-        if self.free() == 0 { Denied::Full } else { Denied::Share }
+    pub fn reason(&self, holder: &Holder) -> Denied {
+        if self.free() > 0 && !self.has_share(holder) { Denied::Share } else { Denied::Full }
     }
 
     fn has_share(&self, holder: &Holder) -> bool {

@@ -43,7 +43,7 @@ fn knows(kind: Kind, error: &Error) -> bool {
             Refusal::SnapshotGone { .. } | Refusal::Unbounded { .. } => kind == Kind::Data,
             Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == Kind::Bulk,
             Refusal::QuotaUsedUp { .. } => kind.charged(),
-            Refusal::ShareUsedUp { .. } => kind.charged() || kind == Kind::Preview,
+            Refusal::ShareUsedUp { .. } => waits_a_while(kind),
             Refusal::TooFast { .. } => kind.keyed() || kind == Kind::Preview,
             // The description lists the tools that are loaded; each has an address of its own.
             Refusal::NoSuchIntegration { .. } => false,
@@ -59,6 +59,11 @@ fn knows(kind: Kind, error: &Error) -> bool {
         Error::Unavailable => kind.keyed() || kind == Kind::Preview,
         Error::MethodNotAllowed | Error::AddressTooLong { .. } | Error::HeadersTooLarge { .. } | Error::TimedOut | Error::Broken => true,
     }
+}
+
+/// Whether want of capacity is refused; integrations wait as long as their caller does (contract 4).
+fn waits_a_while(kind: Kind) -> bool {
+    (kind.charged() && kind != Kind::Integration) || kind == Kind::Preview
 }
 
 /// One of each that there is.
@@ -182,6 +187,10 @@ fn describe(kind: Kind, status: StatusCode) -> &'static str {
             "Parameters are wrong, in themselves or for this dataset; all of them are listed."
         }
         422 => "Parameters are wrong; all of them are listed.",
+        429 if kind == Kind::Integration => {
+            "The month's requests are used up (`quota_used_up`: the headers are the month's), or too many came at once (`slow_down`: they are \
+             those of the requests at once, and a second or so helps)."
+        }
         429 if kind.charged() => {
             "The month's requests are used up (`quota_used_up`: the headers are the month's), too many came at once (`slow_down`: they are \
              those of the requests at once, and a second or so helps), or too many answers are open at once (`too_many_open`: read them to \
