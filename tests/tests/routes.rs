@@ -26,5 +26,7 @@ mod retention;
 mod router;
 mod rules;
 mod shape;
+mod shares;
+mod slow_readers;
 mod statements;
 mod weight;

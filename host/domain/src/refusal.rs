@@ -70,6 +70,12 @@ pub enum Refusal {
         /// When counting starts anew.
         resets_at: Millis,
     },
+    /// 429: the caller holds its share of what all callers share: open responses, and the bytes of their
+    /// bodies.
+    ShareUsedUp {
+        /// Whole seconds to wait.
+        retry_after: u64,
+    },
     /// 429: too many requests at once.
     TooFast {
         /// Whole seconds to wait.

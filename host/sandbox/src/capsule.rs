@@ -231,7 +231,7 @@ impl Blame for EncodeError {
             Self::Internal { message, .. } => fault("internal", message),
             Self::UnsupportedSchema(sentence) => fault("unsupported_schema", sentence),
             Self::InvalidOption(sentence) => fault("invalid_option", sentence),
-            Self::Busy { .. } | Self::Input(_) | Self::Host(_) => None,
+            Self::Busy { .. } | Self::ShareUsedUp | Self::Input(_) | Self::Host(_) => None,
         }
     }
 }

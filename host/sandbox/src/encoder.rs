@@ -17,8 +17,8 @@ use arrow::datatypes::{Schema, SchemaRef};
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use tokio::runtime::Handle;
-use tokio::sync::OwnedSemaphorePermit;
 use tracing::Instrument;
+use yearbook_shares::{Denied, Holder, Slot};
 
 use self::drive::Response;
 use self::join::Parts;
@@ -29,7 +29,6 @@ use crate::failure::{BoxError, CutOff, EncodeError, Trap};
 use crate::host::HostState;
 use crate::instance::Instance;
 use crate::lane::Lane;
-use crate::place::Full;
 use crate::sandbox::Sandbox;
 use crate::tally::{Account, Tally, Work};
 
@@ -61,7 +60,9 @@ pub struct Encoder {
 
 /// A place among the sandbox's instances, kept for one response. Dropping it gives the place back.
 pub struct Admission {
-    permit: OwnedSemaphorePermit,
+    permit: Slot,
+    /// On whose account the response holds what it holds.
+    holder: Holder,
     /// Where the rest of a response is made that does not fit in one part.
     runtime: Handle,
 }
@@ -109,12 +110,24 @@ impl Encoder {
     /// # Errors
     /// [`EncodeError::Busy`] when none comes free.
     pub async fn admit(&self) -> Result<Admission, EncodeError> {
+        self.admit_for(&Holder::default()).await
+    }
+
+    /// As [`Encoder::admit`], with a place of the share of `holder`.
+    ///
+    /// # Errors
+    /// [`EncodeError::Busy`] when none comes free, [`EncodeError::ShareUsedUp`] when some are and the
+    /// share is used up.
+    pub async fn admit_for(&self, holder: &Holder) -> Result<Admission, EncodeError> {
         let runtime = Handle::try_current().map_err(|error| EncodeError::Host(error.to_string()))?;
-        match self.sandbox.place(&self.tally).await {
-            Ok(permit) => Ok(Admission { permit, runtime }),
-            Err(Full) => {
+        match self.sandbox.place(&self.tally, holder).await {
+            Ok(permit) => Ok(Admission { permit, holder: holder.clone(), runtime }),
+            Err(denied) => {
                 self.tally.refused();
-                Err(EncodeError::Busy { retry_after: 1 })
+                Err(match denied {
+                    Denied::Full => EncodeError::Busy { retry_after: 1 },
+                    Denied::Share => EncodeError::ShareUsedUp,
+                })
             }
         }
     }
@@ -124,7 +137,22 @@ impl Encoder {
     /// # Errors
     /// As for both.
     pub async fn encode(self: &Arc<Self>, schema: SchemaRef, chosen: &[OptionValue], batches: Batches) -> Result<Encoded, EncodeError> {
-        let admission = self.admit().await?;
+        self.encode_for(&Holder::default(), schema, chosen, batches).await
+    }
+
+    /// As [`Encoder::encode`], on the account of `holder`: its instances and the bytes that wait for its
+    /// client count in its shares.
+    ///
+    /// # Errors
+    /// As for [`Encoder::admit_for`] and [`Encoder::encode_admitted`].
+    pub async fn encode_for(
+        self: &Arc<Self>,
+        holder: &Holder,
+        schema: SchemaRef,
+        chosen: &[OptionValue],
+        batches: Batches,
+    ) -> Result<Encoded, EncodeError> {
+        let admission = self.admit_for(holder).await?;
         self.encode_admitted(admission, schema, chosen, batches).await
     }
 
@@ -172,7 +200,7 @@ impl Encoder {
         chosen: &[OptionValue],
         batches: Batches,
     ) -> Result<First, EncodeError> {
-        let Admission { permit, runtime } = admission;
+        let Admission { permit, holder, runtime } = admission;
         // A plugin that is late may not hold the instances of others while its calls wait for one another.
         if self.lane.waiting() >= self.sandbox.limits.instances.div_ceil(2) as usize {
             return Err(EncodeError::Busy { retry_after: 1 });
@@ -189,7 +217,7 @@ impl Encoder {
         Ok(match begun {
             Begun::Done(bytes) => First::Whole(bytes),
             Begun::More { instance, notes, chunk } => {
-                let (response, chunks) = Response::new(Arc::clone(self), schema, options, instance, notes, parts);
+                let (response, chunks) = Response::new(Arc::clone(self), holder, schema, options, instance, notes, parts);
                 First::More { response: Box::new(response), chunk, chunks, runtime }
             }
         })
@@ -212,7 +240,7 @@ impl Encoder {
     /// Blocking: opens the response and encodes up to its first rows, or all of it when `done`.
     fn begin(
         &self,
-        permit: OwnedSemaphorePermit,
+        permit: Slot,
         work: Arc<Work>,
         schema: &Schema,
         options: &[OptionValue],
@@ -230,7 +258,7 @@ impl Encoder {
             part = self.together(pieces, &mut notes);
         }
         if !done {
-            return Ok(Begun::More { instance, notes, chunk: Chunk { lead: head.into(), bytes: part.into() } });
+            return Ok(Begun::More { instance, notes, chunk: Chunk { lead: head.into(), bytes: part.into(), lease: None } });
         }
         let tail = instance.tail(&notes)?;
         let pieces = [head, part, tail];

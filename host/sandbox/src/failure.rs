@@ -139,6 +139,9 @@ pub enum EncodeError {
         /// Whole seconds.
         retry_after: u64,
     },
+    /// The caller holds its share of the instances, and others are free: 429.
+    #[error("the caller holds its share of the sandbox's instances")]
+    ShareUsedUp,
     /// The guest was stopped: 500.
     #[error("plugin {plugin}: {trap}")]
     Trapped {

@@ -9,8 +9,8 @@ mod request;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::OwnedSemaphorePermit;
 use tracing::Instrument;
+use yearbook_shares::{Holder, Slot};
 
 use crate::bindings::generator::GeneratorPluginPre;
 use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
@@ -75,9 +75,17 @@ impl Generator {
     /// # Errors
     /// [`GenerateError`].
     pub async fn generate(self: &Arc<Self>, request: Request) -> Result<Project, GenerateError> {
+        self.generate_for(&Holder::default(), request).await
+    }
+
+    /// As [`Generator::generate`], with an instance of the share of `holder`.
+    ///
+    /// # Errors
+    /// [`GenerateError`].
+    pub async fn generate_for(self: &Arc<Self>, holder: &Holder, request: Request) -> Result<Project, GenerateError> {
         let request = Arc::new(request);
         loop {
-            match self.attempt(Arc::clone(&request)).await {
+            match self.attempt(holder, Arc::clone(&request)).await {
                 // Others took the memory that it grew into, and will give it back; alone it would fail again.
                 Err(GenerateError::MemoryUsedUp) if self.sandbox.memory.held() > 0 => tokio::time::sleep(RETRY).await,
                 made => return made,
@@ -85,11 +93,11 @@ impl Generator {
         }
     }
 
-    async fn attempt(self: &Arc<Self>, request: Arc<Request>) -> Result<Project, GenerateError> {
+    async fn attempt(self: &Arc<Self>, holder: &Holder, request: Arc<Request>) -> Result<Project, GenerateError> {
         let waiting = self.tally.waits();
         // Before the instance, so that a plugin that is late holds none meanwhile.
         let turn = self.lane.turn().await;
-        let permit = Arc::clone(&self.sandbox.instances).acquire_owned().await;
+        let permit = self.sandbox.instances.acquire(holder, true).await;
         self.sandbox.memory.room().await;
         drop(waiting);
         let permit = permit.map_err(|_| GenerateError::Host("the sandbox is shut down".to_owned()))?;
@@ -118,7 +126,7 @@ impl Generator {
     }
 
     /// Blocking: one call in an instance of its own.
-    pub(crate) fn call(&self, permit: OwnedSemaphorePermit, work: Arc<Work>, request: &Request) -> Made {
+    pub(crate) fn call(&self, permit: Slot, work: Arc<Work>, request: &Request) -> Made {
         let plugin = &self.description.tool;
         let options = self.description.complete(&request.options);
         let lent: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();

@@ -6,10 +6,10 @@ mod measured;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;
 use yearbook_domain::weight::CELL_BYTES;
+use yearbook_shares::Slot;
 
 use crate::bindings::EncoderPlugin;
 use crate::bindings::exports::yearbook::plugin::encoder as wire;
@@ -46,14 +46,14 @@ pub(crate) struct Instance {
     /// Filled while the response is made, where its failure would be kept: at most one part is held for that.
     capsule: Option<Box<Capsule>>,
     /// Given back when the instance is dropped.
-    _permit: OwnedSemaphorePermit,
+    _permit: Slot,
 }
 
 impl Instance {
     /// Instantiates the encoder and opens a response, counted in `work`.
     pub(crate) fn open(
         encoder: &Encoder,
-        permit: OwnedSemaphorePermit,
+        permit: Slot,
         work: Arc<Work>,
         schema: &arrow::datatypes::Schema,
         options: &[OptionValue],

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use sha2::{Digest, Sha256};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use wasmtime::component::Component;
 use wasmtime::{Engine, Store};
+use yearbook_shares::{FairSlots, Holder, Resource, Slot};
 use yearbook_workers::Workers;
 
 use crate::cache::{self, Cache};
@@ -54,7 +54,7 @@ pub struct Config {
 pub struct Sandbox {
     pub(crate) limits: Limits,
     pub(crate) workers: Arc<Workers>,
-    pub(crate) instances: Arc<Semaphore>,
+    pub(crate) instances: Arc<FairSlots>,
     /// What they hold.
     pub(crate) memory: Arc<Memory>,
     /// Responses that wait for one.
@@ -112,7 +112,7 @@ impl Sandbox {
         Ok(Arc::new(Self {
             limits,
             workers,
-            instances: Arc::new(Semaphore::new(limits.instances as usize)),
+            instances: FairSlots::new(Resource::Instances, limits.instances as usize),
             memory: Arc::new(Memory::new(limits.total_memory_bytes)),
             waiting: AtomicUsize::new(0),
             jobs: Arc::default(),
@@ -134,7 +134,13 @@ impl Sandbox {
     /// How many instances are free at this moment.
     #[must_use]
     pub fn free_instances(&self) -> usize {
-        self.instances.available_permits()
+        self.instances.free()
+    }
+
+    /// The places of instances, which callers share.
+    #[must_use]
+    pub fn slots(&self) -> &FairSlots {
+        &self.instances
     }
 
     /// Linear memory that instances hold at this moment, bytes.
@@ -167,15 +173,15 @@ impl Sandbox {
 
     /// Whether half of all instances are free, and memory for more.
     pub(crate) fn has_room(&self) -> bool {
-        self.memory.has_room() && self.instances.available_permits() > self.limits.instances as usize / 2
+        self.memory.has_room() && self.instances.free() > self.limits.instances as usize / 2
     }
 
-    /// A place for an instance that a response could do without: only where plenty are free.
-    pub(crate) fn further_instance(&self) -> Option<OwnedSemaphorePermit> {
+    /// A place for an instance that a response could do without: only where plenty are free, and within the share of `holder`.
+    pub(crate) fn further_instance(&self, holder: &Holder) -> Option<Slot> {
         if !self.has_room() {
             return None;
         }
-        Arc::clone(&self.instances).try_acquire_owned().ok()
+        self.instances.try_acquire(holder).ok()
     }
 
     /// Makes a plugin of a component; which kind, its exports tell. Compiling keeps a core busy for a
@@ -269,7 +275,7 @@ impl Sandbox {
         describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<Raw>,
         check: impl FnOnce(Raw) -> Result<Checked, String>,
     ) -> Result<Checked, Rejected> {
-        let _permit = self.instances.try_acquire().map_err(|_| Rejected::Busy)?;
+        let _permit = self.instances.try_acquire(&Holder::default()).map_err(|_| Rejected::Busy)?;
         let work = Work::new(Arc::new(Tally::of_nobody()), outlet.clone());
         let mut store = HostState::store(self, Arc::clone(&work));
         let said = HostState::call(&mut store, describe).map_err(|trap| match trap {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
+use yearbook_shares::Holder;
 
 use crate::capsule::Capsule;
 use crate::description::OptionValue;
@@ -136,7 +137,7 @@ impl Generator {
     pub fn trial(&self, request: &Request) -> Result<(Project, Usage), Failed<GenerateError>> {
         let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.or_hand());
         let failed = |error| Failed { call: Call::Generate, error, capsule: work.outlet().take() };
-        let permit = Arc::clone(&self.sandbox.instances).try_acquire_owned();
+        let permit = self.sandbox.instances.try_acquire(&Holder::default());
         let permit = permit.map_err(|_| failed(GenerateError::Host("no instance is free; try again".to_owned())))?;
         let Made { project, mut usage, .. } = self.call(permit, Arc::clone(&work), request);
         let project = project.map_err(failed)?;
@@ -157,7 +158,7 @@ struct Runner<'a> {
 
 impl Runner<'_> {
     fn open(&self) -> Result<Instance, Failed> {
-        let permit = Arc::clone(&self.encoder.sandbox.instances).try_acquire_owned();
+        let permit = self.encoder.sandbox.instances.try_acquire(&Holder::default());
         let permit = self.at(Call::Open, permit.map_err(|_| EncodeError::Busy { retry_after: 1 }))?;
         self.at(Call::Open, Instance::open(self.encoder, permit, Arc::clone(&self.work), self.schema, &self.options))
     }

@@ -1,5 +1,8 @@
 //! Charging a request (contract 5): reserved before the work, given back unless the answer is 2xx, or 307 to the stored file itself. HEAD
-//! costs nothing and is answered even when the quota is used up; 304 never gets here.
+//! costs nothing and is answered even when the quota is used up; 304 never gets here. What is charged is an open response, which
+//! comes out of the caller's share first.
+
+use std::time::Duration;
 
 use axum::response::Response;
 use http::{Method, StatusCode};
@@ -17,9 +20,22 @@ pub(crate) async fn charged(
     method: &Method,
     work: impl Future<Output = Result<Response, Error>>,
 ) -> Result<Response, Error> {
+    let patience = Duration::from_millis(state.sandbox.limits().queue_ms);
+    charged_within(state, keyed, method, Some(patience), work).await
+}
+
+/// As [`charged`], where a response may wait for its turn for `patience`; none: as long as the caller does.
+pub(crate) async fn charged_within(
+    state: &AppState,
+    keyed: &Keyed,
+    method: &Method,
+    patience: Option<Duration>,
+    work: impl Future<Output = Result<Response, Error>>,
+) -> Result<Response, Error> {
     if method == Method::HEAD {
         return work.await;
     }
+    let open = state.own().bodies.open(&keyed.holder, patience).await?;
     let reservation = state
         .meter
         .reserve(&keyed.caller, keyed.limits)
@@ -29,6 +45,7 @@ pub(crate) async fn charged(
         Ok(mut response) if response.status().is_success() || response.status() == StatusCode::TEMPORARY_REDIRECT => {
             let usage = Usage { used: reservation.used(), limit: reservation.limit(), resets_at: reservation.resets_at() };
             response.extensions_mut().insert(usage);
+            response.extensions_mut().insert(open);
             reservation.commit();
             Ok(response)
         }

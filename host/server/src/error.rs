@@ -86,7 +86,9 @@ impl Error {
                 let left = resets_at.0.saturating_sub(Millis::now().0).max(0);
                 Some(left.unsigned_abs().div_ceil(1000).max(1))
             }
-            Self::Refused(Refusal::TooFast { retry_after }) | Self::Busy { retry_after } => Some(*retry_after),
+            Self::Refused(Refusal::TooFast { retry_after } | Refusal::ShareUsedUp { retry_after }) | Self::Busy { retry_after } => {
+                Some(*retry_after)
+            }
             Self::TimedOut | Self::Unavailable => Some(5),
             // Somebody has to install or promote a release first.
             Self::FormatUnavailable { .. } => Some(60),

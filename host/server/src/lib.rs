@@ -5,6 +5,7 @@
 //! Start at `router`, then follow `routes/data`: one straight line from the key to the body.
 
 mod admin;
+mod bodies;
 mod charge;
 mod cursors;
 mod error;

@@ -9,7 +9,7 @@ use axum::response::Response;
 
 use crate::state::AppState;
 
-pub(crate) use bursts::Bursts;
+pub(crate) use bursts::{Bursts, household_of};
 pub(crate) use fields::month;
 
 /// Bounds routes that need no key by the address that asks.

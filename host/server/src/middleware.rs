@@ -1,6 +1,7 @@
 //! What happens to every request whatever its route: one ordered list. Compression is no part of it, because an entity
 //! tag has to know the coding; see `respond/coding`.
 
+pub(crate) mod bodies;
 pub(crate) mod bounds;
 pub(crate) mod client;
 pub(crate) mod cors;
@@ -34,6 +35,8 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
             .layer(cors::layer())
             // Makes the bodies of everything that the inner ones and the handlers decline.
             .layer(from_fn(errors::render))
+            // Inside of what makes bodies of refusals, since it may refuse; outside of all that makes others.
+            .layer(from_fn_with_state(state.clone(), bodies::watch))
             .layer(from_fn(panics::guard))
             .layer(from_fn_with_state(state.clone(), bounds::check))
             .layer(from_fn_with_state(state.clone(), deadline::first_byte)),

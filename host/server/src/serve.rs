@@ -9,13 +9,14 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
+use crate::bodies;
 use crate::settings::ServerSettings;
 
 /// Streams of one HTTP/2 connection: what browsers open at once, with room.
@@ -66,7 +67,7 @@ pub async fn serve(
         };
         let watcher = graceful.watcher();
         let (builder, app) = (Arc::clone(&builder), app.clone());
-        tokio::spawn(async move {
+        bodies::spawn(async move {
             // Given back when the connection ends.
             let _place = place;
             let service = service_fn(move |mut request: http::Request<Incoming>| {
@@ -89,8 +90,8 @@ pub async fn serve(
     Ok(())
 }
 
-fn builder(settings: &ServerSettings) -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
+fn builder(settings: &ServerSettings) -> Builder<bodies::Tasks> {
+    let mut builder = Builder::new(bodies::Tasks);
     builder
         .http1()
         .timer(TokioTimer::new())

@@ -47,6 +47,23 @@ pub struct ServerSettings {
     /// How long a client may take to send its request's head, milliseconds. Default 10,000: a slow mobile network
     /// needs two seconds; a client that trickles headers holds a connection.
     pub header_read_ms: u64,
+    /// How long a client may take nothing of a body that is ready for it, milliseconds, before the body is
+    /// cut: the connection is dropped, or the HTTP/2 stream reset. Default 30,000: a train in a tunnel;
+    /// the largest socket buffers of usual systems drain at 50 KB/s in less. Kept to an eighth.
+    pub write_idle_ms: u64,
+    /// Bytes a second that a client has to take of a body, over twice `write_idle_ms`; the time that it
+    /// waits for us does not count. Default 4,096: a tenth of a poor mobile link. 0: no least rate.
+    pub body_rate_bytes: u64,
+    /// How long a body may take in all, milliseconds. Default 14,400,000, four hours: 700 MB at 50 KB/s.
+    /// A bulk download that is cut goes on by `Range`.
+    pub body_ms: u64,
+    /// Bytes of all bodies that lie in memory and wait for their clients: what is read ahead, encoded, or
+    /// in a socket's hands. New responses wait while it is used up, and those that have begun go on by
+    /// one chunk. Default 256 MiB: room for 60 clients that read slowly in the quarter of one key.
+    pub body_bytes: usize,
+    /// Responses at once whose body has not ended, those of up to 16 KiB apart. Default 1,024: twice
+    /// `sandbox.instances`, so that downloads leave room for data. More wait for `sandbox.queue_ms`.
+    pub open_responses: usize,
     /// How long open responses may go on after a stop was asked for, milliseconds. Default 30,000: what service
     /// managers wait before they kill.
     pub shutdown_ms: u64,
@@ -70,7 +87,7 @@ pub struct ServerSettings {
     pub response_cache_entry_bytes: usize,
 }
 
-/// `[limits]`: how fast one client may ask.
+/// `[limits]`: how fast one client may ask, and how much it may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitSettings {
@@ -78,6 +95,13 @@ pub struct LimitSettings {
     pub burst_per_second: u32,
     /// Requests at once after a pause. Default 100 (contract 5); 0 counts as 1.
     pub burst_size: u32,
+    /// Share of `server.open_responses`, `server.body_bytes` and `sandbox.instances` that one key may
+    /// hold, percent. Default 25: four keys have to act together to fill a host, and one has 128
+    /// exports at once. 0: all.
+    pub key_share_percent: u32,
+    /// The same for one address (of IPv6, one /64). Default 50: several keys behind one address. Behind
+    /// a proxy that `server.trusted_proxies` does not name, all clients together. 0: all.
+    pub address_share_percent: u32,
 }
 
 /// An absolute `http` or `https` address without query, fragment or slash at its end.
@@ -95,6 +119,11 @@ impl Default for ServerSettings {
             forwarded_header: ForwardedHeader::default(),
             first_byte_ms: 30_000,
             header_read_ms: 10_000,
+            write_idle_ms: 30_000,
+            body_rate_bytes: 4 << 10,
+            body_ms: 4 * 3_600_000,
+            body_bytes: 256 << 20,
+            open_responses: 1_024,
             shutdown_ms: 30_000,
             connections: 8_192,
             uri_bytes: 16 << 10,
@@ -118,6 +147,16 @@ impl ServerSettings {
         Duration::from_millis(self.header_read_ms)
     }
 
+    /// [`ServerSettings::write_idle_ms`] as a duration.
+    pub(crate) fn write_idle(&self) -> Duration {
+        Duration::from_millis(self.write_idle_ms)
+    }
+
+    /// [`ServerSettings::body_ms`] as a duration.
+    pub(crate) fn body(&self) -> Duration {
+        Duration::from_millis(self.body_ms)
+    }
+
     /// [`ServerSettings::shutdown_ms`] as a duration.
     pub(crate) fn shutdown(&self) -> Duration {
         Duration::from_millis(self.shutdown_ms)
@@ -126,7 +165,7 @@ impl ServerSettings {
 
 impl Default for LimitSettings {
     fn default() -> Self {
-        Self { burst_per_second: 50, burst_size: 100 }
+        Self { burst_per_second: 50, burst_size: 100, key_share_percent: 25, address_share_percent: 50 }
     }
 }
 

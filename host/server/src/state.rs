@@ -9,6 +9,7 @@ use yearbook_sandbox::{Registry, Sandbox};
 use yearbook_snapshot::{Files, Reader};
 use yearbook_workers::Workers;
 
+use crate::bodies::Bodies;
 use crate::cursors::Cursors;
 use crate::limits::Bursts;
 use crate::metrics::{self, Http};
@@ -60,6 +61,8 @@ struct Shared {
 pub(crate) struct Own {
     /// Writes and reads cursors.
     pub(crate) cursors: Cursors,
+    /// Bodies on their way to clients.
+    pub(crate) bodies: Bodies,
     /// Burst limits.
     pub(crate) bursts: Bursts,
     /// The rendered list of datasets.
@@ -88,6 +91,7 @@ impl AppState {
         let secret = parts.store.secret("cursor").await?;
         let own = Own {
             cursors: Cursors::new(secret),
+            bodies: Bodies::start(&parts.settings),
             bursts: Bursts::new(parts.settings.limits),
             listing: Listing::default(),
             previews: Previews::new(parts.settings.server.preview_cache_bytes),

@@ -33,6 +33,7 @@ impl Error {
                 Refusal::PaymentRequired { .. } => (StatusCode::PAYMENT_REQUIRED, "payment_required"),
                 Refusal::Unbounded { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "unbounded_pull"),
                 Refusal::QuotaUsedUp { .. } => (StatusCode::TOO_MANY_REQUESTS, "quota_used_up"),
+                Refusal::ShareUsedUp { .. } => (StatusCode::TOO_MANY_REQUESTS, "too_many_open"),
                 Refusal::TooFast { .. } => (StatusCode::TOO_MANY_REQUESTS, "slow_down"),
             },
             Self::NoSuchRoute => (StatusCode::NOT_FOUND, "no_such_route"),

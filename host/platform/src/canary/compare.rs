@@ -68,7 +68,11 @@ fn alike(sample: &Sample, one: &Trial, other: &Trial) -> Result<bool, String> {
 fn is_ours(failed: &Failed) -> bool {
     matches!(
         failed.error,
-        EncodeError::Busy { .. } | EncodeError::Host(_) | EncodeError::Input(_) | EncodeError::Trapped { trap: Trap::Wall(_), .. }
+        EncodeError::Busy { .. }
+            | EncodeError::ShareUsedUp
+            | EncodeError::Host(_)
+            | EncodeError::Input(_)
+            | EncodeError::Trapped { trap: Trap::Wall(_), .. }
     )
 }
 

@@ -158,7 +158,9 @@ pub(super) fn advice(error: &EncodeError) -> &'static str {
         EncodeError::UnsupportedSchema(_) => "take every type that datasets have: text, integers, floats, booleans, all of them nullable",
         EncodeError::InvalidOption(_) => "take every value that the description allows, or do not declare it",
         EncodeError::Internal { .. } => "an internal error is a 500 for clients; the sentence is the plugin's own",
-        EncodeError::Busy { .. } | EncodeError::Input(_) | EncodeError::Host(_) => "try again; if it stays so, the fault is the host's",
+        EncodeError::Busy { .. } | EncodeError::ShareUsedUp | EncodeError::Input(_) | EncodeError::Host(_) => {
+            "try again; if it stays so, the fault is the host's"
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use yearbook_shares::Holder;
+
 use super::{About, CallName, Capsule, Line, Outlet};
 use crate::encoder::{Encoder, Notes};
 use crate::failure::{EncodeError, Rejected};
@@ -9,6 +11,9 @@ use crate::generator::{Generator, Request};
 use crate::instance::Instance;
 use crate::sandbox::{Plugin, Sandbox};
 use crate::tally::Work;
+
+/// Why a call is not made now.
+const NONE_FREE: &str = "no instance is free; try again";
 
 /// What came of a replay.
 #[derive(Clone, Debug)]
@@ -75,7 +80,7 @@ impl Sandbox {
 
 impl Generator {
     fn replay(&self, request: &Request, hand: Outlet) -> Result<(usize, Vec<Line>), String> {
-        let permit = Arc::clone(&self.sandbox.instances).try_acquire_owned().map_err(|error| error.to_string())?;
+        let permit = self.sandbox.instances.try_acquire(&Holder::default()).map_err(|_| NONE_FREE.to_owned())?;
         let made = self.call(permit, Work::new(Arc::clone(&self.tally), hand), request);
         let project = made.project.map_err(|error| error.to_string())?;
         Ok((project.files.iter().map(|file| file.content.len()).sum(), made.log))
@@ -84,7 +89,7 @@ impl Generator {
 
 impl Encoder {
     fn replay(&self, capsule: &Capsule, hand: Outlet) -> Result<(usize, Vec<Line>), EncodeError> {
-        let permit = Arc::clone(&self.sandbox.instances).try_acquire_owned().map_err(|error| EncodeError::Host(error.to_string()))?;
+        let permit = self.sandbox.instances.try_acquire(&Holder::default()).map_err(|_| EncodeError::Host(NONE_FREE.to_owned()))?;
         let work = Work::new(Arc::clone(&self.tally), hand);
         let About { call, before, options, .. } = &capsule.about;
         let options = self.description().complete(options);

@@ -1,6 +1,7 @@
 //! The rest of a response after its first part. Where parts are independent several instances make them
 //! at once; they leave in order either way. Room for a chunk is reserved before the chunk is made, so
-//! instances never work ahead of their client by more than the channel's bound; reading the next part
+//! instances never work ahead of their client by more than the channel's bound, and by one chunk alone
+//! where the byte budget of all bodies or the caller's share of it is used up; reading the next part
 //! overlaps making the present ones. Which instance makes a part never shows in the bytes.
 
 use std::collections::VecDeque;
@@ -13,6 +14,7 @@ use futures::future::BoxFuture;
 use futures::stream::{BoxStream, FuturesUnordered};
 use tokio::sync::mpsc::OwnedPermit;
 use tokio::time::{Instant, sleep_until, timeout};
+use yearbook_shares::{ByteLease, Holder};
 
 use super::halves::Pieces;
 use super::hands::{Hand, Hands};
@@ -27,6 +29,8 @@ use crate::tally::{Account, Work};
 /// A response that is being made.
 pub(crate) struct Response {
     encoder: Arc<Encoder>,
+    /// On whose account bytes wait for the client.
+    holder: Holder,
     schema: SchemaRef,
     options: Arc<[OptionValue]>,
     notes: Notes,
@@ -39,6 +43,9 @@ pub(crate) struct Response {
     /// Parts that have left.
     left: usize,
 }
+
+/// A part that has been read, and its bytes.
+type ReadPart = (Part, ByteLease);
 
 /// How a response without an error ends.
 enum End {
@@ -65,6 +72,7 @@ impl Response {
     /// The response, and its body. `instance` has made head and first part, which stand in `notes`.
     pub(crate) fn new(
         encoder: Arc<Encoder>,
+        holder: Holder,
         schema: SchemaRef,
         options: Arc<[OptionValue]>,
         instance: Box<Instance>,
@@ -74,9 +82,9 @@ impl Response {
         let independent = encoder.description.separator.is_some();
         let width = if independent { encoder.sandbox.parallel_parts() } else { 1 };
         let (sink, chunks) = channel(encoder.sandbox.limits.buffered_chunks.max(1) + width - 1);
-        let hands = Hands::new(instance, width);
+        let hands = Hands::new(instance, width, holder.clone());
         let (making, places) = (FuturesUnordered::new(), VecDeque::new());
-        (Self { encoder, schema, options, notes, parts, sink, hands, making, places, left: 0 }, chunks)
+        (Self { encoder, holder, schema, options, notes, parts, sink, hands, making, places, left: 0 }, chunks)
     }
 
     /// Sends `chunk`, which is the head with the first part, then makes and sends the rest.
@@ -100,9 +108,9 @@ impl Response {
     async fn rest(mut self, chunk: Chunk, work: &Arc<Work>) -> Result<End, EncodeError> {
         let patience = self.encoder.sandbox.limits.stalled_client();
         let Ok(Ok(first)) = timeout(patience, self.sink.sender.clone().reserve_owned()).await else { return Ok(End::Abandoned) };
-        first.send(chunk);
+        first.send(self.leased(chunk));
         // The next part as soon as it is read, and room for its chunk.
-        let (mut ready, mut room): (Option<Part>, Option<OwnedPermit<Chunk>>) = (None, None);
+        let (mut ready, mut room): (Option<ReadPart>, Option<OwnedPermit<Chunk>>) = (None, None);
         let mut read = false;
         let mut patient_until = Instant::now() + patience;
         loop {
@@ -123,16 +131,21 @@ impl Response {
             if !waiting {
                 patient_until = Instant::now() + patience;
             }
+            // Listens before it looks, so that bytes that go in between are not missed.
+            let freed = self.holder.bytes_freed();
+            let may_go_on = ready.is_some() || room.is_some() || self.holder.may_go_on();
             tokio::select! {
                 () = self.sink.sender.closed() => return Ok(End::Abandoned),
-                reserved = self.sink.sender.clone().reserve_owned(), if room.is_none() => match reserved {
+                () = freed, if !may_go_on => {}
+                reserved = self.sink.sender.clone().reserve_owned(), if room.is_none() && may_go_on => match reserved {
                     Ok(reserved) => room = Some(reserved),
                     Err(_) => return Ok(End::Abandoned),
                 },
                 Some(made) = self.making.next() => self.place(made?),
-                part = self.parts.next(), if ready.is_none() && !read => {
-                    ready = part?;
-                    read = ready.is_none();
+                part = self.parts.next(), if ready.is_none() && !read && may_go_on => {
+                    let part = part?;
+                    read = part.is_none();
+                    ready = part.map(|part| (part, self.holder.lease(self.parts.weight_of_last())));
                 }
                 () = sleep_until(patient_until), if waiting => return Ok(End::Abandoned),
                 () = self.hands.idled(), if self.hands.has_spare() => self.hands.rest(),
@@ -140,8 +153,14 @@ impl Response {
         }
     }
 
+    /// `chunk`, counted until the client takes it.
+    fn leased(&self, chunk: Chunk) -> Chunk {
+        let lease = Some(self.holder.lease(chunk.lead.len() + chunk.bytes.len()));
+        Chunk { lease, ..chunk }
+    }
+
     /// Begins a part.
-    fn make(&mut self, hand: Hand, part: Part, room: OwnedPermit<Chunk>, account: Arc<Work>) {
+    fn make(&mut self, hand: Hand, (part, lease): ReadPart, room: OwnedPermit<Chunk>, account: Arc<Work>) {
         let position = self.left + self.places.len();
         self.places.push_back(Place { room, pieces: None });
         let (encoder, schema, options) = (Arc::clone(&self.encoder), Arc::clone(&self.schema), Arc::clone(&self.options));
@@ -152,6 +171,7 @@ impl Response {
                 Hand::New(permit) => (Box::new(Instance::open(&opener, permit, account, &schema, &options)?), false),
             };
             let (instance, pieces) = opener.pieces(instance, &part, &schema, &options, first)?;
+            drop((part, lease));
             Ok(Made { position, pieces, instance, first })
         };
         self.making.push(Box::pin(async move { encoder.on_worker(work).await }));
@@ -174,7 +194,8 @@ impl Response {
             self.notes.skip(lead.len());
             let bytes = self.encoder.together(pieces, &mut self.notes);
             if !lead.is_empty() || !bytes.is_empty() {
-                room.send(Chunk { lead: lead.into(), bytes: bytes.into() });
+                let chunk = self.leased(Chunk { lead: lead.into(), bytes: bytes.into(), lease: None });
+                room.send(chunk);
             }
         }
     }
@@ -193,7 +214,7 @@ impl Response {
         };
         let tail = self.encoder.on_worker(work).await?;
         if !tail.is_empty() {
-            room.send(Chunk { lead: Bytes::new(), bytes: tail.into() });
+            room.send(Chunk { lead: Bytes::new(), lease: Some(self.holder.lease(tail.len())), bytes: tail.into() });
         }
         self.sink.finish();
         Ok(())

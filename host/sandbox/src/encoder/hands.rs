@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep_until};
+use yearbook_shares::{Holder, Slot};
 
 use super::Encoder;
 use crate::instance::Instance;
@@ -24,6 +24,8 @@ pub(crate) struct Hands {
     held: usize,
     /// Instances at most.
     width: usize,
+    /// Whose share they count in.
+    holder: Holder,
 }
 
 /// Who makes a part.
@@ -31,13 +33,13 @@ pub(crate) enum Hand {
     /// An instance that has been opened; `first`: the one for the tail.
     Held { instance: Box<Instance>, first: bool },
     /// A place for an instance that is still to be opened.
-    New(OwnedSemaphorePermit),
+    New(Slot),
 }
 
 impl Hands {
-    /// `width`: how many instances there may be at once.
-    pub(crate) fn new(first: Box<Instance>, width: usize) -> Self {
-        Self { first: Some(first), spare: Vec::new(), since: Instant::now(), held: 1, width }
+    /// `width`: how many instances there may be at once, on the account of `holder`.
+    pub(crate) fn new(first: Box<Instance>, width: usize, holder: Holder) -> Self {
+        Self { first: Some(first), spare: Vec::new(), since: Instant::now(), held: 1, width, holder }
     }
 
     /// One that can begin a part now.
@@ -55,7 +57,7 @@ impl Hands {
         if self.held >= self.width {
             return None;
         }
-        let permit = encoder.sandbox.further_instance()?;
+        let permit = encoder.sandbox.further_instance(&self.holder)?;
         self.held += 1;
         Some(Hand::New(permit))
     }

@@ -37,6 +37,8 @@ pub(crate) struct Parts {
     pending: Part,
     pending_rows: usize,
     pending_bytes: usize,
+    /// Weight of the part that was closed last.
+    closed_bytes: usize,
     ended: bool,
 }
 
@@ -51,6 +53,7 @@ impl Parts {
             pending: Vec::new(),
             pending_rows: 0,
             pending_bytes: 0,
+            closed_bytes: 0,
             ended: false,
         }
     }
@@ -79,6 +82,11 @@ impl Parts {
         Ok(if self.pending.is_empty() { None } else { Some(self.close()) })
     }
 
+    /// Bytes of the part that [`Parts::next`] returned last, as plain columns.
+    pub(crate) fn weight_of_last(&self) -> usize {
+        self.closed_bytes
+    }
+
     /// Whether there is a next part: reads no more of it than one batch.
     ///
     /// # Errors
@@ -105,6 +113,7 @@ impl Parts {
 
     fn close(&mut self) -> Part {
         self.position = self.position.saturating_add(1);
+        self.closed_bytes = self.pending_bytes;
         (self.pending_rows, self.pending_bytes) = (0, 0);
         std::mem::take(&mut self.pending)
     }
@@ -157,6 +166,7 @@ mod tests {
             pending: Vec::new(),
             pending_rows: 0,
             pending_bytes: 0,
+            closed_bytes: 0,
             ended: false,
         };
         let all = futures::stream::unfold(parts, |mut parts| async {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
+use yearbook_shares::Holder;
 
 use super::{Admission, Encoder};
 use crate::description::OptionValue;
@@ -12,12 +13,12 @@ use crate::instance::Instance;
 use crate::tally::Work;
 
 impl Encoder {
-    /// Opens a response in an instance of its own and lets it go. `chosen` are the options that the client named.
+    /// Opens a response in an instance of the share of `holder` and lets it go. `chosen` are the options that the client named.
     ///
     /// # Errors
     /// What [`Encoder::encode`] would fail with before its first byte, as far as `open` decides it.
-    pub async fn check_open(self: &Arc<Self>, schema: SchemaRef, chosen: &[OptionValue]) -> Result<(), EncodeError> {
-        let Admission { permit, .. } = self.admit().await?;
+    pub async fn check_open(self: &Arc<Self>, holder: &Holder, schema: SchemaRef, chosen: &[OptionValue]) -> Result<(), EncodeError> {
+        let Admission { permit, .. } = self.admit_for(holder).await?;
         let options = self.description.complete(chosen);
         let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.clone());
         let encoder = Arc::clone(self);

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::mpsc;
+use yearbook_shares::ByteLease;
 
 use crate::failure::CutOff;
 
@@ -19,6 +20,9 @@ pub(crate) struct Chunk {
     pub(crate) lead: Bytes,
     /// May be empty.
     pub(crate) bytes: Bytes,
+    /// Counts it while it waits for its client.
+    #[expect(dead_code, reason = "it is held, not read")]
+    pub(crate) lease: Option<ByteLease>,
 }
 
 /// Where a response's maker puts chunks.
@@ -71,8 +75,8 @@ fn chunks(receiver: mpsc::Receiver<Chunk>, ending: Arc<Ending>) -> BoxStream<'st
                 return Some((Ok(std::mem::take(&mut held)), Some((receiver, ending, held))));
             }
             match receiver.recv().await {
-                Some(Chunk { lead, bytes }) if lead.is_empty() => held = bytes,
-                Some(Chunk { lead, bytes }) => return Some((Ok(lead), Some((receiver, ending, bytes)))),
+                Some(Chunk { lead, bytes, .. }) if lead.is_empty() => held = bytes,
+                Some(Chunk { lead, bytes, .. }) => return Some((Ok(lead), Some((receiver, ending, bytes)))),
                 None if ending.whole.load(Ordering::Acquire) => return None,
                 None => return Some((Err(CutOff { by_plugin: ending.by_plugin.load(Ordering::Acquire) }), None)),
             }

@@ -134,7 +134,7 @@ impl Ending for EncodeError {
             Self::Internal { .. } => (Outcome::Internal, None),
             Self::Trapped { trap, .. } => (Outcome::Trapped, Some(trap.kind())),
             Self::Input(_) => (Outcome::Input, None),
-            Self::Busy { .. } | Self::Host(_) => (Outcome::Host, None),
+            Self::Busy { .. } | Self::ShareUsedUp | Self::Host(_) => (Outcome::Host, None),
         }
     }
 }

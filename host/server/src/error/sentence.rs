@@ -63,6 +63,9 @@ fn refused(refusal: &Refusal) -> String {
         Refusal::QuotaUsedUp { limit, resets_at } => {
             format!("All {limit} requests of this month are used up; counting starts anew at {}.", resets_at.rfc3339())
         }
+        Refusal::ShareUsedUp { retry_after } => {
+            format!("Too many answers to you are open at once; read them to their end or close them, then try again in {retry_after} s.")
+        }
         Refusal::TooFast { retry_after } => format!("Too many requests at once; wait {retry_after} s, then go on more slowly."),
     }
 }

@@ -91,6 +91,11 @@ impl<K: Hash + Eq + Clone> Buckets<K> {
     }
 }
 
+/// The household that `request` came from; none without a connection (a test).
+pub(crate) fn household_of(request: &Request) -> Option<IpAddr> {
+    request.extensions().get::<Client>().map(|client| household(client.address))
+}
+
 /// What one household has: an IPv4 address, or a /64 of IPv6.
 fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -114,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_burst_beyond_the_bucket_is_refused_with_its_wait_contract_5() {
-        let bursts = Bursts::new(LimitSettings { burst_per_second: 1, burst_size: 3 });
+        let bursts = Bursts::new(LimitSettings { burst_per_second: 1, burst_size: 3, ..LimitSettings::default() });
         for _ in 0..3 {
             assert!(bursts.of_key("a").is_none());
         }
@@ -140,7 +145,7 @@ mod tests {
 
     #[test]
     fn zero_a_second_switches_burst_limits_off_contract_6() {
-        let bursts = Bursts::new(LimitSettings { burst_per_second: 0, burst_size: 1 });
+        let bursts = Bursts::new(LimitSettings { burst_per_second: 0, burst_size: 1, ..LimitSettings::default() });
         assert!((0..1000).all(|_| bursts.of_key("a").is_none() && bursts.of_address(&Request::default()).is_none()));
     }
 
@@ -148,7 +153,7 @@ mod tests {
     fn clients_behind_a_trusted_proxy_have_buckets_of_their_own() {
         let trusted_proxies = Proxies::try_from(vec!["10.0.0.1".to_owned()]).unwrap();
         let settings = ServerSettings { trusted_proxies, ..ServerSettings::default() };
-        let bursts = Bursts::new(LimitSettings { burst_per_second: 1, burst_size: 1 });
+        let bursts = Bursts::new(LimitSettings { burst_per_second: 1, burst_size: 1, ..LimitSettings::default() });
         let refused = |peer: &str, client: &str| {
             let mut request = Request::default();
             request.headers_mut().insert("x-forwarded-for", client.parse().unwrap());

@@ -3,14 +3,40 @@
 use std::fmt;
 
 use super::exposition::Sheet;
+use crate::bodies::TooSlow;
 use crate::state::AppState;
 
 /// Writes what the server's parts have counted.
 pub(super) fn show(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
+    bodies(state, sheet)?;
     reading(state, sheet)?;
     caches(state, sheet)?;
     catalogue(state, sheet)?;
     workers(state, sheet)
+}
+
+fn bodies(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
+    let bodies = &state.own().bodies;
+    let (slots, bytes) = (bodies.slots(), bodies.callers().bytes());
+    let open = slots.total() - slots.free();
+    sheet.gauge("yearbook_http_responses_open", "Responses that are made or whose body has not ended.", [(vec![], open)])?;
+    let help = "Responses that may be open at once (server.open_responses).";
+    sheet.gauge("yearbook_http_responses_open_limit", help, [(vec![], slots.total())])?;
+    let help = "Bytes of bodies that lie in memory and wait for their clients.";
+    sheet.gauge("yearbook_http_body_bytes", help, [(vec![], bytes.used())])?;
+    let help = "Bytes of bodies that may lie in memory (server.body_bytes).";
+    sheet.gauge("yearbook_http_body_bytes_limit", help, [(vec![], bytes.total())])?;
+    let cut = TooSlow::ALL.map(|reason| (vec![("reason", reason.name())], bodies.cut(reason)));
+    sheet.counter("yearbook_http_bodies_cut", "Bodies that were cut because their client was too slow, by what it did.", cut)?;
+    let at_share = [("responses", slots), ("instances", state.sandbox.slots())].map(|(resource, slots)| {
+        let (keys, addresses) = bodies.callers().at_share(slots);
+        [("key", keys), ("address", addresses)].map(|(caller, count)| (vec![("resource", resource), ("caller", caller)], count))
+    });
+    let help = "Keys and addresses that hold all of their share now, of the resource or of the bytes of bodies.";
+    sheet.gauge("yearbook_http_callers_at_share", help, at_share.into_iter().flatten())?;
+    let [share, full] = bodies.refused();
+    let refused = [(vec![("reason", "share")], share), (vec![("reason", "full")], full)];
+    sheet.counter("yearbook_http_responses_refused", "Responses refused before they were made, by what was used up.", refused)
 }
 
 fn reading(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {

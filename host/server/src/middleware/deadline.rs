@@ -1,5 +1,4 @@
-//! How long an answer may take to begin. Bodies have no deadline: a slow client may take its time, and the sandbox
-//! cuts off one that stalls.
+//! How long an answer may take to begin. How fast a client has to take its body is looked after by `bodies`.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
 use yearbook_catalog::Usage;
 use yearbook_domain::{Caller, PlanLimits, Refusal};
+use yearbook_shares::Holder;
 
 use crate::error::Error;
 use crate::headers::API_KEY;
@@ -16,12 +17,14 @@ use crate::state::AppState;
 
 /// Who asks, in the request's extensions. Only [`check`] puts one there, so a handler that takes it cannot be reached
 /// without a key.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Keyed {
     /// The holder of the key.
     pub(crate) caller: Caller,
     /// What the plan allows.
     pub(crate) limits: PlanLimits,
+    /// On whose account the request holds what it holds.
+    pub(crate) holder: Holder,
 }
 
 /// Checks the key, runs the handler, adds rate-limit headers. A handler that knows the month's usage leaves a [`Usage`]
@@ -40,7 +43,8 @@ pub(crate) async fn check(State(state): State<AppState>, mut request: Request, n
     if let Some(refused) = state.own().bursts.of_key(&caller.key_id) {
         return refused;
     }
-    request.extensions_mut().insert(Keyed { caller: caller.clone(), limits });
+    let holder = state.own().bodies.holder(Some(&caller.key_id), limits::household_of(&request));
+    request.extensions_mut().insert(Keyed { caller: caller.clone(), limits, holder });
     let mut response = next.run(request).await;
     if limits.requests_per_month.is_some() {
         let usage = match response.extensions().get::<Usage>() {

@@ -10,6 +10,7 @@ use quick_cache::sync::Cache;
 use sha2::{Digest, Sha256};
 use yearbook_platform::Asker;
 use yearbook_sandbox::{EncodeError, OptionValue};
+use yearbook_shares::Holder;
 
 use super::Tag;
 use super::etag::Comparison;
@@ -47,13 +48,14 @@ pub(crate) async fn check(
     state: &AppState,
     asked: &Asked,
     asker: &Asker,
+    holder: &Holder,
     schema: Arc<Schema>,
     options: &[OptionValue],
 ) -> Result<(), Error> {
     let complete = asked.encoder.description().complete(options);
     let key = key(asked.encoder.digest(), &schema, &complete);
     let ask = async {
-        match asked.encoder.check_open(schema, options).await {
+        match asked.encoder.check_open(holder, schema, options).await {
             Ok(()) => Ok(Answer::Accepted),
             Err(EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence)) => Ok(Answer::Declined(sentence.into())),
             Err(failure) => Err(failure),

@@ -11,10 +11,12 @@ use yearbook_domain::Problem;
 use yearbook_domain::problem::Place;
 use yearbook_platform::{Asker, Guard};
 use yearbook_sandbox::{BoxError, EncodeError, Encoded, Encoder, OptionValue};
+use yearbook_shares::Holder;
 use yearbook_snapshot::{Failure, RowCounts, Scan};
 
 use super::Tag;
 use super::body::{self, Content, Cut};
+use crate::bodies;
 use crate::error::Error;
 use crate::extract::Asked;
 use crate::extract::coding::Coding;
@@ -29,7 +31,7 @@ pub(crate) struct Made {
     pub(crate) counts: RowCounts,
 }
 
-/// Makes the body of `scan`. What fails up to its first chunk is still an honest status.
+/// Makes the body of `scan` on the account of `holder`. What fails up to its first chunk is still an honest status.
 ///
 /// # Errors
 /// 422 for what only the guest can judge (contract 1, step 4), 503 when the sandbox is full or the object store away, 500 for the rest. What
@@ -38,6 +40,7 @@ pub(crate) async fn make(
     state: &AppState,
     asked: &Asked,
     asker: Asker,
+    holder: Holder,
     options: Vec<OptionValue>,
     coding: Option<Coding>,
     scan: impl Future<Output = Result<Scan, Failure>> + Send + 'static,
@@ -48,7 +51,7 @@ pub(crate) async fn make(
         let scan = scan.await.map_err(Unmade::Read)?;
         let batches = scan.batches.map(|batch| batch.map_err(|failure| Box::new(failure) as BoxError)).boxed();
         let batches = guard.watched(&encoder, &scan.schema, &options, batches);
-        let encoded = encoder.encode(scan.schema, &options, batches).await.map_err(Unmade::Encode)?;
+        let encoded = encoder.encode_for(&holder, scan.schema, &options, batches).await.map_err(Unmade::Encode)?;
         let encoded = blamed(encoded, guard, encoder, for_body);
         let content = body::of(&workers, coding, encoded).await.map_err(Unmade::Compress)?;
         Ok(Made { content, counts: scan.counts })
@@ -103,6 +106,7 @@ pub(crate) fn encode_error(asked: &Asked, failure: EncodeError) -> Error {
     match failure {
         EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence) => declined(asked, &sentence),
         EncodeError::Busy { retry_after } => Error::Busy { retry_after },
+        EncodeError::ShareUsedUp => bodies::share_used_up(),
         EncodeError::Input(cause) => match cause.downcast::<Failure>() {
             Ok(failure) => (*failure).into(),
             Err(cause) => Error::broken("encode a response", &cause),

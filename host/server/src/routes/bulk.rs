@@ -56,7 +56,10 @@ pub(crate) async fn file(State(state): State<AppState>, keyed: Keyed, request: R
         {
             return head.elsewhere(link);
         }
-        let mut bytes = state.files.stream(&plan.snapshot.file, range);
+        let holder = keyed.holder.clone();
+        // An eighth, so that many downloads at once get smaller chunks long before there is no room.
+        let room = move || (holder.room() / 8) as u64;
+        let mut bytes = state.files.stream(&plan.snapshot.file, range, room);
         // Awaited, so that a missing or damaged file is still an honest status.
         let first = bytes.next().await.transpose()?;
         let rest = bytes.map(|chunk| chunk.map_err(body::Cut::because)).boxed();

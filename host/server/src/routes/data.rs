@@ -102,7 +102,7 @@ impl DataRequest<'_> {
     async fn check_open(&self, asked: &Asked) -> Result<(), Error> {
         let tag = head::tag(asked, self.plan, self.options);
         let asker = rows::asker(self.keyed, &tag, self.options);
-        opening::check(self.state, asked, &asker, Reader::schema(self.plan)?, self.options).await
+        opening::check(self.state, asked, &asker, &self.keyed.holder, Reader::schema(self.plan)?, self.options).await
     }
 
     /// The response of the release of `asked`: from memory, or read and encoded.
@@ -111,7 +111,7 @@ impl DataRequest<'_> {
         let make = || {
             let (reader, plan) = (state.reader.clone(), Arc::clone(plan));
             let asker = rows::asker(keyed, &head.tag, options);
-            rows::make(state, asked, asker, options.to_vec(), head.coding, async move { reader.scan(&plan).await })
+            rows::make(state, asked, asker, keyed.holder.clone(), options.to_vec(), head.coding, async move { reader.scan(&plan).await })
         };
         let made = state.own().responses.get(&head.tag, head.coding, make).await?;
         let mut response = head.with(made.content.into());

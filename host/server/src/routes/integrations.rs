@@ -16,7 +16,7 @@ use yearbook_domain::Problem;
 use yearbook_platform::Asker;
 use yearbook_sandbox::{Described, GenerateError, Project};
 
-use crate::charge::charged;
+use crate::charge::charged_within;
 use crate::error::Error;
 use crate::extract::accept;
 use crate::middleware::keyed::Keyed;
@@ -55,7 +55,8 @@ pub(crate) async fn files(State(state): State<AppState>, keyed: Keyed, request: 
         describe(response.headers_mut(), &asked, zipped);
         Ok(response)
     });
-    charged(&state, &keyed, &parts.method, work).await
+    // Want of capacity is no 503 here (contract 4).
+    charged_within(&state, &keyed, &parts.method, None, work).await
 }
 
 async fn generate(state: &AppState, keyed: &Keyed, parts: &http::request::Parts, asked: &Asked) -> Result<Project, Error> {
@@ -79,7 +80,7 @@ async fn generate(state: &AppState, keyed: &Keyed, parts: &http::request::Parts,
         options: asked.options.clone(),
         base_url,
     };
-    asked.generator.generate(request).await.map_err(|error| match error {
+    asked.generator.generate_for(&keyed.holder, request).await.map_err(|error| match error {
         GenerateError::UnsupportedDataset(sentence) | GenerateError::InvalidOption(sentence) => {
             let tool = &asked.generator.description().tool;
             Error::invalid(Problem::value_error("datasets", &format!("{tool}: {sentence}"), &asked.raw))

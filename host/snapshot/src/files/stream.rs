@@ -11,29 +11,40 @@ use super::Files;
 use super::sums::BLOCK;
 use crate::Failure;
 
-/// Bytes of a chunk at most. One is in memory for each stream, two while a client takes the last; larger ones would make
-/// fewer requests of a remote store. Whole blocks, so that none is read twice.
+/// Bytes of a chunk at most. One is in memory for each stream, two while a client takes the last;
+/// larger ones would make fewer requests of a remote store. Whole blocks, so that none is read twice.
 const CHUNK: u64 = 64 * BLOCK;
 
+/// Bytes of the first chunk at most; each that follows has up to four times as many. A client that
+/// reads nothing holds a small one, and one that reads has two requests more for each file.
+const FIRST_CHUNK: u64 = 4 * BLOCK;
+
 impl Files {
-    /// Bytes `range` of a stored file as chunks of [`CHUNK`] at most, none of them empty. Each is fetched when it is
-    /// asked for and not before. What comes is what was published; the stream ends after its first failure, so that a file that is
+    /// Bytes `range` of a stored file as chunks of [`CHUNK`] at most, none of them empty, the first ones
+    /// smaller. Each is fetched when it is asked for and not before, with about as many bytes as
+    /// `room` says then, and one block at least. What comes is what was published; the stream ends after its first failure, so that a file that is
     /// damaged further on cannot be taken for a whole one.
     ///
     /// # Errors
     /// Those of [`Files::get_range`], as items.
     #[must_use]
-    pub fn stream(&self, file: &StoredFile, range: Range<u64>) -> BoxStream<'static, Result<Bytes, Failure>> {
-        let state = (self.clone(), file.clone(), range);
-        let steps = stream::unfold(state, |(files, file, range)| async move {
+    pub fn stream(
+        &self,
+        file: &StoredFile,
+        range: Range<u64>,
+        room: impl Fn() -> u64 + Send + 'static,
+    ) -> BoxStream<'static, Result<Bytes, Failure>> {
+        let state = (self.clone(), file.clone(), range, FIRST_CHUNK, room);
+        let steps = stream::unfold(state, |(files, file, range, most, room)| async move {
             if range.is_empty() {
                 return None;
             }
-            let end = range.end.min((range.start / CHUNK + 1) * CHUNK);
+            let blocks = (most.min(room()) / BLOCK).max(1);
+            let end = range.end.min((range.start / BLOCK + blocks) * BLOCK);
             let got = files.get_range(&file, range.start..end).await;
             // An empty range is the end of the stream.
             let rest = if got.is_ok() { end..range.end } else { 0..0 };
-            Some((got, (files, file, rest)))
+            Some((got, (files, file, rest, CHUNK.min(most * 4), room)))
         });
         steps.boxed()
     }
@@ -66,11 +77,26 @@ mod tests {
         let (_folder, files, file) = stored().await;
         let content = content();
         for range in [0..file.bytes, 0..1, 5..5, CHUNK - 1..CHUNK + 1, CHUNK..CHUNK * 2, 7..file.bytes - 7, file.bytes - 1..file.bytes] {
-            let chunks: Vec<Bytes> = files.stream(&file, range.clone()).map(Result::unwrap).collect().await;
+            let chunks: Vec<Bytes> = files.stream(&file, range.clone(), || u64::MAX).map(Result::unwrap).collect().await;
             assert!(chunks.iter().all(|chunk| !chunk.is_empty() && chunk.len() as u64 <= CHUNK), "{range:?}");
             let expected = &content[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
             assert!(chunks.concat() == expected, "{range:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn chunks_grow_from_a_small_first_one_and_shrink_to_a_block_where_there_is_no_room() {
+        let (_folder, files, file) = stored().await;
+        let sizes = async |room: u64| {
+            let chunks: Vec<Bytes> = files.stream(&file, 0..file.bytes, move || room).map(Result::unwrap).collect().await;
+            assert!(chunks.concat() == content());
+            chunks.iter().map(|chunk| chunk.len() as u64).collect::<Vec<_>>()
+        };
+        let ample = sizes(u64::MAX).await;
+        assert_eq!(ample[..3], [FIRST_CHUNK, 4 * FIRST_CHUNK, CHUNK]);
+        let (last, tight) = sizes(0).await.split_last().map(|(last, rest)| (*last, rest.to_vec())).unwrap();
+        assert!(tight.iter().all(|bytes| *bytes == BLOCK) && last <= BLOCK);
+        assert!(sizes(3 * BLOCK + 1).await.iter().all(|bytes| *bytes <= 3 * BLOCK));
     }
 
     #[tokio::test]
@@ -80,9 +106,9 @@ mod tests {
         let mut damaged = content();
         damaged[usize::try_from(CHUNK * 3 / 2).unwrap()] ^= 1;
         std::fs::write(path, damaged).unwrap();
-        let items: Vec<_> = files.stream(&file, 0..file.bytes).collect().await;
-        assert_eq!(items.len(), 2);
-        assert!(items[0].is_ok());
-        assert!(matches!(items[1], Err(Failure::Damaged { .. })), "{:?}", items[1]);
+        let items: Vec<_> = files.stream(&file, 0..file.bytes, || u64::MAX).collect().await;
+        let (last, before) = items.split_last().unwrap();
+        assert!(!before.is_empty() && before.iter().all(Result::is_ok));
+        assert!(matches!(last, Err(Failure::Damaged { .. })), "{last:?}");
     }
 }

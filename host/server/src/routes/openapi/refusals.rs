@@ -43,6 +43,7 @@ fn knows(kind: Kind, error: &Error) -> bool {
             Refusal::SnapshotGone { .. } | Refusal::Unbounded { .. } => kind == Kind::Data,
             Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == Kind::Bulk,
             Refusal::QuotaUsedUp { .. } => kind.charged(),
+            Refusal::ShareUsedUp { .. } => waits_a_while(kind),
             Refusal::TooFast { .. } => kind.keyed() || kind == Kind::Preview,
             // The description lists the tools that are loaded; each has an address of its own.
             Refusal::NoSuchIntegration { .. } => false,
@@ -53,11 +54,16 @@ fn knows(kind: Kind, error: &Error) -> bool {
         Error::RangeNotSatisfiable { .. } => kind == Kind::Bulk,
         // To clients it is one of our own.
         Error::PluginFailed => false,
-        Error::Busy { .. } => matches!(kind, Kind::Data | Kind::Changes),
+        Error::Busy { .. } => waits_a_while(kind),
         Error::FormatUnavailable { .. } => matches!(kind, Kind::Data | Kind::Changes),
         Error::Unavailable => kind.keyed() || kind == Kind::Preview,
         Error::MethodNotAllowed | Error::AddressTooLong { .. } | Error::HeadersTooLarge { .. } | Error::TimedOut | Error::Broken => true,
     }
+}
+
+/// Whether want of capacity is refused; integrations wait as long as their caller does (contract 4).
+fn waits_a_while(kind: Kind) -> bool {
+    (kind.charged() && kind != Kind::Integration) || kind == Kind::Preview
 }
 
 /// One of each that there is.
@@ -84,6 +90,7 @@ fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
         },
         Refusal::Unbounded { rows: 250_000, geometry: false, dated: true, bulk: false },
         Refusal::QuotaUsedUp { limit: settings.plans.free.requests_per_month.unwrap_or(10), resets_at: MOMENT },
+        Refusal::ShareUsedUp { retry_after: 5 },
         Refusal::TooFast { retry_after: 1 },
     ];
     let others = [
@@ -180,9 +187,18 @@ fn describe(kind: Kind, status: StatusCode) -> &'static str {
             "Parameters are wrong, in themselves or for this dataset; all of them are listed."
         }
         422 => "Parameters are wrong; all of them are listed.",
-        429 if kind.charged() => {
+        429 if kind == Kind::Integration => {
             "The month's requests are used up (`quota_used_up`: the headers are the month's), or too many came at once (`slow_down`: they are \
              those of the requests at once, and a second or so helps)."
+        }
+        429 if kind.charged() => {
+            "The month's requests are used up (`quota_used_up`: the headers are the month's), too many came at once (`slow_down`: they are \
+             those of the requests at once, and a second or so helps), or too many answers are open at once (`too_many_open`: read them to \
+             their end or close them)."
+        }
+        429 if kind == Kind::Preview => {
+            "Too many requests came at once (the headers are those of the requests at once), or too many answers are open at once \
+             (`too_many_open`)."
         }
         429 => "Too many requests came at once; the headers are those of the requests at once.",
         431 => "The headers are too large.",

@@ -1,0 +1,263 @@
+//! Bodies on their way to clients: how many are open and for whom, how many bytes of them lie in
+//! memory, and which are cut because their client takes nothing, or too little (decisions 0225 and
+//! 0226). What a body holds is let go from outside: a transport whose client does not read asks its
+//! body for nothing more, so no body can notice by itself.
+
+mod guarded;
+mod pace;
+mod transport;
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody};
+use tokio::time::{MissedTickBehavior, interval};
+use yearbook_domain::Refusal;
+use yearbook_shares::{ByteLease, Callers, Denied, FairSlots, Holder, Resource, SharePercent, Slot};
+
+use self::guarded::{Guarded, Watch};
+use self::pace::{Judgement, Pace};
+use crate::error::Error;
+use crate::settings::Settings;
+
+pub(crate) use self::pace::TooSlow;
+pub(crate) use self::transport::{Tasks, spawn};
+
+/// Bodies of known length up to this many bytes are not watched: the 128 streams of a connection hold
+/// 2 MiB of them, which go with the connection.
+const SMALL: u64 = 16 << 10;
+
+/// The least byte budget: one batch of each kind has to fit.
+const LEAST_BYTES: usize = 1 << 20;
+
+/// Bytes that a response is counted with until it is made: those of a first chunk as a rule. Without
+/// them, many that begin at once would find room that all of them take.
+const ADVANCE_BYTES: usize = 512 << 10;
+
+/// Seconds until a caller whose share is used up should try again: some of its bodies end by then.
+const SHARE_RETRY_S: u64 = 5;
+
+/// Every open body, and what callers hold of them.
+pub(crate) struct Bodies {
+    callers: Callers,
+    slots: Arc<FairSlots>,
+    watched: Arc<Watched>,
+    refused: [AtomicU64; 2],
+}
+
+/// An open response, from before it is charged until its body has ended. In the response's extensions
+/// on its way to [`Bodies::watch`].
+#[derive(Clone)]
+pub(crate) struct OpenResponse(Arc<Open>);
+
+struct Open {
+    holder: Holder,
+    _slot: Slot,
+    /// What its first chunk will take, until that is counted itself.
+    advance: Mutex<Option<ByteLease>>,
+}
+
+/// What is looked at once in a while.
+struct Watched {
+    pace: Pace,
+    /// Looks so far: the clock of bodies, which costs them nothing to read.
+    now: AtomicU64,
+    bodies: Mutex<HashMap<u64, (Arc<Watch>, Judgement)>>,
+    next: AtomicU64,
+    cut: [AtomicU64; TooSlow::ALL.len()],
+}
+
+impl Bodies {
+    /// None yet. Starts a task that ends when this is dropped.
+    pub(crate) fn start(settings: &Settings) -> Self {
+        let (server, limits) = (&settings.server, &settings.limits);
+        let percent = SharePercent { key: limits.key_share_percent, address: limits.address_share_percent };
+        let watched = Arc::new(Watched {
+            pace: Pace::new(server),
+            now: AtomicU64::new(0),
+            bodies: Mutex::default(),
+            next: AtomicU64::new(0),
+            cut: Default::default(),
+        });
+        tokio::spawn(keep_looking(watched.pace.period(), Arc::downgrade(&watched)));
+        Self {
+            callers: Callers::new(percent, server.body_bytes.max(LEAST_BYTES)),
+            slots: FairSlots::new(Resource::Responses, server.open_responses.max(1)),
+            watched,
+            refused: Default::default(),
+        }
+    }
+
+    /// The account of a request with this key, from this address, as far as either is known.
+    pub(crate) fn holder(&self, key_id: Option<&str>, address: Option<IpAddr>) -> Holder {
+        self.callers.holder(key_id, address)
+    }
+
+    /// Opens a response on the account of `holder`: at once, or when its turn has come and bytes are
+    /// free. `patience`: how long that may take; none: as long as the caller waits.
+    ///
+    /// # Errors
+    /// 429 when it is the caller's own share that is used up, else 503.
+    pub(crate) async fn open(&self, holder: &Holder, patience: Option<Duration>) -> Result<OpenResponse, Error> {
+        let opened = |slot| OpenResponse::new(slot, holder.clone(), Some(holder.lease(ADVANCE_BYTES)));
+        if holder.room() > 0
+            && let Ok(slot) = self.slots.try_acquire(holder)
+        {
+            return Ok(opened(slot));
+        }
+        let turn = async {
+            let slot = self.slots.acquire(holder, patience.is_none()).await?;
+            loop {
+                // Listens before it looks, so that bytes that go in between are not missed.
+                let freed = holder.bytes_freed();
+                if holder.room() > 0 {
+                    return Ok(slot);
+                }
+                freed.await;
+            }
+        };
+        // On the heap: most responses need not wait.
+        let waited = match patience {
+            Some(patience) => Box::pin(tokio::time::timeout(patience, turn)).await.unwrap_or_else(|_| Err(self.reason(holder))),
+            None => Box::pin(turn).await,
+        };
+        waited.map(opened).map_err(|denied| self.refuse(denied))
+    }
+
+    /// `body`, watched until it ends, unless it is small. `open`: the response that it belongs to; a
+    /// body without one is opened for `address`, where there is room at this moment.
+    ///
+    /// # Errors
+    /// As for [`Bodies::open`].
+    pub(crate) fn watch(&self, body: Body, open: Option<OpenResponse>, address: Option<IpAddr>) -> Result<Body, Error> {
+        if body.is_end_stream() || body.size_hint().exact().is_some_and(|bytes| bytes <= SMALL) {
+            return Ok(body);
+        }
+        let open = match open {
+            Some(open) => open,
+            None => {
+                let holder = self.callers.holder(None, address);
+                let slot = if holder.room() > 0 { self.slots.try_acquire(&holder) } else { Err(self.reason(&holder)) };
+                OpenResponse::new(slot.map_err(|denied| self.refuse(denied))?, holder, None)
+            }
+        };
+        open.begin();
+        Ok(Body::new(Guarded::new(body, open, &self.watched)))
+    }
+
+    /// Slots of open responses.
+    pub(crate) fn slots(&self) -> &FairSlots {
+        &self.slots
+    }
+
+    /// What callers hold.
+    pub(crate) fn callers(&self) -> &Callers {
+        &self.callers
+    }
+
+    /// Bodies that were cut for this reason.
+    pub(crate) fn cut(&self, reason: TooSlow) -> u64 {
+        self.watched.cut[reason as usize].load(Ordering::Relaxed)
+    }
+
+    /// Responses that were refused before they were made: because the caller's share was used up, and
+    /// because there was no room for anybody.
+    pub(crate) fn refused(&self) -> [u64; 2] {
+        [0, 1].map(|reason| self.refused[reason].load(Ordering::Relaxed))
+    }
+
+    fn reason(&self, holder: &Holder) -> Denied {
+        match (holder.room(), holder.is_budget_used_up()) {
+            (0, true) => Denied::Full,
+            (0, false) => Denied::Share,
+            _ => self.slots.reason(holder),
+        }
+    }
+
+    fn refuse(&self, denied: Denied) -> Error {
+        let (reason, error) = match denied {
+            Denied::Share => (0, share_used_up()),
+            Denied::Full => (1, Error::Busy { retry_after: 1 }),
+        };
+        self.refused[reason].fetch_add(1, Ordering::Relaxed);
+        error
+    }
+}
+
+/// 429 for a caller that holds its share.
+pub(crate) fn share_used_up() -> Error {
+    Refusal::ShareUsedUp { retry_after: SHARE_RETRY_S }.into()
+}
+
+impl OpenResponse {
+    fn new(slot: Slot, holder: Holder, advance: Option<ByteLease>) -> Self {
+        Self(Arc::new(Open { holder, _slot: slot, advance: Mutex::new(advance) }))
+    }
+
+    /// From now on its bytes are counted as they are.
+    fn begin(&self) {
+        let advance = self.0.advance.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(advance);
+    }
+
+    fn holder(&self) -> &Holder {
+        &self.0.holder
+    }
+}
+
+impl Watched {
+    fn now(&self) -> u64 {
+        self.now.load(Ordering::Relaxed)
+    }
+
+    /// Watches a body until [`Watched::forget`].
+    fn begin(&self, watch: Arc<Watch>) -> u64 {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        self.lock().insert(id, (watch, Judgement::begin(self.now())));
+        id
+    }
+
+    fn forget(&self, id: u64) {
+        self.lock().remove(&id);
+    }
+
+    /// Looks at every body once, and cuts those that are too slow.
+    fn look(&self) {
+        let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
+        let judge = |(watch, judgement): &mut (Arc<Watch>, Judgement)| {
+            let too_slow = judgement.judge(&self.pace, now, watch.waits_since(), watch.taken())?;
+            Some((Arc::clone(watch), too_slow))
+        };
+        let slow: Vec<(Arc<Watch>, TooSlow)> = self.lock().values_mut().filter_map(judge).collect();
+        // Without the lock: what a body lets go may come back here.
+        for (watch, reason) in slow {
+            if watch.cut(reason) {
+                self.cut[reason as usize].fetch_add(1, Ordering::Relaxed);
+                tracing::debug!(reason = reason.name(), bytes = watch.taken(), "a body was cut");
+            }
+        }
+    }
+
+    /// Nothing under the lock can fail half-way.
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, (Arc<Watch>, Judgement)>> {
+        self.bodies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn keep_looking(period: Duration, watched: Weak<Watched>) {
+    let mut looks = interval(period);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        looks.tick().await;
+        match watched.upgrade() {
+            Some(watched) => watched.look(),
+            None => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

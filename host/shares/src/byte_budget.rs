@@ -1,0 +1,74 @@
+//! Bytes of bodies in flight: made or read, and not yet taken by a client. Counting never waits, since
+//! what is counted is in memory already; whoever would make more asks [`Holder::room`] first.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+use crate::caller::Holder;
+
+/// The bytes that all bodies together may hold.
+pub struct ByteBudget {
+    total: usize,
+    used: AtomicUsize,
+    /// Told when bytes go while all are used up.
+    freed: Notify,
+}
+
+/// Bytes in memory, counted until this is dropped.
+pub struct ByteLease {
+    holder: Holder,
+    bytes: usize,
+}
+
+impl ByteBudget {
+    pub(crate) fn new(total: usize) -> Arc<Self> {
+        Arc::new(Self { total, used: AtomicUsize::new(0), freed: Notify::new() })
+    }
+
+    /// Bytes that there are.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Bytes in flight now. Bodies that have begun may exceed the total by what each needs to go on.
+    #[must_use]
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn free(&self) -> usize {
+        self.total.saturating_sub(self.used())
+    }
+
+    pub(crate) fn count(&self, bytes: usize) {
+        self.used.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn let_go(&self, bytes: usize) {
+        // Nobody waits for the budget while there is some.
+        if self.used.fetch_sub(bytes, Ordering::Relaxed) >= self.total {
+            self.freed.notify_waiters();
+        }
+    }
+
+    pub(crate) fn freed(&self) -> Notified<'_> {
+        self.freed.notified()
+    }
+}
+
+impl ByteLease {
+    pub(crate) fn new(holder: Holder, bytes: usize) -> Self {
+        holder.count(bytes);
+        Self { holder, bytes }
+    }
+}
+
+impl Drop for ByteLease {
+    fn drop(&mut self) {
+        self.holder.let_go(self.bytes);
+    }
+}

@@ -1,0 +1,304 @@
+//! Callers and what each holds now. A caller is a key or an address; one request counts for both. An
+//! entry lives as long as somebody holds it, and some time longer.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+use crate::byte_budget::{ByteBudget, ByteLease};
+use crate::fair_slots::{FairSlots, Resource};
+
+/// Entries before those that nobody holds are looked for.
+const SWEEP_AT: usize = 1_024;
+
+/// The share of each resource that one caller may hold, percent. 0, and 100 or more: all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharePercent {
+    /// Of one key.
+    pub key: u32,
+    /// Of one address.
+    pub address: u32,
+}
+
+/// All callers, and the byte budget that they share.
+pub struct Callers {
+    keys: Mutex<Entries<Box<str>>>,
+    addresses: Mutex<Entries<IpAddr>>,
+    percent: SharePercent,
+    bytes: Arc<ByteBudget>,
+}
+
+/// On whose account a request holds what it holds: its key's and its address's. Cheap to clone. The
+/// default is nobody's: it has no share and no bound.
+#[derive(Clone, Default)]
+pub struct Holder(Option<Arc<Account>>);
+
+struct Account {
+    callers: [Option<Arc<Caller>>; 2],
+    bytes: Arc<ByteBudget>,
+    /// Bytes of this request alone.
+    own: AtomicUsize,
+}
+
+/// What a key or an address holds now.
+pub(crate) struct Caller {
+    percent: u32,
+    held: [AtomicUsize; Resource::COUNT],
+    waiting: [AtomicUsize; Resource::COUNT],
+    bytes: AtomicUsize,
+    /// Told when bytes go while the share is used up.
+    freed: Notify,
+}
+
+struct Entries<K> {
+    all: HashMap<K, Arc<Caller>>,
+    sweep_at: usize,
+}
+
+impl Callers {
+    /// Nobody yet. `bytes`: the byte budget of all bodies together.
+    #[must_use]
+    pub fn new(percent: SharePercent, bytes: usize) -> Self {
+        Self { keys: Mutex::default(), addresses: Mutex::default(), percent, bytes: ByteBudget::new(bytes) }
+    }
+
+    /// The account of a request with this key, from this address, as far as either is known.
+    #[must_use]
+    pub fn holder(&self, key: Option<&str>, address: Option<IpAddr>) -> Holder {
+        let key = key.map(|key| lock(&self.keys).caller(key, |key| key.into(), self.percent.key));
+        let address = address.map(|address| lock(&self.addresses).caller(&address, |own| *own, self.percent.address));
+        let account = Account { callers: [key, address], bytes: Arc::clone(&self.bytes), own: AtomicUsize::new(0) };
+        Holder(Some(Arc::new(account)))
+    }
+
+    /// The bytes of all bodies in flight.
+    #[must_use]
+    pub fn bytes(&self) -> &ByteBudget {
+        &self.bytes
+    }
+
+    /// Keys, and addresses, that hold all of their share of `slots` or of the bytes now.
+    #[must_use]
+    pub fn at_share(&self, slots: &FairSlots) -> (usize, usize) {
+        let full = |caller: &Arc<Caller>| {
+            let of_bytes = share(self.bytes.total(), caller.percent);
+            !caller.has_slot(slots.resource(), slots.total()) || caller.bytes.load(Ordering::Relaxed) >= of_bytes
+        };
+        let count = |callers: &mut dyn Iterator<Item = &Arc<Caller>>| callers.filter(|caller| full(caller)).count();
+        (count(&mut lock(&self.keys).all.values()), count(&mut lock(&self.addresses).all.values()))
+    }
+}
+
+impl<K> Default for Entries<K> {
+    fn default() -> Self {
+        Self { all: HashMap::new(), sweep_at: SWEEP_AT }
+    }
+}
+
+impl<K: Hash + Eq> Entries<K> {
+    fn caller<Q>(&mut self, id: &Q, own: impl FnOnce(&Q) -> K, percent: u32) -> Arc<Caller>
+    where
+        K: std::borrow::Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        if let Some(caller) = self.all.get(id) {
+            return Arc::clone(caller);
+        }
+        if self.all.len() >= self.sweep_at {
+            self.all.retain(|_, caller| Arc::strong_count(caller) > 1);
+            // Twice what is in use, so that each entry is looked at a bounded number of times.
+            self.sweep_at = SWEEP_AT.max(self.all.len() * 2);
+        }
+        let (held, waiting) = (Default::default(), Default::default());
+        let caller = Arc::new(Caller { percent, held, waiting, bytes: AtomicUsize::new(0), freed: Notify::new() });
+        self.all.insert(own(id), Arc::clone(&caller));
+        caller
+    }
+}
+
+impl Holder {
+    /// Counts `bytes` of a body that lie in memory, until the lease is dropped.
+    #[must_use]
+    pub fn lease(&self, bytes: usize) -> ByteLease {
+        ByteLease::new(self.clone(), bytes)
+    }
+
+    /// Bytes that bodies of this account may still read ahead; 0 when budget or share is used up.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        let Some(account) = &self.0 else { return usize::MAX };
+        let total = account.bytes.total();
+        let left = |caller: &Arc<Caller>| share(total, caller.percent).saturating_sub(caller.bytes.load(Ordering::Relaxed));
+        account.callers.iter().flatten().map(left).fold(account.bytes.free(), usize::min)
+    }
+
+    /// Whether a body of this request that has begun may go on: there is room, or its client has taken
+    /// everything so far.
+    #[must_use]
+    pub fn may_go_on(&self) -> bool {
+        self.room() > 0 || self.0.as_ref().is_some_and(|account| account.own.load(Ordering::Relaxed) == 0)
+    }
+
+    /// Whether it is the budget of all bodies that is used up, and not a share of it alone.
+    #[must_use]
+    pub fn is_budget_used_up(&self) -> bool {
+        self.0.as_ref().is_some_and(|account| account.bytes.free() == 0)
+    }
+
+    /// Waits until bytes go of whatever is used up: the budget, or a share of this account. Bytes that go
+    /// between this call and its first poll count.
+    pub fn bytes_freed(&self) -> impl Future<Output = ()> + '_ {
+        let of_all = self.0.as_ref().map(|account| account.bytes.freed());
+        let mut of_callers = self.callers().map(|caller| caller.freed.notified());
+        let (one, other) = (of_callers.next(), of_callers.next());
+        async move {
+            tokio::select! {
+                () = told(of_all) => {}
+                () = told(one) => {}
+                () = told(other) => {}
+            }
+        }
+    }
+
+    pub(crate) fn count(&self, bytes: usize) {
+        let Some(account) = self.0.as_deref() else { return };
+        account.own.fetch_add(bytes, Ordering::Relaxed);
+        account.bytes.count(bytes);
+        for caller in self.callers() {
+            caller.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn let_go(&self, bytes: usize) {
+        let Some(account) = self.0.as_deref() else { return };
+        account.own.fetch_sub(bytes, Ordering::Relaxed);
+        account.bytes.let_go(bytes);
+        for caller in self.callers() {
+            let before = caller.bytes.fetch_sub(bytes, Ordering::Relaxed);
+            // Nobody waits for it otherwise, and others' bodies are not to be woken by this one's.
+            if before >= share(account.bytes.total(), caller.percent) {
+                caller.freed.notify_waiters();
+            }
+        }
+    }
+
+    pub(crate) fn callers(&self) -> impl Iterator<Item = &Caller> {
+        self.0.iter().flat_map(|account| account.callers.iter().flatten()).map(AsRef::as_ref)
+    }
+
+    /// Counts `more` in `counter` of every caller.
+    pub(crate) fn add(&self, counter: impl Fn(&Caller) -> &AtomicUsize, more: usize) {
+        for caller in self.callers() {
+            counter(caller).fetch_add(more, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes back what [`Holder::add`] counted.
+    pub(crate) fn subtract(&self, counter: impl Fn(&Caller) -> &AtomicUsize, less: usize) {
+        for caller in self.callers() {
+            counter(caller).fetch_sub(less, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Caller {
+    /// Slots of `resource` that are held.
+    pub(crate) fn held(&self, resource: Resource) -> &AtomicUsize {
+        &self.held[resource as usize]
+    }
+
+    /// Requests that wait for a slot of `resource`.
+    pub(crate) fn waiting(&self, resource: Resource) -> &AtomicUsize {
+        &self.waiting[resource as usize]
+    }
+
+    /// Slots of `total` that may be held at most, one at least.
+    pub(crate) fn most(&self, total: usize) -> usize {
+        share(total, self.percent).max(1)
+    }
+
+    /// Whether the share has a slot left.
+    pub(crate) fn has_slot(&self, resource: Resource, total: usize) -> bool {
+        self.held(resource).load(Ordering::Relaxed) < self.most(total)
+    }
+}
+
+async fn told(freed: Option<Notified<'_>>) {
+    match freed {
+        Some(freed) => freed.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// So many percent of `total`.
+fn share(total: usize, percent: u32) -> usize {
+    match percent {
+        0 | 100.. => total,
+        percent => total / 100 * percent as usize + total % 100 * percent as usize / 100,
+    }
+}
+
+/// Nothing under the lock can fail half-way.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn a_share_is_a_percentage_and_zero_or_all_is_no_bound() {
+        for (total, percent, expected) in
+            [(512, 25, 128), (1_024, 50, 512), (10, 25, 2), (usize::MAX, 50, usize::MAX / 2), (7, 0, 7), (7, 100, 7), (7, 400, 7)]
+        {
+            assert!(share(total, percent).abs_diff(expected) <= 1, "{total} {percent}");
+        }
+    }
+
+    #[test]
+    fn entries_that_nobody_holds_are_forgotten() {
+        let callers = Callers::new(SharePercent { key: 25, address: 50 }, 1 << 20);
+        let held = callers.holder(Some("held"), None);
+        let lease = held.lease(7);
+        for number in 0..10 * SWEEP_AT {
+            drop(callers.holder(Some(&number.to_string()), None));
+        }
+        assert!(lock(&callers.keys).all.len() <= SWEEP_AT + 1);
+        assert_eq!(callers.holder(Some("held"), None).room(), (1 << 18) - 7, "who holds something keeps its entry");
+        drop(lease);
+    }
+
+    #[test]
+    fn a_key_and_an_address_have_shares_of_their_own() {
+        let callers = Callers::new(SharePercent { key: 25, address: 50 }, 1_000);
+        let address: IpAddr = [192, 0, 2, 1].into();
+        let one = callers.holder(Some("one"), Some(address));
+        let lease = one.lease(250);
+        assert_eq!(one.room(), 0);
+        let again = callers.holder(Some("one"), Some(address));
+        assert!(!one.may_go_on() && again.may_go_on(), "a request whose client has taken everything goes on");
+        assert_eq!(callers.holder(Some("two"), Some(address)).room(), 250);
+        let more = callers.holder(Some("two"), Some(address)).lease(250);
+        assert_eq!(callers.holder(Some("three"), Some(address)).room(), 0, "the address has half");
+        assert_eq!(callers.holder(Some("three"), Some([192, 0, 2, 2].into())).room(), 250);
+        let mut freed = [Box::pin(one.bytes_freed()), Box::pin(one.bytes_freed())];
+        assert!(freed[0].as_mut().now_or_never().is_none());
+        drop((lease, more));
+        assert!(freed[0].as_mut().now_or_never().is_some(), "who waits is told");
+        assert!(freed[1].as_mut().now_or_never().is_some(), "what goes before the first look counts");
+        drop(freed);
+        assert_eq!((one.room(), callers.bytes().used()), (250, 0));
+        let freed = one.bytes_freed();
+        drop(one.lease(7));
+        assert!(freed.now_or_never().is_none(), "where there is room nobody is woken");
+        assert_eq!(Holder::default().room(), usize::MAX, "nobody has no bound");
+    }
+}

@@ -1,0 +1,11 @@
+//! What one caller may hold of what all callers share: slots (open responses, sandbox instances) and
+//! bytes of bodies in flight. Counts and queues, nothing else: it knows neither HTTP nor guests, and
+//! never waits for anything but a slot or bytes.
+
+mod byte_budget;
+mod caller;
+mod fair_slots;
+
+pub use byte_budget::{ByteBudget, ByteLease};
+pub use caller::{Callers, Holder, SharePercent};
+pub use fair_slots::{Denied, FairSlots, Resource, Slot};
