@@ -12,6 +12,7 @@ use yearbook_workers::Workers;
 use crate::cursors::Cursors;
 use crate::limits::Bursts;
 use crate::metrics::{self, Http};
+use crate::respond::failed_inputs::FailedInputs;
 use crate::respond::kept::{CacheCounts, Responses};
 use crate::respond::opening::Openings;
 use crate::routes::datasets::Listing;
@@ -70,6 +71,8 @@ pub(crate) struct Own {
     pub(crate) responses: Responses,
     /// What encoders accept.
     pub(crate) openings: Openings,
+    /// What encoders failed at a moment ago.
+    pub(crate) failed_inputs: FailedInputs,
     /// What requests have been.
     pub(crate) http: Http,
     /// The last readiness report.
@@ -93,6 +96,7 @@ impl AppState {
             previews: Previews::new(parts.settings.server.preview_cache_bytes),
             responses: Responses::new(&parts.settings.server),
             openings: Openings::default(),
+            failed_inputs: FailedInputs::default(),
             http: Http::default(),
             readiness: Readiness::default(),
             description: Description::default(),
