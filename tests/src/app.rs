@@ -25,7 +25,7 @@ use yearbook_workers::Workers;
 use crate::components;
 
 pub use ask::{Ask, Reply};
-pub use packages::{Table, big, harvest, parks};
+pub use packages::{Table, big, harvest, parks, wide};
 pub use postgres::{Line, postgres};
 pub use s3::{Fault, S3};
 
@@ -127,11 +127,16 @@ impl TestApp {
 
     /// A service as [`TestApp::start`] makes it, whose releases are watched as `guarding` says.
     pub async fn guarded(guarding: GuardSettings) -> Self {
+        Self::guarded_within(guarding, Limits { instances: 16, ..Limits::default() }).await
+    }
+
+    /// As [`TestApp::guarded`], with these limits.
+    pub async fn guarded_within(guarding: GuardSettings, limits: Limits) -> Self {
         let mut settings = Settings::default();
         settings.limits.burst_per_second = 0;
         // What comes from memory is not made by any release.
         settings.server.response_cache_bytes = 0;
-        Box::pin(Self::with_all(Ground::default(), settings, Limits { instances: 16, ..Limits::default() }, guarding)).await
+        Box::pin(Self::with_all(Ground::default(), settings, limits, guarding)).await
     }
 
     /// Another host on the same catalogue and object store.

@@ -52,7 +52,7 @@ async fn a_generator_is_stopped_by_the_limits_of_every_guest() {
     assert!(matches!(attack(limits, "spin").await, Err(GenerateError::Trapped { trap: Trap::Cpu(1_000), .. })));
     assert!(matches!(attack(limits, "panic").await, Err(GenerateError::Trapped { trap: Trap::Wasm(_), .. })));
     let small = Limits { output_bytes_per_call: 1 << 20, ..Limits::default() };
-    assert!(matches!(attack(small, "flood").await, Err(GenerateError::Trapped { trap: Trap::Output(1_048_576), .. })));
+    assert!(matches!(attack(small, "flood").await, Err(GenerateError::TooLarge { trap: Trap::Output(1_048_576), .. })));
     assert!(matches!(attack(limits, "refuse").await, Err(GenerateError::UnsupportedDataset(said)) if said == "not  this"));
 }
 

@@ -49,10 +49,11 @@ impl Context {
         opened.with_context(|| format!("cannot open the object store {}", without_password(&url)))
     }
 
-    /// Threads for work that keeps a core busy.
+    /// Threads for work that keeps a core busy, guests with the limits of the settings included.
     #[must_use]
     pub fn workers(&self) -> Arc<Workers> {
-        Workers::new(self.settings.values.sandbox.threads)
+        let sandbox = &self.settings.values.sandbox;
+        Workers::with_stack(sandbox.threads, sandbox.limits.thread_stack_bytes())
     }
 
     /// The data directory, made when it is missing, for its owner alone: it holds key hashes and the

@@ -63,6 +63,13 @@ pub enum Refusal {
         /// Whether the caller may download the dataset whole.
         bulk: bool,
     },
+    /// 413: the answer is more than its plugin can make within the limits of the sandbox.
+    AnswerTooLarge {
+        /// Format or tool of the plugin.
+        plugin: String,
+        /// What would help, each as an imperative.
+        ways: Vec<String>,
+    },
     /// 429: the month's requests are used up.
     QuotaUsedUp {
         /// Requests a month.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use yearbook_sandbox::{Capsule, Limits, Plugin, Rejected, Sandbox};
+use yearbook_workers::with_stack;
 
 use crate::Component;
 
@@ -31,6 +32,11 @@ pub struct Checked {
 /// Tries `component` in `sandbox`, whose limits it is measured against.
 #[must_use]
 pub fn check(sandbox: &Arc<Sandbox>, component: &Component) -> Checked {
+    // One thread for all calls, rather than one for each.
+    with_stack(sandbox.limits().thread_stack_bytes(), || checked(sandbox, component))
+}
+
+fn checked(sandbox: &Arc<Sandbox>, component: &Component) -> Checked {
     let mut tally = Tally::new(component, sandbox.limits());
     let plugin = load(sandbox, component, &mut tally);
     if let Some(plugin) = &plugin {

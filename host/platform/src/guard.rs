@@ -50,6 +50,8 @@ pub struct Asker {
     pub client: String,
     /// The same text for the same bytes, such as an entity tag.
     pub request: String,
+    /// Datasets whose data the release was given.
+    pub datasets: Vec<String>,
     /// Whether every option of the plugin has its default.
     pub plain: bool,
 }
@@ -63,14 +65,14 @@ impl Guard {
     /// # Errors
     /// When the operating system refuses a thread.
     pub fn new(store: Arc<dyn Store>, sandbox: Arc<Sandbox>, settings: GuardSettings) -> std::io::Result<Arc<Self>> {
-        let seen = Arc::new(Seen::default());
+        let (seen, stack_bytes) = (Arc::new(Seen::default()), sandbox.limits().thread_stack_bytes());
         Ok(Arc::new(Self {
             store,
             sandbox,
             settings,
             beside: ArcSwap::default(),
             turns: AtomicU64::new(0),
-            shadow: Shadow::start(Arc::clone(&seen))?,
+            shadow: Shadow::start(Arc::clone(&seen), stack_bytes)?,
             seen,
             strikes: Strikes::default(),
             woken: Notify::new(),
@@ -102,10 +104,14 @@ impl Guard {
         sample.tee(batches, Arc::clone(&self.shadow))
     }
 
-    /// The release with this digest failed a response by its own fault: it trapped, or said so itself.
+    /// The release with this digest failed a response by its own fault: it trapped, or said so
+    /// itself. An option is the client's choice, so a failure with one is no strike.
     pub fn failed(&self, digest: &str, asker: &Asker, why: &str) {
-        let Asker { client, request, plain } = asker.clone();
-        self.strikes.add(digest, Strike { client, request, plain, why: why.to_owned() });
+        let Asker { client, request, datasets, plain } = asker.clone();
+        if !plain {
+            return;
+        }
+        self.strikes.add(digest, Strike { client, request, datasets, why: why.to_owned() });
         self.woken.notify_one();
     }
 

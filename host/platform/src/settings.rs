@@ -27,6 +27,10 @@ pub struct GuardSettings {
     pub canary_memory_ratio: f64,
     /// Different requests that a release must have failed within `strike_seconds` before it is quarantined. Default 3. 0: never.
     pub strikes: usize,
+    /// Datasets that those requests must be for, at least. Default 3: a table whose rows break a
+    /// release is asked for by many, and says nothing of the others. Less only where fewer datasets
+    /// are published.
+    pub strike_datasets: usize,
     /// How long a failure counts, seconds. Default 60.
     pub strike_seconds: u64,
     /// Of a hundred responses of that time, how many must have failed; 50 at least where no other release could serve. Default 10: a rare
@@ -47,6 +51,7 @@ impl Default for GuardSettings {
             canary_cpu_ratio: 2.0,
             canary_memory_ratio: 2.0,
             strikes: 3,
+            strike_datasets: 3,
             strike_seconds: 60,
             strike_percent: 10,
             quarantine_seconds: 60,

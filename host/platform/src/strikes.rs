@@ -1,6 +1,7 @@
 //! When a release that serves has failed too often. Failures are kept with who asked for what; how many responses there were besides,
-//! the sandbox's counters tell, so that a response that succeeds costs nothing here. One client must not be able to take a release from
-//! all others: see `verdict`.
+//! the sandbox's counters tell, so that a response that succeeds costs nothing here. Neither one
+//! client nor the data of one dataset must be able to take a release from all others: see
+//! `verdict`.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,8 +27,8 @@ pub(crate) struct Strike {
     pub(crate) client: String,
     /// What was asked for: the same for the same bytes.
     pub(crate) request: String,
-    /// Whether every option of the plugin had its default.
-    pub(crate) plain: bool,
+    /// Datasets whose data was given.
+    pub(crate) datasets: Vec<String>,
     /// In words.
     pub(crate) why: String,
 }
@@ -37,10 +38,12 @@ pub(crate) struct Strike {
 pub(crate) struct Strikes(Mutex<HashMap<String, VecDeque<(Instant, Strike)>>>);
 
 impl Strikes {
-    /// Adds one.
+    /// Adds one. The same request of the same client counts once: it may have been answered from
+    /// memory, without a response that the counters know of.
     pub(crate) fn add(&self, digest: &str, strike: Strike) {
         let mut all = self.all();
         let of = all.entry(digest.to_owned()).or_default();
+        of.retain(|(_, other)| (&other.client, &other.request) != (&strike.client, &strike.request));
         if of.len() >= KEPT {
             of.pop_front();
         }
@@ -99,11 +102,12 @@ impl Past {
 
 /// Why a release is to be quarantined; none: it is not. `begun` responses, of which `whole` were made to their end.
 ///
-/// The same request counts once however often it is sent. Failures of one client count only where nobody at all got a whole response and
-/// no option was chosen: then the release is broken, and not some option of it.
+/// The same request counts once however often it is sent, and so does a dataset however many
+/// requests are for it: a row that breaks a release is asked for with every page. Failures of one
+/// client count only where nobody at all got a whole response.
 pub(crate) fn verdict(strikes: &[Strike], begun: u64, whole: u64, replaceable: bool, settings: &GuardSettings) -> Option<String> {
-    let different = |strikes: &mut dyn Iterator<Item = &Strike>| strikes.map(|strike| &strike.request).collect::<HashSet<_>>().len();
-    if settings.strikes == 0 || different(&mut strikes.iter()) < settings.strikes {
+    let requests = strikes.iter().map(|strike| &strike.request).collect::<HashSet<_>>().len();
+    if settings.strikes == 0 || requests < settings.strikes || datasets(strikes) < settings.strike_datasets {
         return None;
     }
     let percent = u64::from(settings.strike_percent);
@@ -112,8 +116,7 @@ pub(crate) fn verdict(strikes: &[Strike], begun: u64, whole: u64, replaceable: b
         return None;
     }
     let clients: HashSet<&str> = strikes.iter().map(|strike| strike.client.as_str()).collect();
-    let broken = whole == 0 && different(&mut strikes.iter().filter(|strike| strike.plain)) >= settings.strikes;
-    if clients.len() < 2 && !broken {
+    if clients.len() < 2 && whole > 0 {
         return None;
     }
     let last = strikes.last().map(|strike| strike.why.as_str()).unwrap_or_default();
@@ -122,12 +125,30 @@ pub(crate) fn verdict(strikes: &[Strike], begun: u64, whole: u64, replaceable: b
     Some(format!("it failed {failed} of {begun} responses in {} s, of {who}; the last: {last}", settings.strike_seconds))
 }
 
+/// Strikes at most that have no dataset in common, about: so many datasets, at least, must each
+/// break the release.
+fn datasets(strikes: &[Strike]) -> usize {
+    let mut seen: HashSet<&str> = HashSet::new();
+    // A generator is given several at once, and any of them may be why.
+    let mut by_number: Vec<&Vec<String>> = strikes.iter().map(|strike| &strike.datasets).collect();
+    by_number.sort_by_key(|datasets| datasets.len());
+    let apart = by_number.into_iter().filter(|datasets| {
+        let apart = datasets.iter().all(|dataset| !seen.contains(dataset.as_str()));
+        if apart {
+            seen.extend(datasets.iter().map(String::as_str));
+        }
+        apart
+    });
+    apart.count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn strike(client: &str, request: &str, plain: bool) -> Strike {
-        Strike { client: client.to_owned(), request: request.to_owned(), plain, why: "trapped".to_owned() }
+    fn strike(client: &str, request: &str, datasets: &str) -> Strike {
+        let datasets = datasets.split(',').map(str::to_owned).collect();
+        Strike { client: client.to_owned(), request: request.to_owned(), datasets, why: "trapped".to_owned() }
     }
 
     fn is(strikes: &[Strike], begun: u64, whole: u64, replaceable: bool) -> bool {
@@ -136,7 +157,7 @@ mod tests {
 
     #[test]
     fn three_different_requests_of_two_clients_are_enough_where_they_are_a_tenth_of_all() {
-        let strikes = [strike("a", "1", true), strike("a", "2", true), strike("b", "3", false)];
+        let strikes = [strike("a", "1", "x"), strike("a", "2", "y"), strike("b", "3", "z")];
         assert!(is(&strikes, 30, 27, true) && !is(&strikes, 31, 28, true));
         assert!(!is(&strikes[..2], 2, 0, true));
         assert!(is(&strikes, 6, 3, false) && !is(&strikes, 7, 4, false), "half of all where nothing else could serve");
@@ -147,12 +168,43 @@ mod tests {
 
     #[test]
     fn one_client_cannot_have_a_release_quarantined_that_works_for_others() {
-        let repeated = vec![strike("a", "1", true); 100];
+        let repeated = vec![strike("a", "1", "x"); 100];
         assert!(!is(&repeated, 100, 0, true), "one request, however often");
-        let many: Vec<Strike> = (0..100).map(|request| strike("a", &request.to_string(), true)).collect();
+        let many: Vec<Strike> = (0..100).map(|request| strike("a", &request.to_string(), &request.to_string())).collect();
         assert!(!is(&many, 101, 1, true), "somebody got a whole response");
         assert!(is(&many, 100, 0, true), "nobody did");
-        let chosen: Vec<Strike> = (0..100).map(|request| strike("a", &request.to_string(), false)).collect();
-        assert!(!is(&chosen, 100, 0, true), "and an option may be why");
+    }
+
+    #[test]
+    fn the_data_of_two_datasets_convicts_no_release_however_many_clients_page_through_it() {
+        let strikes = |datasets: &[&str]| -> Vec<Strike> {
+            let client = |index: usize| if index.is_multiple_of(2) { "a" } else { "b" };
+            datasets.iter().enumerate().map(|(index, names)| strike(client(index), &index.to_string(), names)).collect()
+        };
+        for (given, expected) in [
+            (&["x", "x", "x", "x", "x", "x"][..], false),
+            (&["x", "y", "x", "y", "x", "y"], false),
+            (&["x", "y", "z"], true),
+            // Of several datasets at once any may be why.
+            (&["x,p", "x,q", "x,r", "x,s"], false),
+            (&["x,y,z", "x,y", "z,y"], false),
+            (&["x,y", "z", "p,q"], true),
+            (&["p,q,x,y,z", "x", "y", "z"], true),
+        ] {
+            assert_eq!(is(&strikes(given), 10, 0, true), expected, "{given:?}");
+        }
+        let fewer = GuardSettings { strike_datasets: 1, ..GuardSettings::default() };
+        assert!(verdict(&strikes(&["x", "x", "x"]), 3, 0, true, &fewer).is_some(), "where there is one dataset");
+    }
+
+    #[test]
+    fn the_same_request_of_the_same_client_is_one_strike() {
+        let strikes = Strikes::default();
+        for (client, request) in [("a", "1"), ("a", "1"), ("b", "1"), ("a", "2"), ("a", "1")] {
+            strikes.add("digest", strike(client, request, "x"));
+        }
+        let kept = strikes.within(Duration::from_secs(60)).remove("digest").unwrap_or_default();
+        let kept: Vec<(&str, &str)> = kept.iter().map(|strike| (strike.client.as_str(), strike.request.as_str())).collect();
+        assert_eq!(kept, [("b", "1"), ("a", "2"), ("a", "1")]);
     }
 }

@@ -3,6 +3,7 @@
 //! and the entry itself, under a secret that the folder does not hold. What does not check out is compiled anew.
 //! Holds the sandbox's only `unsafe`.
 
+mod owner;
 mod seal;
 mod sweep;
 
@@ -26,11 +27,13 @@ impl Cache {
     /// more is removed from it.
     ///
     /// # Errors
-    /// [`Failure::Cache`] when they cannot be made, when others can write the folder, or when others can read the secret.
+    /// [`Failure::Cache`] when they cannot be made, when either belongs to another user, when
+    /// others can write the folder, or when others can read the secret.
     pub(crate) fn open(folder: &Path, key: &Path) -> Result<Self, Failure> {
         let failure = |reason: String| Failure::Cache { folder: folder.display().to_string(), reason };
         create_private(folder).map_err(|error| failure(format!("cannot be made: {error}")))?;
         let metadata = std::fs::metadata(folder).map_err(|error| failure(error.to_string()))?;
+        owner::check(&metadata).map_err(failure)?;
         if writable_by_others(&metadata) {
             return Err(failure("others can write it, and machine code is loaded from it; run chmod 700 on it".into()));
         }

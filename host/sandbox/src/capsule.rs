@@ -126,13 +126,6 @@ pub struct Fault {
     pub message: String,
 }
 
-impl Fault {
-    /// Whether the plugin said no, which may be right.
-    fn is_refusal(&self) -> bool {
-        ["unsupported_schema", "invalid_option"].contains(&self.kind.as_str())
-    }
-}
-
 /// A line that a guest logged, as the host's log has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -203,7 +196,7 @@ impl Capsule {
             self.about.call = call;
             self.about.failure = failure;
             self.about.log = log.to_vec();
-            work.outlet().leave(self);
+            work.outlet().leave(self, error.is_refusal());
         }
     }
 
@@ -218,6 +211,9 @@ impl Capsule {
 /// An error as a capsule tells it; none where the plugin is not to blame.
 pub(crate) trait Blame {
     fn fault(&self) -> Option<Fault>;
+
+    /// Tells whether it may be right: the plugin said no, or the input is too large for it.
+    fn is_refusal(&self) -> bool;
 }
 
 fn fault(kind: &str, message: &impl ToString) -> Option<Fault> {
@@ -227,25 +223,33 @@ fn fault(kind: &str, message: &impl ToString) -> Option<Fault> {
 impl Blame for EncodeError {
     fn fault(&self) -> Option<Fault> {
         match self {
-            Self::Trapped { trap, .. } => fault(trap.kind().name(), trap),
+            Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => fault(trap.kind().name(), trap),
             Self::Internal { message, .. } => fault("internal", message),
             Self::UnsupportedSchema(sentence) => fault("unsupported_schema", sentence),
             Self::InvalidOption(sentence) => fault("invalid_option", sentence),
             Self::Busy { .. } | Self::ShareUsedUp | Self::Input(_) | Self::Host(_) => None,
         }
     }
+
+    fn is_refusal(&self) -> bool {
+        !self.is_failure_of_the_plugin()
+    }
 }
 
 impl Blame for GenerateError {
     fn fault(&self) -> Option<Fault> {
         match self {
-            Self::Trapped { trap, .. } => fault(trap.kind().name(), trap),
+            Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => fault(trap.kind().name(), trap),
             Self::Internal { message, .. } => fault("internal", message),
             Self::Output { rule, .. } => fault("bad_output", rule),
             Self::UnsupportedDataset(sentence) => fault("unsupported_schema", sentence),
             Self::InvalidOption(sentence) => fault("invalid_option", sentence),
             Self::MemoryUsedUp | Self::Host(_) => None,
         }
+    }
+
+    fn is_refusal(&self) -> bool {
+        !self.is_failure_of_the_plugin()
     }
 }
 
@@ -256,5 +260,9 @@ impl Blame for Rejected {
             Self::Description(sentence) => fault("bad_description", sentence),
             _ => None,
         }
+    }
+
+    fn is_refusal(&self) -> bool {
+        false
     }
 }

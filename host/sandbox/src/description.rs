@@ -123,6 +123,11 @@ impl Description {
         complete(&self.parameters, chosen)
     }
 
+    /// Options of `chosen` that have another value than the default.
+    pub fn non_default<'a>(&'a self, chosen: &'a [OptionValue]) -> impl Iterator<Item = &'a OptionValue> {
+        non_default(&self.parameters, chosen)
+    }
+
     /// Checks what a guest returned.
     ///
     /// # Errors
@@ -167,6 +172,13 @@ pub(crate) fn complete(declared: &[Parameter], chosen: &[OptionValue]) -> Vec<Op
         named.map_or_else(|| parameter.default.clone(), |option| option.value.clone())
     };
     declared.iter().map(|parameter| OptionValue { name: parameter.name.clone(), value: value(parameter) }).collect()
+}
+
+/// Options of `chosen` that have another value than the default.
+pub(crate) fn non_default<'a>(declared: &'a [Parameter], chosen: &'a [OptionValue]) -> impl Iterator<Item = &'a OptionValue> {
+    let is_default =
+        |option: &OptionValue| declared.iter().any(|parameter| parameter.name == option.name && parameter.default == option.value);
+    chosen.iter().filter(move |option| !is_default(option))
 }
 
 /// Parameters of any kind of plugin, checked.

@@ -25,7 +25,7 @@ use self::join::Parts;
 use self::sink::Chunk;
 use crate::bindings::EncoderPluginPre;
 use crate::description::{Description, OptionValue};
-use crate::failure::{BoxError, CutOff, EncodeError, Trap};
+use crate::failure::{BoxError, CutOff, EncodeError};
 use crate::host::HostState;
 use crate::instance::Instance;
 use crate::lane::Lane;
@@ -265,10 +265,6 @@ impl Encoder {
         let mut whole = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
         pieces.iter().for_each(|piece| whole.extend_from_slice(piece));
         Ok(Begun::Done(whole.into()))
-    }
-
-    pub(crate) fn trapped(&self, trap: Trap) -> EncodeError {
-        EncodeError::stopped(&self.description.format, trap)
     }
 }
 

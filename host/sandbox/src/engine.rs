@@ -69,6 +69,8 @@ fn config(limits: &Limits) -> Config {
         .pagemap_scan(Enabled::Auto)
         .table_keep_resident(limits.table_elements.min(4096));
     let mut config = code();
+    // Nothing here is asynchronous, but the engine wants the two in this order.
+    config.async_stack_size(limits.stack_bytes);
     config.max_wasm_stack(limits.stack_bytes).allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     config
 }

@@ -1,6 +1,8 @@
 //! What can go wrong in the sandbox: with a component, with a guest's call, with a response.
 
 use crate::description::NAME_BYTES;
+use crate::input::InputSize;
+use crate::limits::{Limits, STACK_BYTES};
 use crate::words::clean;
 
 /// An error from outside the sandbox, such as the scan's.
@@ -12,6 +14,9 @@ pub enum Failure {
     /// The engine refused its configuration or could not reserve address space.
     #[error("the WebAssembly engine cannot start: {0:#}. Fewer `sandbox.instances` need less address space")]
     Engine(wasmtime::Error),
+    /// `stack_bytes` is not within [`STACK_BYTES`].
+    #[error("sandbox.stack_bytes is {0}; it may be from {min} to {max}", min = STACK_BYTES.start(), max = STACK_BYTES.end())]
+    Stack(usize),
     /// The folder of capsules cannot be made.
     #[error("the folder {folder} for capsules cannot be made: {reason}; choose another with plugins.capsules")]
     Capsules {
@@ -124,6 +129,14 @@ pub enum Trap {
     Wasm(String),
 }
 
+impl Trap {
+    /// Tells whether it depends on the input where a guest runs into this limit. Processor time,
+    /// stack and tables do not grow with rows in a guest that is well made.
+    pub(crate) fn is_limit_of_inputs(&self) -> bool {
+        matches!(self, Self::Memory(_) | Self::Output(_) | Self::Notes(_) | Self::Amplification { .. })
+    }
+}
+
 /// Why there is no response body at all. After the first chunk there is only [`CutOff`].
 #[derive(Debug, thiserror::Error)]
 pub enum EncodeError {
@@ -150,6 +163,14 @@ pub enum EncodeError {
         /// Which limit.
         trap: Trap,
     },
+    /// The input is more than the guest can take within its limits: 413, or 422 for an option.
+    #[error("plugin {plugin}: {trap}")]
+    TooLarge {
+        /// Format of the plugin.
+        plugin: String,
+        /// Which limit.
+        trap: Trap,
+    },
     /// The guest reported its own fault: 500.
     #[error("plugin {plugin} reports: {message}")]
     Internal {
@@ -167,14 +188,36 @@ pub enum EncodeError {
 }
 
 impl EncodeError {
-    /// A guest was stopped.
-    pub(crate) fn stopped(plugin: &str, trap: Trap) -> Self {
+    /// A guest was stopped while it worked on `input`.
+    pub(crate) fn stopped(plugin: &str, trap: Trap, input: &InputSize, limits: &Limits) -> Self {
         match trap {
             Trap::TotalMemory(_) => {
                 tracing::warn!(plugin, "a response was given up: {trap}");
                 Self::Busy { retry_after: 1 }
             }
+            trap if input.excuses(&trap, limits) => Self::TooLarge { plugin: plugin.to_owned(), trap },
             trap => Self::Trapped { plugin: plugin.to_owned(), trap },
+        }
+    }
+
+    /// What stopped the guest, where something did.
+    pub(crate) fn trap(&self) -> Option<&Trap> {
+        match self {
+            Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => Some(trap),
+            _ => None,
+        }
+    }
+
+    /// The same error for the same input asked for again; none where another run may end otherwise.
+    #[must_use]
+    pub fn repeated(&self) -> Option<Self> {
+        match self {
+            // A busy machine, not the input.
+            Self::Trapped { trap: Trap::Wall(_), .. } => None,
+            Self::Trapped { plugin, trap } => Some(Self::Trapped { plugin: plugin.clone(), trap: trap.clone() }),
+            Self::TooLarge { plugin, trap } => Some(Self::TooLarge { plugin: plugin.clone(), trap: trap.clone() }),
+            Self::Internal { plugin, message } => Some(Self::Internal { plugin: plugin.clone(), message: message.clone() }),
+            _ => None,
         }
     }
 
@@ -197,6 +240,15 @@ pub enum GenerateError {
     /// The guest was stopped: 500.
     #[error("plugin {plugin}: {trap}")]
     Trapped {
+        /// Tool of the plugin.
+        plugin: String,
+        /// Which limit.
+        trap: Trap,
+    },
+    /// The datasets or options are more than the guest can take within its limits: 413, or 422 for
+    /// an option.
+    #[error("plugin {plugin}: {trap}")]
+    TooLarge {
         /// Tool of the plugin.
         plugin: String,
         /// Which limit.

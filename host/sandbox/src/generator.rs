@@ -18,6 +18,7 @@ use crate::bindings::yearbook::plugin::types as wire;
 use crate::capsule::{CallName, Capsule, Line};
 use crate::failure::{GenerateError, Trap};
 use crate::host::HostState;
+use crate::input::InputSize;
 use crate::instance::wire_option;
 use crate::lane::Lane;
 use crate::sandbox::Sandbox;
@@ -141,7 +142,10 @@ impl Generator {
         if let Ok(Ok(project)) = &made {
             state.work().returned(project.files.iter().map(|file| file.content.len()).sum());
         }
-        let project = checked(plugin, made);
+        let plain = self.description.non_default(&request.options).next().is_none();
+        let input = InputSize::new(request.columns(), 0, plain);
+        let excuses = |trap: &Trap| input.excuses(trap, &self.sandbox.limits);
+        let project = checked(plugin, made, excuses);
         let log = state.heard().to_vec();
         if let Err(error) = &project
             && state.work().outlet().is_open()
@@ -166,9 +170,15 @@ pub(crate) struct Made {
     pub(crate) log: Vec<Line>,
 }
 
-fn checked(plugin: &str, made: Result<Result<guest::Project, wire::Error>, Trap>) -> Result<Project, GenerateError> {
+/// `excuses`: whether a limit is a refusal of what was asked for, rather than the guest's fault.
+fn checked(
+    plugin: &str,
+    made: Result<Result<guest::Project, wire::Error>, Trap>,
+    excuses: impl FnOnce(&Trap) -> bool,
+) -> Result<Project, GenerateError> {
     let made = made.map_err(|trap| match trap {
         Trap::TotalMemory(_) => GenerateError::MemoryUsedUp,
+        trap if excuses(&trap) => GenerateError::TooLarge { plugin: plugin.to_owned(), trap },
         trap => GenerateError::Trapped { plugin: plugin.to_owned(), trap },
     })?;
     let project = made.map_err(|error| declined(plugin, error))?;

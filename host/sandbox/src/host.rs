@@ -89,8 +89,17 @@ impl HostState {
         store
     }
 
-    /// Makes a call with its deadline; classifies whatever stops it. The store is spent after a trap.
-    pub(crate) fn call<T>(store: &mut Store<Self>, call: impl FnOnce(&mut Store<Self>) -> wasmtime::Result<T>) -> Result<T, Trap> {
+    /// Makes a call with its deadline; classifies whatever stops it. The store is spent after a
+    /// trap. Every call into a guest is made here, so none is made without stack enough for it.
+    pub(crate) fn call<T: Send>(
+        store: &mut Store<Self>,
+        call: impl FnOnce(&mut Store<Self>) -> wasmtime::Result<T> + Send,
+    ) -> Result<T, Trap> {
+        let stack = store.data().limits.thread_stack_bytes();
+        yearbook_workers::with_stack(stack, || Self::call_here(store, call))
+    }
+
+    fn call_here<T>(store: &mut Store<Self>, call: impl FnOnce(&mut Store<Self>) -> wasmtime::Result<T>) -> Result<T, Trap> {
         store.set_epoch_deadline(1);
         store.data_mut().deadline = Deadline { cpu: thread_cpu(), wall: Instant::now(), broken: None };
         store.data_mut().denied = None;

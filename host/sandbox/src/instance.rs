@@ -15,10 +15,12 @@ use crate::bindings::EncoderPlugin;
 use crate::bindings::exports::yearbook::plugin::encoder as wire;
 use crate::capsule::{CallName, Capsule, Line};
 use crate::convert::{Converter, WireSchema};
-use crate::description::{OptionValue, Value};
+use crate::description::{OptionValue, Value, non_default};
 use crate::encoder::{Encoder, Notes};
 use crate::failure::{EncodeError, Trap};
 use crate::host::HostState;
+use crate::input::InputSize;
+use crate::limits::Limits;
 use crate::tally::Work;
 use crate::words::clean;
 
@@ -37,12 +39,12 @@ pub(crate) struct Instance {
     guest: EncoderPlugin,
     encoding: ResourceAny,
     converter: Converter,
-    amplification: usize,
+    limits: Limits,
+    input: InputSize,
     /// Mean bytes of a column's name.
     name_bytes: usize,
     /// Bytes that have come in and that the guest may still give out: it may hold rows back.
     allowance: usize,
-    note_bytes: usize,
     /// Filled while the response is made, where its failure would be kept: at most one part is held for that.
     capsule: Option<Box<Capsule>>,
     /// Given back when the instance is dropped.
@@ -62,6 +64,8 @@ impl Instance {
         let flattened = WireSchema::new(schema, dictionaries).map_err(|error| EncodeError::Host(error.to_string()))?;
         let limits = &encoder.sandbox.limits;
         let kept = work.outlet().is_open().then(|| Box::new(Capsule::of_response(work.release(), schema, options, limits)));
+        let plain = non_default(&encoder.description.parameters, options).next().is_none();
+        let input = InputSize::new(schema.fields().len(), flattened.name_bytes(), plain);
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
         let mut store = HostState::store(&encoder.sandbox, work);
         let opened = HostState::call(&mut store, |store| {
@@ -69,7 +73,7 @@ impl Instance {
             let encoding = flattened.borrow(|schema| guest.yearbook_plugin_encoder().encoding().call_open(store, schema, &options))?;
             Ok((guest, encoding))
         });
-        let opened = opened.map_err(|trap| encoder.trapped(trap));
+        let opened = opened.map_err(|trap| EncodeError::stopped(&encoder.description.format, trap, &input, limits));
         let opened = opened.and_then(|(guest, encoding)| match encoding {
             Ok(encoding) => Ok((guest, encoding)),
             Err(error) => Err(guest_error(&encoder.description.format, error)),
@@ -86,10 +90,10 @@ impl Instance {
             guest,
             encoding,
             converter: Converter::new(dictionaries),
-            amplification: limits.amplification,
+            limits: *limits,
+            input,
             name_bytes: flattened.name_bytes().div_ceil(schema.fields().len().max(1)),
             allowance: flattened.name_bytes().saturating_mul(limits.amplification),
-            note_bytes: limits.note_bytes,
             capsule: kept,
             _permit: permit,
         })
@@ -140,7 +144,8 @@ impl Instance {
         }
         self.store.data().work().given(batch.num_rows(), crossing.bytes());
         let weight = crossing.bytes().saturating_add(crossing.cells.saturating_mul(self.name_bytes + CELL_BYTES));
-        self.allowance = self.allowance.saturating_add(weight.saturating_mul(self.amplification));
+        self.input.add(weight);
+        self.allowance = self.allowance.saturating_add(weight.saturating_mul(self.limits.amplification));
         let encoding = self.encoding;
         let made =
             crossing.borrow(|rows| self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_part(store, encoding, rows)));
@@ -157,14 +162,15 @@ impl Instance {
         if let Some(capsule) = &mut self.capsule {
             capsule.about.before.noted = before;
         }
-        let fits = before.saturating_add(piece.note.len()) <= self.note_bytes;
-        if fits { Ok(piece) } else { Err(self.trapped(Trap::Notes(self.note_bytes))) }
+        let fits = before.saturating_add(piece.note.len()) <= self.limits.note_bytes;
+        if fits { Ok(piece) } else { Err(self.trapped(Trap::Notes(self.limits.note_bytes))) }
     }
 
     /// Bytes after the last row.
     pub(crate) fn tail(&mut self, notes: &Notes) -> Result<Vec<u8>, EncodeError> {
         let allowance = self.allowance;
-        self.allowance = self.allowance.saturating_add(notes.bytes().saturating_mul(self.amplification));
+        self.input.add(notes.bytes());
+        self.allowance = self.allowance.saturating_add(notes.bytes().saturating_mul(self.limits.amplification));
         let encoding = self.encoding;
         let made =
             notes.borrow(|notes| self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_tail(store, encoding, notes)));
@@ -196,9 +202,9 @@ impl Instance {
         error
     }
 
-    fn call<T: Output>(
+    fn call<T: Output + Send>(
         &mut self,
-        call: impl FnOnce(&EncoderPlugin, &mut Store<HostState>) -> wasmtime::Result<Result<T, wire::Error>>,
+        call: impl FnOnce(&EncoderPlugin, &mut Store<HostState>) -> wasmtime::Result<Result<T, wire::Error>> + Send,
     ) -> Result<T, EncodeError> {
         let guest = &self.guest;
         let output = HostState::call(&mut self.store, |store| call(guest, store))
@@ -215,7 +221,7 @@ impl Instance {
     }
 
     fn trapped(&self, trap: Trap) -> EncodeError {
-        EncodeError::stopped(self.store.data().work().plugin(), trap)
+        EncodeError::stopped(self.store.data().work().plugin(), trap, &self.input, &self.limits)
     }
 }
 

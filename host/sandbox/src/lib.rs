@@ -14,6 +14,7 @@ mod engine;
 mod failure;
 mod generator;
 mod host;
+mod input;
 mod instance;
 mod lane;
 mod limits;

@@ -1,10 +1,20 @@
 //! Every limit of the sandbox in one value. A limit has a name, a unit, a default and a reason here,
 //! and nowhere else a number.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize};
 use yearbook_domain::weight::CALL_OUTPUT_BYTES;
+
+/// Stack of one call, bytes. Below, a guest that is well made may not find enough; the upper end is
+/// more than nested geometries or a guest in Python need, and a thread for each core has it.
+pub(crate) const STACK_BYTES: RangeInclusive<usize> = 64 << 10..=16 << 20;
+
+/// Stack that the host needs on a thread beside the guest's, bytes: what called the guest, and what
+/// the guest calls, a line of the log.
+const STACK_MARGIN: usize = 1 << 20;
 
 /// What a guest may use. Changing `stack_bytes`, `instances`, `memory_bytes`, `total_memory_bytes` or `table_elements`
 /// takes effect when the engine is made, that is at start-up.
@@ -16,7 +26,10 @@ pub struct Limits {
     pub memory_bytes: usize,
     /// Elements of one table. Default 20,000: a Python guest's function table has some 10,000.
     pub table_elements: usize,
-    /// Stack of one call, bytes. Default 1 MiB, what a native thread of musl would have eight of.
+    /// Stack of one call, bytes; from 65,536 to 16,777,216. Default 1 MiB, what a native thread of
+    /// musl would have eight of. Each thread that runs guests has so much and a mebibyte for the
+    /// host.
+    #[serde(deserialize_with = "stack_bytes")]
     pub stack_bytes: usize,
     /// Processor time of one call, milliseconds. Default 2,000: a batch of 4 MB takes our encoders
     /// under 20 ms, a Python guest a hundred times that.
@@ -97,6 +110,12 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Stack of a thread that runs guests, bytes.
+    #[must_use]
+    pub fn thread_stack_bytes(&self) -> usize {
+        self.stack_bytes.saturating_add(STACK_MARGIN).max(yearbook_workers::STACK_BYTES)
+    }
+
     pub(crate) fn compile_time(&self) -> Duration {
         Duration::from_millis(self.compile_ms)
     }
@@ -115,5 +134,37 @@ impl Limits {
 
     pub(crate) fn stalled_client(&self) -> Duration {
         Duration::from_millis(self.stalled_client_ms)
+    }
+}
+
+/// Reads `stack_bytes` within its bounds.
+fn stack_bytes<'de, D: Deserializer<'de>>(value: D) -> Result<usize, D::Error> {
+    let bytes = usize::deserialize(value)?;
+    if STACK_BYTES.contains(&bytes) {
+        return Ok(bytes);
+    }
+    let expected = format!("a whole number from {} to {}", STACK_BYTES.start(), STACK_BYTES.end());
+    Err(D::Error::invalid_value(Unexpected::Unsigned(bytes as u64), &expected.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_out_of_bounds_is_refused_wherever_it_is_read() {
+        for (bytes, expected) in
+            [(0, false), (65_535, false), (65_536, true), (2 << 20, true), (16 << 20, true), ((16 << 20) + 1, false), (usize::MAX, false)]
+        {
+            let read = serde_json::from_value::<Limits>(serde_json::json!({ "stack_bytes": bytes }));
+            assert_eq!(read.as_ref().map(|limits| limits.stack_bytes).ok(), expected.then_some(bytes));
+            let said = read.err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(expected || said.contains("expected a whole number from 65536 to 16777216"), "{said}");
+        }
+    }
+
+    #[test]
+    fn workers_have_the_stack_of_a_guest_with_the_default_limits() {
+        assert!(Limits::default().thread_stack_bytes() <= yearbook_workers::STACK_BYTES);
     }
 }

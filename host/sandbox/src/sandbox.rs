@@ -25,7 +25,7 @@ use crate::failure::{Failure, Rejected, Trap};
 use crate::generator::{Generator, GeneratorDescription};
 use crate::host::HostState;
 use crate::lane::Lane;
-use crate::limits::Limits;
+use crate::limits::{Limits, STACK_BYTES};
 use crate::memory::Memory;
 use crate::shape::Shape;
 use crate::tally::{Counts, Ledger, ReleaseName, Tally, Work};
@@ -84,7 +84,8 @@ impl Sandbox {
     /// Starts the engine.
     ///
     /// # Errors
-    /// When the engine cannot reserve its address space, the cache folder cannot be used or the folder for capsules cannot be made.
+    /// When `stack_bytes` is out of bounds, the engine cannot reserve its address space, the cache
+    /// folder cannot be used or the folder for capsules cannot be made.
     pub fn new(config: &Config, workers: Arc<Workers>) -> Result<Arc<Self>, Failure> {
         let open = |folder: &PathBuf| Cache::open(folder, &config.cache_key.clone().unwrap_or_else(|| folder.with_extension("key")));
         let cache = config.cache.as_ref().map(open).transpose()?;
@@ -109,6 +110,9 @@ impl Sandbox {
         outlet: Outlet,
         counting: bool,
     ) -> Result<Arc<Self>, Failure> {
+        if !STACK_BYTES.contains(&limits.stack_bytes) {
+            return Err(Failure::Stack(limits.stack_bytes));
+        }
         Ok(Arc::new(Self {
             limits,
             workers,
@@ -267,12 +271,12 @@ impl Sandbox {
     }
 
     /// Calls a plugin's `describe` in an instance of its own, and checks what it says.
-    fn ask<Raw, Checked>(
+    fn ask<Raw: Send, Checked>(
         &self,
         kind: &str,
         digest: &str,
         outlet: &Outlet,
-        describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<Raw>,
+        describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<Raw> + Send,
         check: impl FnOnce(Raw) -> Result<Checked, String>,
     ) -> Result<Checked, Rejected> {
         let _permit = self.instances.try_acquire(&Holder::default()).map_err(|_| Rejected::Busy)?;

@@ -6,11 +6,13 @@ pub(crate) mod compress;
 pub(crate) mod conditional;
 pub(crate) mod document;
 pub(crate) mod etag;
+pub(crate) mod failed_inputs;
 pub(crate) mod head;
 pub(crate) mod kept;
 pub(crate) mod links;
 pub(crate) mod opening;
 pub(crate) mod rows;
+pub(crate) mod too_large;
 
 pub(crate) use document::Document;
 pub(crate) use etag::Tag;

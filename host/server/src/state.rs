@@ -13,6 +13,7 @@ use crate::bodies::Bodies;
 use crate::cursors::Cursors;
 use crate::limits::Bursts;
 use crate::metrics::{self, Http, ListenerMetrics};
+use crate::respond::failed_inputs::FailedInputs;
 use crate::respond::kept::{CacheCounts, Responses};
 use crate::respond::opening::Openings;
 use crate::routes::datasets::Listing;
@@ -73,6 +74,8 @@ pub(crate) struct Own {
     pub(crate) responses: Responses,
     /// What encoders accept.
     pub(crate) openings: Openings,
+    /// What encoders failed at a moment ago.
+    pub(crate) failed_inputs: FailedInputs,
     /// What requests have been.
     pub(crate) http: Http,
     /// What connections have been.
@@ -99,6 +102,7 @@ impl AppState {
             previews: Previews::new(parts.settings.server.preview_cache_bytes),
             responses: Responses::new(&parts.settings.server),
             openings: Openings::default(),
+            failed_inputs: FailedInputs::default(),
             http: Http::default(),
             listeners: ListenerMetrics::default(),
             readiness: Readiness::default(),

@@ -32,6 +32,7 @@ impl Error {
                 Refusal::BulkForbidden => (StatusCode::FORBIDDEN, "bulk_forbidden"),
                 Refusal::PaymentRequired { .. } => (StatusCode::PAYMENT_REQUIRED, "payment_required"),
                 Refusal::Unbounded { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "unbounded_pull"),
+                Refusal::AnswerTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "answer_too_large"),
                 Refusal::QuotaUsedUp { .. } => (StatusCode::TOO_MANY_REQUESTS, "quota_used_up"),
                 Refusal::ShareUsedUp { .. } => (StatusCode::TOO_MANY_REQUESTS, "too_many_open"),
                 Refusal::TooFast { .. } => (StatusCode::TOO_MANY_REQUESTS, "slow_down"),

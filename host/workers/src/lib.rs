@@ -2,6 +2,7 @@
 //! The async reactor never does such work itself. Knows nothing of what the work is.
 
 mod queue;
+mod stack;
 mod threads;
 mod turn;
 
@@ -21,6 +22,8 @@ use tokio::sync::oneshot;
 use queue::{Job, Queue};
 use threads::Driven;
 
+pub use stack::{STACK_BYTES, spawn, with_stack};
+
 /// A job panicked. Its message went to standard error by the panic hook.
 #[derive(Debug, thiserror::Error)]
 #[error("a worker thread's job panicked")]
@@ -36,15 +39,24 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts `threads` threads (0: one a core).
+    /// Starts `threads` threads (0: one a core) with [`STACK_BYTES`] of stack each.
     ///
     /// # Panics
     /// When the operating system refuses a thread, which only happens at start-up.
     #[must_use]
     pub fn new(threads: usize) -> Arc<Self> {
+        Self::with_stack(threads, STACK_BYTES)
+    }
+
+    /// Starts `threads` threads (0: one a core) with `stack_bytes` of stack each.
+    ///
+    /// # Panics
+    /// As [`Workers::new`].
+    #[must_use]
+    pub fn with_stack(threads: usize, stack_bytes: usize) -> Arc<Self> {
         let threads = if threads == 0 { std::thread::available_parallelism().map_or(1, NonZeroUsize::get) } else { threads };
         let queue = Arc::new(Queue::default());
-        threads::start(&queue, threads);
+        threads::start(&queue, threads, stack_bytes);
         Arc::new(Self { queue, threads })
     }
 

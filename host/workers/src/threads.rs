@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::runtime::Handle;
 
 use crate::queue::{Job, Queue};
-use crate::turn;
+use crate::{stack, turn};
 
 /// What is known of a driven future.
 pub(crate) struct Driven {
@@ -33,13 +33,13 @@ impl Driven {
     }
 }
 
-/// Starts `count` threads that serve `queue` until it stops.
+/// Starts `count` threads with so much stack that serve `queue` until it stops.
 #[expect(clippy::expect_used, reason = "without worker threads there is no service to run")]
-pub(crate) fn start(queue: &Arc<Queue>, count: usize) {
+pub(crate) fn start(queue: &Arc<Queue>, count: usize, stack_bytes: usize) {
     for index in 0..count {
         let queue = Arc::clone(queue);
-        let thread = std::thread::Builder::new().name(format!("worker-{index}"));
-        thread.spawn(move || serve(&queue)).expect("the operating system gives worker threads at start-up");
+        let thread = stack::spawn(&format!("worker-{index}"), stack_bytes, move || serve(&queue));
+        thread.expect("the operating system gives worker threads at start-up");
     }
 }
 

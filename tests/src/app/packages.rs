@@ -36,6 +36,12 @@ impl Table {
         self
     }
 
+    /// The same as another dataset.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        self.with("/name", json!(name)).with("/resources/0/name", json!(name))
+    }
+
     /// The same without a primary key.
     #[must_use]
     pub fn without_key(mut self) -> Self {
@@ -112,6 +118,24 @@ pub fn parks() -> Table {
         "dimensions": ["park"], "bulk_redistribution": false,
     });
     table("parks", fields, &["park"], yearbook, csv)
+}
+
+/// `rows` rows of `columns` texts of `bytes` bytes each, and a number.
+#[must_use]
+pub fn wide(rows: usize, columns: usize, bytes: usize) -> Table {
+    let names: Vec<String> = (0..columns).map(|column| format!("text_{column}")).collect();
+    let mut csv = format!("row,{}\n", names.join(","));
+    let text = "x".repeat(bytes);
+    for row in 0..rows {
+        let _ = writeln!(csv, "{row},{}", vec![text.as_str(); columns].join(","));
+    }
+    let fields: Vec<Value> = names.iter().map(|name| json!({"name": name, "type": "string"})).collect();
+    let fields = [vec![json!({"name": "row", "type": "integer"})], fields].concat();
+    let yearbook = json!({
+        "namespace": "tests", "source": "Generator", "attribution_text": "Synthetic", "source_url_precision": "source",
+        "dimensions": ["text_0"], "bulk_redistribution": true,
+    });
+    table("wide", json!(fields), &["row"], yearbook, csv)
 }
 
 /// `rows` rows of a counter by day, repeated: enough for several batches.

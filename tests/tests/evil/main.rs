@@ -16,6 +16,7 @@ mod log;
 mod neighbour;
 mod returned;
 mod sharing;
+mod stack;
 mod wire;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

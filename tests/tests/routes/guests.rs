@@ -13,11 +13,19 @@ async fn a_guest_that_fails_before_its_first_byte_is_an_honest_status() {
     app.load("evil");
     let key = app.key(Plan::Free).await;
     let get = async |query: &str| app.get(&format!("/v1/datasets/parks/data?format=evil&{query}")).key(&key).send().await;
-    for attack in ["panic", "recurse", "grow", "refuse"] {
+    for attack in ["panic", "recurse", "refuse"] {
         for call in ["open", "head", "part", "tail"] {
             let reply = get(&format!("evil.attack={attack}&evil.call={call}")).await;
             assert_eq!(reply.outcome(), (500, "internal".to_owned()), "{attack} {call}");
         }
+    }
+    let invalid = |name: &str| (format!("evil.{name}"), "value_error".to_owned());
+    for (attack, call) in [("grow", "open"), ("grow", "part"), ("flood", "head"), ("amplify", "tail")] {
+        let reply = get(&format!("evil.attack={attack}&evil.call={call}")).await;
+        let named = if call == "part" { vec![invalid("attack")] } else { vec![invalid("attack"), invalid("call")] };
+        assert_eq!(reply.problems(), named, "{attack} {call}: whoever chose it can leave it out");
+        let sentence = "Value error, with this value the answer is larger than 'evil' can make; leave it out, or ask for less";
+        assert_eq!((&reply.json()["detail"][0]["msg"], &reply.json()["detail"][0]["input"]), (&sentence.into(), &attack.into()));
     }
     assert_eq!(app.get("/v1/me").key(&key).send().await.json()["requests"]["used"], 0, "none of it is charged");
     assert_eq!(get("").await.text(), "head 3 rows tail", "and the next response is none the worse");

@@ -90,7 +90,7 @@ async fn a_part_that_is_too_long_for_a_call_is_made_in_halves_once() {
         assert!(halved == encode(&within(whole.len() * 2 / 3), one).await, "{format}: the limit does not show in the bytes");
         let all = one.iter().cloned().map(Ok).collect();
         let failed = within(whole.len() / 8).encode(large.schema(), &[], source(all)).await.err();
-        assert!(matches!(&failed, Some(EncodeError::Trapped { trap: Trap::Output(_), .. })), "{format}: once alone: {failed:?}");
+        assert!(matches!(&failed, Some(EncodeError::TooLarge { trap: Trap::Output(_), .. })), "{format}: once alone: {failed:?}");
     }
 }
 

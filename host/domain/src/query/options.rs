@@ -1,7 +1,14 @@
 //! Parameters that encoders declare, as query parameters `<format>.<name>` (contract 1, step 4).
 
+use serde_json::json;
+
 use super::scalar;
 use crate::Problem;
+use crate::problem::Place;
+
+/// Bytes of a value at most. A plugin may write an option into every cell, so a long one would be a
+/// lever; the longest that anybody needs is the name of a column.
+pub const VALUE_BYTES: usize = 256;
 
 /// The type of a declared parameter's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +42,10 @@ pub enum Value {
 /// # Errors
 /// The [`Problem`] in Pydantic's words.
 pub fn judge(name: &str, kind: Kind, allowed: &[String], raw: &str) -> Result<Value, Problem> {
+    if raw.len() > VALUE_BYTES {
+        let msg = format!("Data should have at most {VALUE_BYTES} bytes");
+        return Err(Problem::new(Place::Query, name, "bytes_too_long", msg, Some(raw)).with_ctx(json!({"max_length": VALUE_BYTES})));
+    }
     if !allowed.is_empty() {
         scalar::literal(name, raw, allowed.iter().map(String::as_str))?;
     }
@@ -72,5 +83,17 @@ mod tests {
         check(Kind::Boolean, &[], "Yes", Ok(Value::Boolean(true)));
         check(Kind::Boolean, &["true"], "false", Err("Input should be 'true'"));
         check(Kind::Boolean, &[], "", Err("Input should be a valid boolean, unable to interpret input"));
+    }
+
+    #[test]
+    fn a_value_is_bounded_before_anything_else_is_asked_of_it() {
+        let (longest, longer) = ("x".repeat(VALUE_BYTES), "x".repeat(VALUE_BYTES + 1));
+        check(Kind::Text, &[], &longest, Ok(Value::Text(longest.clone())));
+        let bound = Err("Data should have at most 256 bytes");
+        for kind in [Kind::Text, Kind::Integer, Kind::Number, Kind::Boolean] {
+            check(kind, &[], &longer, bound.clone());
+            check(kind, &["x"], &"1".repeat(12_000), bound.clone());
+        }
+        check(Kind::Text, &[], &"é".repeat(VALUE_BYTES / 2 + 1), bound);
     }
 }

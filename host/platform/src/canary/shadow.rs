@@ -19,14 +19,15 @@ pub(crate) struct Shadow {
 }
 
 impl Shadow {
-    /// Starts the thread, which ends with this value. What it finds goes to `seen`.
+    /// Starts the thread with so much stack, which ends with this value. What it finds goes to
+    /// `seen`.
     ///
     /// # Errors
     /// When the operating system refuses a thread.
-    pub(crate) fn start(seen: Arc<Seen>) -> std::io::Result<Arc<Self>> {
+    pub(crate) fn start(seen: Arc<Seen>, stack_bytes: usize) -> std::io::Result<Arc<Self>> {
         // No room to wait: a sample is taken by a thread that waits for it, or by nobody.
         let (samples, receiver) = sync_channel(0);
-        std::thread::Builder::new().name("canary".to_owned()).spawn(move || run(&receiver, &seen))?;
+        yearbook_workers::spawn("canary", stack_bytes, move || run(&receiver, &seen))?;
         Ok(Arc::new(Self { samples }))
     }
 

@@ -154,7 +154,7 @@ fn report(place: &str, failed: Failed, tally: &mut Tally) {
 
 pub(super) fn advice(error: &EncodeError) -> &'static str {
     match error {
-        EncodeError::Trapped { trap, .. } => advice_on(trap),
+        EncodeError::Trapped { trap, .. } | EncodeError::TooLarge { trap, .. } => advice_on(trap),
         EncodeError::UnsupportedSchema(_) => "take every type that datasets have: text, integers, floats, booleans, all of them nullable",
         EncodeError::InvalidOption(_) => "take every value that the description allows, or do not declare it",
         EncodeError::Internal { .. } => "an internal error is a 500 for clients; the sentence is the plugin's own",

@@ -68,7 +68,7 @@ fn options(generator: &Generator, all: &Request, tally: &mut Tally) {
 fn report(place: &str, failed: Failed<GenerateError>, tally: &mut Tally) {
     tally.keep(failed.capsule);
     let advice = match &failed.error {
-        GenerateError::Trapped { trap, .. } => advice_on(trap),
+        GenerateError::Trapped { trap, .. } | GenerateError::TooLarge { trap, .. } => advice_on(trap),
         GenerateError::UnsupportedDataset(_) => {
             "make something of every dataset, or warn that it is left out; declining is a 422 for clients"
         }

@@ -44,6 +44,16 @@ struct View<'a> {
     now: Millis,
 }
 
+impl View<'_> {
+    /// Tells whether nothing of a name that comes with the binary would serve after `id`. Such a
+    /// release stays: all other inputs would be refused for those that fail. It is the last in
+    /// line, not the only one, so that two releases that fail at once are not both taken away.
+    fn is_last_of_a_built_in(&self, line: &Line, id: &ReleaseId) -> bool {
+        let last = line.candidates.last().is_some_and(|last| last.id == *id);
+        last && self.releases.iter().any(|release| release.built_in && (&release.id.kind, &release.id.name) == (&line.kind, &line.name))
+    }
+}
+
 pub(super) async fn run(guard: Weak<Guard>, live: Weak<Live>, every: Duration) {
     let mut rounds = Rounds::default();
     loop {
@@ -130,6 +140,10 @@ impl Rounds {
             guard.strikes.forget(&digest);
             if release.pinned {
                 tracing::error!(plugin = release.id.name, digest, reason, "a pinned release fails; it stays, since somebody pinned it");
+                continue;
+            }
+            if view.is_last_of_a_built_in(line, &release.id) {
+                tracing::error!(plugin = release.id.name, digest, reason, "the last release of a built-in plugin fails; it stays");
                 continue;
             }
             let lasts = guard.settings.quarantine(release.quarantines);

@@ -1,12 +1,14 @@
 //! The secret of one host's cache, and the seal that it puts on an entry (HMAC-SHA-256, RFC 2104). Who can write the
 //! cache's folder but not read the secret cannot make an entry that counts.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+
+use super::owner;
 
 /// Bytes of a seal.
 pub(super) const SEAL_BYTES: usize = 32;
@@ -61,7 +63,9 @@ fn read(path: &Path) -> Result<Option<[u8; SECRET_BYTES]>, String> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("cannot be read: {error}")),
     };
-    if open_to_others(&file).map_err(|error| error.to_string())? {
+    let metadata = file.metadata().map_err(|error| error.to_string())?;
+    owner::check(&metadata)?;
+    if open_to_others(&metadata) {
         return Err("others may read or write it; remove it, and the next start makes another".to_owned());
     }
     let mut content = Vec::with_capacity(SECRET_BYTES + 1);
@@ -88,12 +92,12 @@ fn make(path: &Path) -> std::io::Result<()> {
 }
 
 #[cfg(unix)]
-fn open_to_others(file: &File) -> std::io::Result<bool> {
+fn open_to_others(metadata: &Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    Ok(file.metadata()?.permissions().mode() & 0o077 != 0)
+    metadata.permissions().mode() & 0o077 != 0
 }
 
 #[cfg(not(unix))]
-fn open_to_others(_: &File) -> std::io::Result<bool> {
-    Ok(false)
+fn open_to_others(_: &Metadata) -> bool {
+    false
 }

@@ -153,3 +153,27 @@ fn what_no_start_has_used_for_a_month_goes_and_what_is_used_stays() {
     host.cache("key");
     assert!(!host.compiles(&cache, &host.engine, "fresh"));
 }
+
+#[test]
+fn a_folder_or_a_secret_of_another_user_is_refused_whatever_its_mode() {
+    let host = Host::new();
+    let (folder, key) = (host.folder.path().join("cache"), host.folder.path().join("key"));
+    let refused = || Cache::open(&folder, &key).err().map(|error| error.to_string());
+    assert_eq!(refused(), None);
+    if !rustix::process::geteuid().is_root() {
+        // Only root can give files away; the root of the file system belongs to it already.
+        let root = Cache::open(Path::new("/"), &key).err().unwrap().to_string();
+        assert!(root.contains("belongs to user 0"), "{root}");
+        return;
+    }
+    let give = |path: &Path, user| std::os::unix::fs::chown(path, Some(user), None).unwrap();
+    give(&folder, 65_534);
+    let said = refused().unwrap();
+    assert!(said.contains("it belongs to user 65534, and this is user 0") && said.contains("chown"), "{said}");
+    give(&folder, 0);
+    give(&key, 65_534);
+    let said = refused().unwrap();
+    assert!(said.contains("its key") && said.contains("it belongs to user 65534"), "{said}");
+    give(&key, 0);
+    assert_eq!(refused(), None);
+}

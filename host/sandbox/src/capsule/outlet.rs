@@ -54,10 +54,12 @@ impl Outlet {
         !matches!(self, Self::Closed)
     }
 
-    /// Lets a capsule go. Blocks while a file is written, once for each way in which a component fails.
-    pub(crate) fn leave(&self, capsule: Capsule) {
+    /// Lets a capsule go. Blocks while a file is written, once for each way in which a component
+    /// fails; a refusal, which clients can bring about, is no reason to write one.
+    pub(crate) fn leave(&self, capsule: Capsule, is_refusal: bool) {
         match self {
             Self::Closed => {}
+            Self::Folder(_) if is_refusal => {}
             Self::Folder(folder) => folder.keep(&capsule),
             Self::Hand(hand) => *hand.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(capsule)),
         }
@@ -73,10 +75,10 @@ impl Outlet {
 }
 
 impl Folder {
-    /// Writes the capsule unless it is a refusal, or one of its name is there. What goes wrong is logged once.
+    /// Writes the capsule unless one of its name is there. What goes wrong is logged once.
     fn keep(&self, capsule: &Capsule) {
         let name = capsule.file_name();
-        if capsule.about.failure.is_refusal() || self.path.join(&name).exists() || !self.taken().insert(name.clone()) {
+        if self.path.join(&name).exists() || !self.taken().insert(name.clone()) {
             return;
         }
         let plugin = &capsule.about.component.name;

@@ -45,7 +45,7 @@ impl Encoder {
     }
 
     fn is_halved(&self, error: &EncodeError, batch: &RecordBatch) -> bool {
-        let too_long = matches!(error, EncodeError::Trapped { trap: Trap::Output(_), .. });
+        let too_long = matches!(error.trap(), Some(Trap::Output(_)));
         too_long && batch.num_rows() > 1 && self.description.separator.is_some()
     }
 

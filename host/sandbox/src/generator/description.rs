@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
-use crate::description::{OptionValue, Parameter, WORD_BYTES, check_docs, check_name, check_parameters, check_word, complete, quote};
+use crate::description::{
+    OptionValue, Parameter, WORD_BYTES, check_docs, check_name, check_parameters, check_word, complete, non_default, quote,
+};
 use crate::words::hidden;
 
 /// A generator's description, checked.
@@ -26,6 +28,11 @@ impl GeneratorDescription {
     #[must_use]
     pub fn complete(&self, chosen: &[OptionValue]) -> Vec<OptionValue> {
         complete(&self.parameters, chosen)
+    }
+
+    /// Options of `chosen` that have another value than the default.
+    pub fn non_default<'a>(&'a self, chosen: &'a [OptionValue]) -> impl Iterator<Item = &'a OptionValue> {
+        non_default(&self.parameters, chosen)
     }
 
     /// Checks what a guest returned.

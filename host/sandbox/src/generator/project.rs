@@ -79,8 +79,8 @@ fn check_path(path: &str) -> Result<(), String> {
             // names are one depends on the file system, and what they look like on the reader.
             && !segment.contains(|c: char| !(' '..='~').contains(&c) || "\\:*?\"<>|".contains(c))
             && !is_device(segment)
-            // Whatever lies in there may be run.
-            && !segment.eq_ignore_ascii_case(".git")
+            && !is_short_name(segment)
+            && !RUN.iter().any(|folder| segment.eq_ignore_ascii_case(folder))
     };
     if !path.is_empty() && path.len() <= PATH_BYTES && path.split('/').all(segment) {
         Ok(())
@@ -90,6 +90,15 @@ fn check_path(path: &str) -> Result<(), String> {
             quote(path)
         ))
     }
+}
+
+/// Folders of version control: hooks and settings in there name programs that are run.
+const RUN: [&str; 8] = [".git", ".hg", ".svn", ".bzr", ".jj", ".sl", "_darcs", "cvs"];
+
+/// Tells whether NTFS may have made up a name for another file: it gives long ones a second name
+/// such as `GIT~1`.
+fn is_short_name(name: &str) -> bool {
+    name.as_bytes().windows(2).any(|pair| pair[0] == b'~' && pair[1].is_ascii_digit())
 }
 
 /// Whether Windows takes a name for a device, whatever follows its first dot.
@@ -138,8 +147,11 @@ mod tests {
             file("linkedService-2"),
             file(".gitignore"),
             file("com10/console.txt"),
+            file(".github/README.md"),
+            file("git/hg~/~notes.txt"),
+            file(".hgignore"),
         ]);
-        assert_eq!(project.as_ref().unwrap().files.len(), 5);
+        assert_eq!(project.as_ref().unwrap().files.len(), 8);
         assert_eq!(project.unwrap().warnings, ["Two  lines"]);
     }
 
@@ -181,6 +193,50 @@ mod tests {
         }
         let long = "a".repeat(PATH_BYTES + 1);
         assert!(check(vec![file(&long)]).unwrap_err().len() < 400);
+    }
+
+    #[test]
+    fn no_spelling_of_a_folder_of_version_control_is_taken() {
+        for folder in RUN {
+            for spelling in
+                [folder.to_owned(), folder.to_ascii_uppercase(), format!("{folder} "), format!("{folder}."), format!("{folder} . .")]
+            {
+                for path in [format!("{spelling}/config"), format!("a/{spelling}/hooks/post-checkout"), spelling.clone()] {
+                    assert!(check(vec![file(&path)]).is_err(), "{path:?}");
+                }
+            }
+        }
+        // What NTFS calls `.git` and others for programs that know eight characters, and its
+        // streams.
+        for name in ["GIT~1", "git~1", "Git~2", "GI7EBA~1", "HG~1", "SVN~1", "LONGNA~1.TXT", "git~10", ".git::$INDEX_ALLOCATION", ".git:x"]
+        {
+            for path in [format!("{name}/config"), format!("a/{name}"), name.to_owned()] {
+                assert!(check(vec![file(&path)]).is_err(), "{path:?}");
+            }
+        }
+        // Characters that other systems leave out of a name, or take for another.
+        for name in [".g\u{200c}it", ".\u{ff47}it", ".git\u{feff}"] {
+            assert!(check(vec![file(&format!("{name}/config"))]).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn no_spelling_of_a_device_is_taken() {
+        for device in ["CON", "PRN", "AUX", "NUL", "COM1", "COM0", "LPT9", "CONIN$", "CONOUT$"] {
+            let lower = device.to_ascii_lowercase();
+            for spelling in [
+                device.to_owned(),
+                lower.clone(),
+                format!("{device}.txt"),
+                format!("{lower} .md"),
+                format!("{device}."),
+                format!("{lower} "),
+            ] {
+                for path in [spelling.clone(), format!("a/{spelling}"), format!("{spelling}/a")] {
+                    assert!(check(vec![file(&path)]).is_err(), "{path:?}");
+                }
+            }
+        }
     }
 
     #[test]

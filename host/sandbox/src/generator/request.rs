@@ -24,6 +24,13 @@ pub struct Request {
     pub options: Vec<OptionValue>,
 }
 
+impl Request {
+    /// Columns of all datasets together: what a generator is told grows with them.
+    pub(super) fn columns(&self) -> usize {
+        self.datasets.iter().map(|described| described.dataset.current.columns.len()).sum()
+    }
+}
+
 /// A dataset with the absolute addresses of its routes.
 #[derive(Clone, Debug)]
 pub struct Described {

@@ -11,6 +11,8 @@ pub enum Outcome {
     UnsupportedSchema,
     /// The plugin takes no such option: 422.
     InvalidOption,
+    /// The input was more than the plugin can take within its limits: 413 or 422.
+    TooLarge,
     /// The plugin reported its own fault.
     Internal,
     /// The plugin was stopped; by what, [`TrapKind`] tells.
@@ -27,10 +29,11 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every one, in the order of [`super::Counts::outcomes`].
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Completed,
         Self::UnsupportedSchema,
         Self::InvalidOption,
+        Self::TooLarge,
         Self::Internal,
         Self::Trapped,
         Self::BadOutput,
@@ -46,6 +49,7 @@ impl Outcome {
             Self::Completed => "completed",
             Self::UnsupportedSchema => "unsupported_schema",
             Self::InvalidOption => "invalid_option",
+            Self::TooLarge => "too_large",
             Self::Internal => "internal",
             Self::Trapped => "trapped",
             Self::BadOutput => "bad_output",
@@ -131,6 +135,7 @@ impl Ending for EncodeError {
         match self {
             Self::UnsupportedSchema(_) => (Outcome::UnsupportedSchema, None),
             Self::InvalidOption(_) => (Outcome::InvalidOption, None),
+            Self::TooLarge { trap, .. } => (Outcome::TooLarge, Some(trap.kind())),
             Self::Internal { .. } => (Outcome::Internal, None),
             Self::Trapped { trap, .. } => (Outcome::Trapped, Some(trap.kind())),
             Self::Input(_) => (Outcome::Input, None),
@@ -144,6 +149,7 @@ impl Ending for GenerateError {
         match self {
             Self::UnsupportedDataset(_) => (Outcome::UnsupportedSchema, None),
             Self::InvalidOption(_) => (Outcome::InvalidOption, None),
+            Self::TooLarge { trap, .. } => (Outcome::TooLarge, Some(trap.kind())),
             Self::Internal { .. } => (Outcome::Internal, None),
             Self::Trapped { trap, .. } => (Outcome::Trapped, Some(trap.kind())),
             Self::Output { .. } => (Outcome::BadOutput, None),

@@ -60,6 +60,10 @@ fn refused(refusal: &Refusal) -> String {
         Refusal::BulkForbidden => "The licence of this dataset forbids bulk redistribution on every plan; use /data.".to_owned(),
         Refusal::PaymentRequired { advice } => advice.clone(),
         Refusal::Unbounded { rows, geometry, dated, bulk } => unbounded(*rows, *geometry, *dated, *bulk),
+        Refusal::AnswerTooLarge { plugin, ways } => {
+            let ways = if ways.is_empty() { "ask the operator".to_owned() } else { ways.join(", or ") };
+            format!("The answer is larger than '{plugin}' can make; {ways}.")
+        }
         Refusal::QuotaUsedUp { limit, resets_at } => {
             format!("All {limit} requests of this month are used up; counting starts anew at {}.", resets_at.rfc3339())
         }
@@ -112,6 +116,18 @@ mod tests {
             unbounded(5, true, true, false),
             "limit=0 asks for every geometry at once; add start or end, send geometry=false, or give a positive limit."
         );
+    }
+
+    #[test]
+    fn an_answer_that_is_too_large_is_told_what_would_help() {
+        let sentence = |ways: &[&str]| {
+            refused(&Refusal::AnswerTooLarge { plugin: "json".to_owned(), ways: ways.iter().map(|way| (*way).to_owned()).collect() })
+        };
+        assert_eq!(
+            sentence(&["ask for fewer rows with limit", "use another format (csv)"]),
+            "The answer is larger than 'json' can make; ask for fewer rows with limit, or use another format (csv)."
+        );
+        assert_eq!(sentence(&[]), "The answer is larger than 'json' can make; ask the operator.");
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub(crate) struct Asked {
     pub(crate) pairs: Vec<(String, String)>,
     /// The format's encoder, of the plugins pinned when the request began.
     pub(crate) encoder: Arc<Encoder>,
+    /// Set where the route has the parameter `columns`.
+    pub(crate) has_columns: bool,
     plugins: Arc<Plugins>,
 }
 
@@ -31,7 +33,7 @@ impl Asked {
     /// # Errors
     /// 422 with every problem at once, the path's first; then 406, or 503 for a format that nothing may serve.
     pub(crate) fn parse(parts: &Parts, plugins: Arc<Plugins>) -> Result<Self, Error> {
-        Self::parse_by(parts, plugins, DataQuery::parse)
+        Ok(Self { has_columns: true, ..Self::parse_by(parts, plugins, DataQuery::parse)? })
     }
 
     /// The same for a route that shares some of the parameters of `/data`: `query` parses them, given the loaded formats.
@@ -65,12 +67,18 @@ impl Asked {
             let available = plugins.encoders().map(|encoder| encoder.description().media_type.clone()).collect();
             return Err(Refusal::NotAcceptable { available }.into());
         };
-        Ok(Self { name, query, pairs, encoder, plugins })
+        Ok(Self { name, query, pairs, encoder, has_columns: false, plugins })
     }
 
     /// The same, of the release that would serve in the place of the one that was asked, where there is such a one.
     pub(crate) fn stepped_back(&self, guard: &Guard) -> Option<Self> {
         Some(Self { encoder: guard.previous(&self.encoder)?, ..self.clone() })
+    }
+
+    /// Formats besides the one that was asked for.
+    pub(crate) fn other_formats(&self) -> Vec<&str> {
+        let own = &self.encoder.description().format;
+        self.plugins.encoders().map(|encoder| encoder.description().format.as_str()).filter(|format| format != own).collect()
     }
 
     /// The options of this response's encoder.

@@ -6,7 +6,7 @@ use yearbook_domain::{DataQuery, Problem};
 use yearbook_sandbox::{Description, Encoder, GeneratorDescription, OptionValue, ParameterKind, Plugins, Value};
 
 /// The boolean parameter that `envelope=true` sets in an encoder that declares it (spec 2.3: JSON does).
-const ENVELOPE: &str = "envelope";
+pub(crate) const ENVELOPE: &str = "envelope";
 
 /// The options that `encoder` gets. A parameter that no loaded encoder declares is ignored like any other unknown one; a
 /// wrong value is wrong even where another format was asked for, as with every declared parameter.

@@ -14,7 +14,7 @@ use yearbook_shares::Holder;
 
 use super::Tag;
 use super::etag::Comparison;
-use super::rows::{attribute_failure, declined, encode_error};
+use super::rows::{declined, failed};
 use crate::error::Error;
 use crate::extract::Asked;
 use crate::state::AppState;
@@ -61,13 +61,16 @@ pub(crate) async fn check(
             Err(failure) => Err(failure),
         }
     };
+    if let Some(failure) = state.own().failed_inputs.get(&asker.request) {
+        return Err(failed(state, asked, asker, options, failure));
+    }
     // On the heap: most requests find an answer.
     match state.own().openings.0.get_or_insert_async(&key, Box::pin(ask)).await {
         Ok(Answer::Accepted) => Ok(()),
         Ok(Answer::Declined(sentence)) => Err(declined(asked, &sentence)),
         Err(failure) => {
-            attribute_failure(state, asked, asker, &failure);
-            Err(encode_error(asked, failure))
+            state.own().failed_inputs.insert(&asker.request, &failure);
+            Err(failed(state, asked, asker, options, failure))
         }
     }
 }

@@ -14,8 +14,8 @@ use yearbook_sandbox::{BoxError, EncodeError, Encoded, Encoder, OptionValue};
 use yearbook_shares::Holder;
 use yearbook_snapshot::{Failure, RowCounts, Scan};
 
-use super::Tag;
 use super::body::{self, Content, Cut};
+use super::{Tag, too_large};
 use crate::bodies;
 use crate::error::Error;
 use crate::extract::Asked;
@@ -34,8 +34,9 @@ pub(crate) struct Made {
 /// Makes the body of `scan` on the account of `holder`. What fails up to its first chunk is still an honest status.
 ///
 /// # Errors
-/// 422 for what only the guest can judge (contract 1, step 4), 503 when the sandbox is full or the object store away, 500 for the rest. What
-/// is the plugin's fault is counted against it.
+/// 422 for what only the guest can judge (contract 1, step 4), 413 for more than it can make, 503
+/// when the sandbox is full or the object store away, 500 for the rest. What is the plugin's fault
+/// is counted against it.
 pub(crate) async fn make(
     state: &AppState,
     asked: &Asked,
@@ -45,8 +46,12 @@ pub(crate) async fn make(
     coding: Option<Coding>,
     scan: impl Future<Output = Result<Scan, Failure>> + Send + 'static,
 ) -> Result<Made, Error> {
+    // A plugin is pure: what failed a moment ago would fail again.
+    if let Some(failure) = state.own().failed_inputs.get(&asker.request) {
+        return Err(failed(state, asked, &asker, &options, failure));
+    }
     let (workers, encoder, guard) = (Arc::clone(&state.workers), Arc::clone(&asked.encoder), Arc::clone(&state.guard));
-    let for_body = asker.clone();
+    let (for_body, chosen) = (asker.clone(), options.clone());
     let work = async move {
         let scan = scan.await.map_err(Unmade::Read)?;
         let batches = scan.batches.map(|batch| batch.map_err(|failure| Box::new(failure) as BoxError)).boxed();
@@ -58,11 +63,13 @@ pub(crate) async fn make(
     };
     // The request's span goes along, so that what is logged on a worker has the request's id.
     match state.workers.drive(work.in_current_span()).await {
-        Ok(made) => made.map_err(|unmade: Unmade| {
-            if let Unmade::Encode(failure) = &unmade {
-                attribute_failure(state, asked, &asker, failure);
+        Ok(made) => made.map_err(|unmade: Unmade| match unmade {
+            Unmade::Read(failure) => failure.into(),
+            Unmade::Encode(failure) => {
+                state.own().failed_inputs.insert(&asker.request, &failure);
+                failed(state, asked, &asker, &chosen, failure)
             }
-            unmade.into_error(asked)
+            Unmade::Compress(cut) => Error::broken("compress a response", &cut),
         }),
         Err(panicked) => Err(Error::broken("make a response", &panicked)),
     }
@@ -86,11 +93,13 @@ pub(crate) async fn or_before(
     }
 }
 
-/// Counts `failure` against the plugin where it is the plugin's.
-pub(crate) fn attribute_failure(state: &AppState, asked: &Asked, asker: &Asker, failure: &EncodeError) {
+/// What a client is told of an encoder's failure before the first byte, which is counted against
+/// the plugin where it is the plugin's. `chosen`: the options that the client named.
+pub(crate) fn failed(state: &AppState, asked: &Asked, asker: &Asker, chosen: &[OptionValue], failure: EncodeError) -> Error {
     if failure.is_failure_of_the_plugin() {
         state.guard.failed(asked.encoder.digest(), asker, &failure.to_string());
     }
+    encode_error(asked, chosen, failure)
 }
 
 /// 422 for what only the guest can judge: its `sentence`.
@@ -101,9 +110,12 @@ pub(crate) fn declined(asked: &Asked, sentence: &str) -> Error {
     Error::invalid(problem.with_ctx(serde_json::json!({"error": {}})))
 }
 
-/// What a client is told of an encoder's failure before the first byte.
-pub(crate) fn encode_error(asked: &Asked, failure: EncodeError) -> Error {
+fn encode_error(asked: &Asked, chosen: &[OptionValue], failure: EncodeError) -> Error {
     match failure {
+        EncodeError::TooLarge { .. } => {
+            tracing::info!(%failure, "an answer is larger than its plugin can make");
+            too_large::of_rows(asked, chosen)
+        }
         EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence) => declined(asked, &sentence),
         EncodeError::Busy { retry_after } => Error::Busy { retry_after },
         EncodeError::ShareUsedUp => bodies::share_used_up(),
@@ -119,8 +131,13 @@ pub(crate) fn encode_error(asked: &Asked, failure: EncodeError) -> Error {
 }
 
 /// Who `keyed` is to the guard, and what for.
-pub(crate) fn asker(keyed: &Keyed, tag: &Tag, options: &[OptionValue]) -> Asker {
-    Asker { client: keyed.caller.key_id.clone(), request: tag.as_str().to_owned(), plain: options.is_empty() }
+pub(crate) fn asker(keyed: &Keyed, asked: &Asked, tag: &Tag, options: &[OptionValue]) -> Asker {
+    Asker {
+        client: keyed.caller.key_id.clone(),
+        request: tag.as_str().to_owned(),
+        datasets: vec![asked.name.to_string()],
+        plain: asked.encoder.description().non_default(options).next().is_none(),
+    }
 }
 
 /// The same body; when the plugin cuts it off, that is counted against it.
@@ -144,14 +161,4 @@ enum Unmade {
     Read(Failure),
     Encode(EncodeError),
     Compress(Cut),
-}
-
-impl Unmade {
-    fn into_error(self, asked: &Asked) -> Error {
-        match self {
-            Self::Read(failure) => failure.into(),
-            Self::Encode(failure) => encode_error(asked, failure),
-            Self::Compress(cut) => Error::broken("compress a response", &cut),
-        }
-    }
 }

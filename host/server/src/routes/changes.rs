@@ -117,14 +117,14 @@ impl ChangesRequest<'_> {
 
     /// Judges whether the release of `asked` takes schema and options.
     async fn check_open(&self, asked: &Asked, tag: &Tag) -> Result<(), Error> {
-        let asker = rows::asker(self.keyed, tag, self.options);
+        let asker = rows::asker(self.keyed, asked, tag, self.options);
         opening::check(self.state, asked, &asker, &self.keyed.holder, self.answer.plan.schema(), self.options).await
     }
 
     /// The response of the release of `asked`.
     async fn body(&self, asked: &Asked, head: Head) -> Result<Response, Error> {
         let (reader, answer) = (self.state.reader.clone(), Arc::clone(self.answer));
-        let asker = rows::asker(self.keyed, &head.tag, self.options);
+        let asker = rows::asker(self.keyed, asked, &head.tag, self.options);
         let scan = async move { reader.changes(&answer.plan).await };
         let made =
             Box::pin(rows::make(self.state, asked, asker, self.keyed.holder.clone(), self.options.to_vec(), head.coding, scan)).await?;

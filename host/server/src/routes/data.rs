@@ -106,7 +106,7 @@ impl DataRequest<'_> {
     /// Judges whether the release of `asked` takes schema and options.
     async fn check_open(&self, asked: &Asked) -> Result<(), Error> {
         let tag = head::tag(asked, self.plan, self.options);
-        let asker = rows::asker(self.keyed, &tag, self.options);
+        let asker = rows::asker(self.keyed, asked, &tag, self.options);
         opening::check(self.state, asked, &asker, &self.keyed.holder, Reader::schema(self.plan)?, self.options).await
     }
 
@@ -115,7 +115,7 @@ impl DataRequest<'_> {
         let Self { state, keyed, parts, plan, options } = *self;
         let make = || {
             let (reader, plan) = (state.reader.clone(), Arc::clone(plan));
-            let asker = rows::asker(keyed, &head.tag, options);
+            let asker = rows::asker(keyed, asked, &head.tag, options);
             rows::make(state, asked, asker, keyed.holder.clone(), options.to_vec(), head.coding, async move { reader.scan(&plan).await })
         };
         let made = state.own().responses.get(&head.tag, head.coding, make).await?;

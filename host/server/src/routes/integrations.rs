@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::extract::accept;
 use crate::middleware::keyed::Keyed;
 use crate::respond::document::Keeping;
-use crate::respond::{Document, body, links};
+use crate::respond::{Document, body, links, too_large};
 use crate::state::AppState;
 
 use self::asked::Asked;
@@ -86,10 +86,19 @@ async fn generate(state: &AppState, keyed: &Keyed, parts: &http::request::Parts,
             let tool = &asked.generator.description().tool;
             Error::invalid(Problem::value_error("datasets", &format!("{tool}: {sentence}"), &asked.raw))
         }
+        GenerateError::TooLarge { .. } => {
+            tracing::info!(failure = %error, "an answer is larger than its plugin can make");
+            let description = asked.generator.description();
+            too_large::of_files(&description.tool, description.non_default(&asked.options), &asked.pairs, asked.datasets.len())
+        }
         failure => {
             if failure.is_failure_of_the_plugin() {
-                let request = parts.uri.query().unwrap_or_default().to_owned();
-                let asker = Asker { client: keyed.caller.key_id.clone(), request, plain: asked.options.is_empty() };
+                let asker = Asker {
+                    client: keyed.caller.key_id.clone(),
+                    request: parts.uri.query().unwrap_or_default().to_owned(),
+                    datasets: asked.datasets.iter().map(|dataset| dataset.name.to_string()).collect(),
+                    plain: asked.generator.description().non_default(&asked.options).next().is_none(),
+                };
                 state.guard.failed(asked.generator.digest(), &asker, &failure.to_string());
             }
             Error::broken("generate files", &failure)

@@ -109,6 +109,10 @@ fn a_wrong_value_says_what_would_fit() {
         variable("plans.free.row_cap", "many"),
         "variable YEARBOOK_PLANS__FREE__ROW_CAP: `plans.free.row_cap` must be a whole number or \"unlimited\", not \"many\"",
     );
+    check_wrong(
+        typed("sandbox.stack_bytes", json!(64 << 20)),
+        "y.toml, line 3: `sandbox.stack_bytes` must be a whole number from 65536 to 16777216, not 67108864",
+    );
     check_wrong(typed("log.format", json!("xml")), "y.toml, line 3: `log.format` must be `text` or `json`, not \"xml\"");
     check_wrong(typed("storage.url", json!(["a"])), "y.toml, line 3: `storage.url` must be text, not a list");
     check_wrong(typed("storage", json!(1)), "y.toml, line 3: `storage` must be a section: write [storage] and its keys below, not 1");

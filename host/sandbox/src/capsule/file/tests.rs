@@ -115,7 +115,7 @@ fn what_was_forged_is_refused_for_what_is_wrong() {
     let good = capsule();
     assert!(opened(&forged(&good, |_| {})).is_ok());
     type Spoil = fn(&mut Value);
-    let cases: [(&str, Spoil); 11] = [
+    let cases: [(&str, Spoil); 12] = [
         ("version 2, and this program reads version 1", |about| {
             about["version"] = json!(2);
             about["more"] = json!(true);
@@ -128,6 +128,7 @@ fn what_was_forged_is_refused_for_what_is_wrong() {
         ("none of its plugin's kind", |about| about["component"]["kind"] = json!("generator")),
         ("digest is none", |about| about["component"]["digest"] = json!("../../etc/passwd")),
         ("limit memory_bytes is 9223372036854775807", |about| about["limits"]["memory_bytes"] = json!(i64::MAX)),
+        ("expected a whole number from 65536 to 16777216", |about| about["limits"]["stack_bytes"] = json!(64 << 20)),
         ("limit cpu_ms_per_call", |about| about["limits"]["cpu_ms_per_call"] = json!(u64::MAX)),
         ("unknown field `fuel`", |about| about["limits"]["fuel"] = json!(1)),
     ];

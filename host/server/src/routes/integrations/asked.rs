@@ -25,6 +25,8 @@ pub(super) struct Asked {
     pub(super) datasets: Vec<Arc<Dataset>>,
     /// `datasets` as it was sent.
     pub(super) raw: String,
+    /// Names and values of all parameters, as sent.
+    pub(super) pairs: Vec<(String, String)>,
     /// The generator's options.
     pub(super) options: Vec<OptionValue>,
 }
@@ -43,7 +45,10 @@ impl Asked {
             None => Err(Problem::missing("datasets")),
         };
         match (datasets, options::of_generator(generator.description(), &pairs)) {
-            (Ok(datasets), Ok(options)) => Ok(Self { generator, datasets, raw: raw.unwrap_or_default().to_owned(), options }),
+            (Ok(datasets), Ok(options)) => {
+                let raw = raw.unwrap_or_default().to_owned();
+                Ok(Self { generator, datasets, raw, pairs, options })
+            }
             (datasets, options) => {
                 let problems = datasets.err().into_iter().chain(options.err().unwrap_or_default()).collect();
                 Err(Refusal::Invalid(problems).into())

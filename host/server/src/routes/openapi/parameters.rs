@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 use yearbook_domain::name::{MAX_BYTES, PATTERN};
 use yearbook_domain::query::DEFAULT_LIMIT;
+use yearbook_domain::query::options::VALUE_BYTES;
 use yearbook_domain::read::UNBOUNDED_ROWS;
 use yearbook_domain::{Plan, changes};
 use yearbook_sandbox::{Parameter, ParameterKind, Plugins};
@@ -91,12 +92,13 @@ pub(super) fn components(settings: &Settings, plugins: &Plugins) -> Value {
 pub(super) fn of_plugin<'a>(prefix: &'a str, declared: &'a [Parameter]) -> impl Iterator<Item = Value> + 'a {
     declared.iter().map(move |parameter| {
         let mut schema = match parameter.kind {
-            ParameterKind::Text => json!({"type": "string"}),
+            ParameterKind::Text => json!({"type": "string", "maxLength": VALUE_BYTES}),
             ParameterKind::Integer => json!({"type": "integer", "format": "int64"}),
             ParameterKind::Number => json!({"type": "number", "format": "double"}),
             ParameterKind::Boolean => json!({"type": "boolean"}),
         };
         if !parameter.allowed.is_empty() {
+            schema.as_object_mut().map(|schema| schema.remove("maxLength"));
             let allowed: Vec<Value> = parameter.allowed.iter().filter_map(|text| parameter.parse(text)).map(|value| json!(value)).collect();
             schema["enum"] = json!(allowed);
         }
@@ -161,7 +163,9 @@ mod tests {
             allowed: vec!["1".to_owned(), "3".to_owned()],
             docs: String::new(),
         };
-        let found: Vec<Value> = of_plugin("csv", &[delimiter, level]).collect();
+        let free = Parameter { name: "label".to_owned(), allowed: Vec::new(), ..delimiter.clone() };
+        let found: Vec<Value> = of_plugin("csv", &[delimiter, level, free]).collect();
+        assert_eq!(found[2]["schema"], json!({"type": "string", "maxLength": 256, "default": ","}));
         assert_eq!(found[0]["name"], "csv.delimiter");
         assert_eq!(found[0]["schema"], json!({"type": "string", "enum": [",", ";"], "default": ","}));
         assert_eq!(found[1]["schema"], json!({"type": "integer", "format": "int64", "enum": [1, 3], "default": 3}));

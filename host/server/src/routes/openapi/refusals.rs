@@ -41,6 +41,7 @@ fn knows(kind: Kind, error: &Error) -> bool {
             Refusal::NoSuchSnapshot { .. } => matches!(kind, Kind::Data | Kind::Changes),
             Refusal::WatermarkGone { .. } => kind == Kind::Changes,
             Refusal::SnapshotGone { .. } | Refusal::Unbounded { .. } => kind == Kind::Data,
+            Refusal::AnswerTooLarge { .. } => matches!(kind, Kind::Data | Kind::Changes | Kind::Integration),
             Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == Kind::Bulk,
             Refusal::QuotaUsedUp { .. } => kind.charged(),
             Refusal::ShareUsedUp { .. } => waits_a_while(kind),
@@ -89,6 +90,10 @@ fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
             advice: "Bulk downloads need a Pro or Enterprise plan; upgrade, or page through /data with an explicit limit.".to_owned(),
         },
         Refusal::Unbounded { rows: 250_000, geometry: false, dated: true, bulk: false },
+        Refusal::AnswerTooLarge {
+            plugin: if kind == Kind::Integration { "meltano" } else { "json" }.to_owned(),
+            ways: vec![if kind == Kind::Integration { "name fewer datasets" } else { "ask for fewer rows with limit" }.to_owned()],
+        },
         Refusal::QuotaUsedUp { limit: settings.plans.free.requests_per_month.unwrap_or(10), resets_at: MOMENT },
         Refusal::ShareUsedUp { retry_after: 5 },
         Refusal::TooFast { retry_after: 1 },
@@ -180,7 +185,11 @@ fn describe(kind: Kind, status: StatusCode) -> &'static str {
         }
         410 => "The pinned snapshot, or the one of the cursor, is not kept any more.",
         412 => "`If-Match` or `If-Unmodified-Since` is false: there is another version now.",
-        413 => "`limit=0` on a large or spatial dataset without an effective bound.",
+        413 if kind == Kind::Data => {
+            "`limit=0` on a large or spatial dataset without an effective bound (`unbounded_pull`), or an answer that is larger than its \
+             format can make (`answer_too_large`); the sentence says what helps."
+        }
+        413 => "The answer is larger than its plugin can make; the sentence says what helps.",
         414 => "The address is too long.",
         416 => "The range lies outside of the file.",
         422 if matches!(kind, Kind::Data | Kind::Changes) => {

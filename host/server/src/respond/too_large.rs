@@ -1,0 +1,93 @@
+//! The refusal of an answer that is more than its plugin can make within the limits of the sandbox
+//! (decision 0220): 422 with the option's name where one was chosen, 413 with advice otherwise.
+
+use yearbook_domain::query::last;
+use yearbook_domain::{Problem, Refusal};
+use yearbook_sandbox::OptionValue;
+
+use crate::error::Error;
+use crate::extract::Asked;
+use crate::extract::options::ENVELOPE;
+
+/// The refusal of rows in a format. `chosen`: the options that the client named.
+pub(crate) fn of_rows(asked: &Asked, chosen: &[OptionValue]) -> Error {
+    let description = asked.encoder.description();
+    let format = &description.format;
+    options(format, description.non_default(chosen), &asked.pairs).unwrap_or_else(|| {
+        let mut ways = Vec::new();
+        if asked.query.limit != 1 {
+            ways.push("ask for fewer rows with limit".to_owned());
+        }
+        if asked.has_columns {
+            ways.push("name fewer columns with columns".to_owned());
+        }
+        let others = asked.other_formats();
+        if !others.is_empty() {
+            ways.push(format!("use another format ({})", others.join(", ")));
+        }
+        Refusal::AnswerTooLarge { plugin: format.clone(), ways }.into()
+    })
+}
+
+/// The refusal of an integration's files for so many datasets.
+pub(crate) fn of_files<'a>(
+    tool: &str,
+    chosen: impl Iterator<Item = &'a OptionValue>,
+    pairs: &[(String, String)],
+    datasets: usize,
+) -> Error {
+    options(tool, chosen, pairs).unwrap_or_else(|| {
+        let ways = if datasets > 1 { vec!["name fewer datasets".to_owned()] } else { Vec::new() };
+        Refusal::AnswerTooLarge { plugin: tool.to_owned(), ways }.into()
+    })
+}
+
+/// 422 with a problem for each of `chosen`; none where nothing was chosen.
+fn options<'a>(plugin: &str, chosen: impl Iterator<Item = &'a OptionValue>, pairs: &[(String, String)]) -> Option<Error> {
+    let problem = |option: &OptionValue| {
+        let full = format!("{plugin}.{}", option.name);
+        let name = if option.name == ENVELOPE && last(pairs, ENVELOPE).is_some() { ENVELOPE } else { full.as_str() };
+        let sentence = format!("with this value the answer is larger than '{plugin}' can make; leave it out, or ask for less");
+        Problem::value_error(name, &sentence, last(pairs, name).unwrap_or_default())
+    };
+    let problems: Vec<Problem> = chosen.map(problem).collect();
+    (!problems.is_empty()).then(|| Refusal::Invalid(problems).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use yearbook_sandbox::Value;
+
+    use super::*;
+
+    fn option(name: &str) -> OptionValue {
+        OptionValue { name: name.to_owned(), value: Value::Boolean(true) }
+    }
+
+    #[test]
+    fn an_option_is_named_as_the_client_wrote_it() {
+        let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        for (sent, chosen, expected) in [
+            (&[("envelope", "yes")][..], ENVELOPE, ("envelope", "yes")),
+            (&[("json.envelope", "1")], ENVELOPE, ("json.envelope", "1")),
+            (&[("json.indent", "9")], "indent", ("json.indent", "9")),
+        ] {
+            let refused = options("json", [option(chosen)].iter(), &pairs(sent));
+            let Some(Error::Refused(Refusal::Invalid(problems))) = refused else { panic!("{refused:?}") };
+            let named: Vec<_> =
+                problems.iter().map(|problem| (problem.loc[1].as_str(), problem.input.as_deref().unwrap_or_default())).collect();
+            assert_eq!(named, [expected]);
+        }
+        assert!(options("json", [].iter(), &[]).is_none());
+    }
+
+    #[test]
+    fn fewer_datasets_are_advised_where_there_are_several() {
+        for (datasets, expected) in [(2, &["name fewer datasets"][..]), (1, &[])] {
+            let refused = of_files("dbt", [].iter(), &[], datasets);
+            assert!(matches!(&refused, Error::Refused(Refusal::AnswerTooLarge { ways, .. }) if ways == expected), "{refused:?}");
+        }
+    }
+}
