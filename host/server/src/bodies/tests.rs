@@ -25,10 +25,10 @@ async fn opened(bodies: &Bodies, key: &str) -> OpenResponse {
 }
 
 /// A body of such chunks, that says when it is let go of.
-fn of_chunks(chunks: &[usize]) -> (Body, Arc<()>) {
+fn of_chunks<const N: usize>(chunks: [usize; N]) -> (Body, Arc<()>) {
     let alive = Arc::new(());
     let held = Arc::clone(&alive);
-    let chunks = chunks.to_vec().into_iter().map(move |bytes| {
+    let chunks = chunks.into_iter().map(move |bytes| {
         let _ = &held;
         Ok::<_, Infallible>(Bytes::from(vec![b'x'; bytes]))
     });
@@ -44,7 +44,7 @@ fn next(body: &mut Body) -> Option<Result<Bytes, axum::Error>> {
 #[tokio::test]
 async fn a_body_that_nobody_reads_lets_go_of_everything_and_is_cut_contract_5() {
     let bodies = bodies(8, 64 * MEBIBYTE);
-    let (body, alive) = of_chunks(&[MEBIBYTE; 4]);
+    let (body, alive) = of_chunks([MEBIBYTE; 4]);
     let mut body = bodies.watch(body, Some(opened(&bodies, "a").await), None).unwrap();
     drop(next(&mut body).unwrap().unwrap());
     assert_eq!((bodies.callers().bytes().used(), bodies.slots().free()), (MEBIBYTE, 7));
@@ -64,7 +64,7 @@ async fn a_body_that_nobody_reads_lets_go_of_everything_and_is_cut_contract_5() 
 #[tokio::test]
 async fn bytes_count_until_the_transport_lets_go_of_them() {
     let bodies = bodies(8, 64 * MEBIBYTE);
-    let (body, _alive) = of_chunks(&[100_000, 3]);
+    let (body, _alive) = of_chunks([100_000, 3]);
     let mut body = bodies.watch(body, Some(opened(&bodies, "a").await), None).unwrap();
     let first = next(&mut body).unwrap().unwrap();
     let second = next(&mut body).unwrap().unwrap();
@@ -83,7 +83,7 @@ async fn bytes_count_until_the_transport_lets_go_of_them() {
 #[tokio::test]
 async fn steps_are_small_for_who_is_slow_and_grow_for_who_keeps_up() {
     let bodies = bodies(8, 64 * MEBIBYTE);
-    let (body, _alive) = of_chunks(&[8 * MEBIBYTE]);
+    let (body, _alive) = of_chunks([8 * MEBIBYTE]);
     let mut body = bodies.watch(body, Some(opened(&bodies, "a").await), None).unwrap();
     let mut step = || next(&mut body).unwrap().unwrap().len() >> 10;
     assert_eq!([step(), step(), step(), step(), step()], [64, 128, 256, 512, 512]);
@@ -122,7 +122,7 @@ async fn small_bodies_pass_as_they_are() {
 async fn new_responses_wait_while_the_bytes_are_used_up_and_are_told_whose_fault_it_is_contract_5() {
     let bodies = bodies(8, 4 * MEBIBYTE);
     let hold = async |key: &str| {
-        let mut body = bodies.watch(of_chunks(&[2 * MEBIBYTE, 1]).0, Some(opened(&bodies, key).await), None).unwrap();
+        let mut body = bodies.watch(of_chunks([2 * MEBIBYTE, 1]).0, Some(opened(&bodies, key).await), None).unwrap();
         (next(&mut body).unwrap().unwrap(), body)
     };
     let one = hold("a").await;
