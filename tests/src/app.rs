@@ -18,7 +18,7 @@ use yearbook_catalog::{DatabaseSettings, KeyRecord, KeyRing, Live, Meter, Retent
 use yearbook_domain::{Millis, Plan};
 use yearbook_platform::{Guard, GuardSettings, Publisher};
 use yearbook_sandbox::{Limits, Plugin, Plugins, Registry, Sandbox};
-use yearbook_server::{AppState, CacheCounts, Parts, Settings};
+use yearbook_server::{AppState, CacheCounts, LimitSettings, Parts, Settings};
 use yearbook_snapshot::{Files, Package, ReadCounts, Reader, Silent, StoreSettings};
 use yearbook_workers::Workers;
 
@@ -99,12 +99,19 @@ impl Ground {
     }
 }
 
+/// As shipped, but that one caller may ask as often as it likes and hold all that there is: most tests
+/// ask with one key, and have few sandbox instances.
+#[must_use]
+pub fn unbounded() -> Settings {
+    let mut settings = Settings::default();
+    settings.limits = LimitSettings { burst_per_second: 0, key_share_percent: 0, address_share_percent: 0, ..settings.limits };
+    settings
+}
+
 impl TestApp {
-    /// A service with burst limits off and everything else as shipped.
+    /// A service with no bounds for one caller and everything else as shipped.
     pub async fn start() -> Self {
-        let mut settings = Settings::default();
-        settings.limits.burst_per_second = 0;
-        Self::with(settings).await
+        Self::with(unbounded()).await
     }
 
     /// A service with these settings and few sandbox instances, so that one kept by mistake is missed.
@@ -119,10 +126,8 @@ impl TestApp {
 
     /// A service as [`TestApp::start`] makes it, on what other hosts may share.
     pub async fn on(ground: &Ground) -> Self {
-        let mut settings = Settings::default();
-        settings.limits.burst_per_second = 0;
         let limits = Limits { instances: 16, ..Limits::default() };
-        Box::pin(Self::with_all(ground.clone(), settings, limits, GuardSettings::default())).await
+        Box::pin(Self::with_all(ground.clone(), unbounded(), limits, GuardSettings::default())).await
     }
 
     /// A service as [`TestApp::start`] makes it, whose releases are watched as `guarding` says.
@@ -132,8 +137,7 @@ impl TestApp {
 
     /// As [`TestApp::guarded`], with these limits.
     pub async fn guarded_within(guarding: GuardSettings, limits: Limits) -> Self {
-        let mut settings = Settings::default();
-        settings.limits.burst_per_second = 0;
+        let mut settings = unbounded();
         // What comes from memory is not made by any release.
         settings.server.response_cache_bytes = 0;
         Box::pin(Self::with_all(Ground::default(), settings, limits, guarding)).await

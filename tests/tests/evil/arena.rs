@@ -9,8 +9,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use yearbook_domain::Plan;
 use yearbook_sandbox::{Limits, Plugins};
-use yearbook_server::Settings;
-use yearbook_tests::app::{TestApp, big, harvest, parks};
+use yearbook_tests::app::{TestApp, big, harvest, parks, unbounded};
 
 use crate::list::{Attack, Ends, limits};
 use crate::log::Log;
@@ -45,8 +44,7 @@ impl Arena {
             PANICS.fetch_add(1, Ordering::Relaxed);
             before(panic);
         }));
-        let mut settings = Settings::default();
-        settings.limits.burst_per_second = 0;
+        let mut settings = unbounded();
         settings.server.response_cache_bytes = 0;
         let app = TestApp::with_limits(settings.clone(), sandbox_limits()).await;
         app.publish(&parks()).await;
