@@ -117,6 +117,12 @@ pub enum Failure {
         /// How long we waited.
         after: Duration,
     },
+    /// Keys that may not exist wait to be looked up, and too many do.
+    #[error("too many unknown keys are being looked up: one waited {} ms for its turn", after.as_millis())]
+    TooManyLookups {
+        /// How long we waited.
+        after: Duration,
+    },
     /// What was to be named is no longer certain to be stored.
     #[error("{0} was declared too long ago or by another process, and `yearbook gc` may have removed it: nothing was changed; do it again")]
     Swept(yearbook_domain::Stored),
@@ -132,6 +138,16 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Whether the catalogue is well and merely has too much to do: whoever asks may try again in a moment.
+    #[must_use]
+    pub fn is_overload(&self) -> bool {
+        match self {
+            Self::TooManyLookups { .. } => true,
+            Self::Shared(failure) => failure.is_overload(),
+            _ => false,
+        }
+    }
+
     /// Whether what was asked for has certainly not happened, so that it may be tried again.
     #[must_use]
     pub fn left_no_trace(&self) -> bool {

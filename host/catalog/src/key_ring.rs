@@ -1,69 +1,168 @@
-//! Whose key is it? The checksum is asked first, then memory, then the database. Key texts go no
-//! further than this file: what is cached and looked up is their hash.
+//! Holders of keys. The checksum is judged first, then memory answers, then the database. Key texts go no further than this file: what is
+//! cached and looked up is their hash.
 //!
-//! What is known of keys holds until one is revoked or altered anywhere, which the database counts, and for a stated time while the
-//! database is away.
+//! What is known of a valid key holds until a key is revoked or altered anywhere, which the database counts, and for a stated time while
+//! the database is away.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use moka::Expiry;
 use moka::future::Cache;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 use yearbook_domain::Caller;
 
 use crate::generation::Generations;
 use crate::{DatabaseSettings, Failure, KeyHash, Live, Store, key};
 
-/// Keys remembered, good and bad together. One takes some hundred bytes.
-const REMEMBERED: u64 = 16_384;
+/// Valid keys in memory. One takes some hundred bytes.
+const VALID_KEYS: u64 = 16_384;
+
+/// Keys in memory that do not exist, apart from the valid ones so that they evict none of those.
+const UNKNOWN_KEYS: u64 = 16_384;
 
 /// A well-formed key that does not exist is looked up again after this long: one that is made meanwhile works within the 2 s of
 /// contract 6.
-const BAD_FOR: Duration = Duration::from_secs(1);
+const UNKNOWN_FOR: Duration = Duration::from_secs(1);
+
+/// Part of the database's connections that lookups of keys may take, of which nobody knows yet whether they exist: one in four.
+const CONNECTIONS_PER_LOOKUP: u32 = 4;
 
 /// The keys of a running server.
 pub struct KeyRing {
     store: Arc<dyn Store>,
     live: Arc<Live>,
-    known: Generations<KeyHash, Option<Caller>>,
+    valid: Generations<KeyHash, Caller>,
+    /// Keys that were valid when they were last looked up, whatever was revoked since.
+    once_valid: Cache<KeyHash, ()>,
+    unknown: Cache<KeyHash, ()>,
+    /// Permits to look up keys that have never been valid here.
+    lookups: Semaphore,
+    /// Longest wait for such a permit: [`DatabaseSettings::acquire_ms`].
+    patience: Duration,
     /// [`DatabaseSettings::stale_keys_s`].
     stale: Duration,
+}
+
+/// What is known of a key without asking the database.
+#[derive(Debug)]
+pub enum RecalledKey {
+    /// The key is valid, and this is its holder.
+    Valid(Caller),
+    /// The key is malformed or mistyped, or did not exist a moment ago.
+    Invalid,
+    /// Only the database knows: [`KeyRing::look_up`].
+    Unknown(UnknownKey),
+}
+
+/// A well-formed key of which memory knows nothing.
+#[derive(Debug)]
+pub struct UnknownKey {
+    hash: KeyHash,
+    once_valid: bool,
+}
+
+impl UnknownKey {
+    /// Whether this host has found the key valid before. It is looked up again because some key was revoked, and need not be this one.
+    #[must_use]
+    pub fn was_valid(&self) -> bool {
+        self.once_valid
+    }
 }
 
 impl KeyRing {
     /// Follows the revisions that `live` sees in `store`.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, live: Arc<Live>, settings: &DatabaseSettings) -> Self {
-        let known = Generations::new(live.keys_revision(), || Cache::builder().max_capacity(REMEMBERED).expire_after(Lifetimes).build());
-        Self { store, live, known, stale: Duration::from_secs(settings.stale_keys_s) }
+        let valid = Generations::new(live.keys_revision(), || Cache::new(VALID_KEYS));
+        let permits = usize::try_from(settings.connections / CONNECTIONS_PER_LOOKUP).unwrap_or(usize::MAX);
+        Self {
+            store,
+            live,
+            valid,
+            once_valid: Cache::new(VALID_KEYS),
+            unknown: Cache::builder().max_capacity(UNKNOWN_KEYS).time_to_live(UNKNOWN_FOR).build(),
+            lookups: Semaphore::new(permits.clamp(1, Semaphore::MAX_PERMITS)),
+            patience: settings.acquire(),
+            stale: Duration::from_secs(settings.stale_keys_s),
+        }
     }
 
-    /// Who holds the key `text`; none when it is malformed, mistyped, unknown or revoked. A malformed
-    /// or mistyped one costs no query; concurrent checks of one key cost one.
+    /// What is known of the key `text` without a query.
     ///
     /// # Errors
-    /// [`Failure`] when the database has to be asked and fails, or has been away for longer than what is known of keys holds.
-    pub async fn check(&self, text: &str) -> Result<Option<Caller>, Failure> {
-        let Some(hash) = key::parse(text) else { return Ok(None) };
+    /// [`Failure`] when the database has been away for longer than what is known of keys holds.
+    pub async fn recall(&self, text: &str) -> Result<RecalledKey, Failure> {
+        let Some(hash) = key::parse(text) else { return Ok(RecalledKey::Invalid) };
         let age = self.live.counts().age;
         if !self.live.healthy() && age > self.stale {
             return Err(Failure::TimedOut { location: self.store.describe().location, after: age });
         }
-        let known = self.known.at(self.live.keys_revision());
-        known.try_get_with(hash, self.look_up(hash)).await.map_err(Failure::Shared)
+        if let Some(caller) = self.valid.at(self.live.keys_revision()).get(&hash).await {
+            return Ok(RecalledKey::Valid(caller));
+        }
+        if self.unknown.contains_key(&hash) {
+            return Ok(RecalledKey::Invalid);
+        }
+        Ok(RecalledKey::Unknown(UnknownKey { hash, once_valid: self.once_valid.contains_key(&hash) }))
     }
 
-    async fn look_up(&self, hash: KeyHash) -> Result<Option<Caller>, Failure> {
-        let found = self.store.key(&hash).await?;
-        let valid = found.filter(|record| record.revoked_at.is_none());
-        Ok(valid.map(|record| Caller { key_id: record.id, plan: record.plan }))
+    /// The holder of `key`, from the database; none when it does not exist or is revoked. Concurrent lookups of one key cost one query.
+    /// Keys that have never been valid here share few connections, so that however many of them come, the others are free for callers.
+    ///
+    /// # Errors
+    /// [`Failure`] when the database fails; [`Failure::TooManyLookups`] when others have taken all permits for too long.
+    pub async fn look_up(&self, key: UnknownKey) -> Result<Option<Caller>, Failure> {
+        let valid = self.valid.at(self.live.keys_revision());
+        match valid.try_get_with(key.hash, self.fetch(key)).await {
+            Ok(caller) => Ok(Some(caller)),
+            Err(missing) => match &*missing {
+                Missing::Invalid => Ok(None),
+                Missing::Failed(failure) => Err(Failure::Shared(Arc::clone(failure))),
+            },
+        }
+    }
+
+    /// Both in one: the holder of the key `text`.
+    #[cfg(test)]
+    pub(crate) async fn check(&self, text: &str) -> Result<Option<Caller>, Failure> {
+        match self.recall(text).await? {
+            RecalledKey::Valid(caller) => Ok(Some(caller)),
+            RecalledKey::Invalid => Ok(None),
+            RecalledKey::Unknown(key) => self.look_up(key).await,
+        }
+    }
+
+    async fn fetch(&self, UnknownKey { hash, once_valid }: UnknownKey) -> Result<Caller, Missing> {
+        let _permit = if once_valid { None } else { Some(self.permit().await.map_err(Missing::failed)?) };
+        let found = self.store.key(&hash).await.map_err(Missing::failed)?;
+        match found.filter(|record| record.revoked_at.is_none()) {
+            Some(record) => {
+                self.once_valid.insert(hash, ()).await;
+                Ok(Caller { key_id: record.id, plan: record.plan })
+            }
+            None => {
+                self.once_valid.invalidate(&hash).await;
+                self.unknown.insert(hash, ()).await;
+                Err(Missing::Invalid)
+            }
+        }
+    }
+
+    async fn permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, Failure> {
+        let late = || Failure::TooManyLookups { after: self.patience };
+        timeout(self.patience, self.lookups.acquire()).await.ok().and_then(Result::ok).ok_or_else(late)
     }
 }
 
-struct Lifetimes;
+/// Why a lookup gives no caller; only what it gives is kept with the valid keys.
+enum Missing {
+    Invalid,
+    Failed(Arc<Failure>),
+}
 
-impl Expiry<KeyHash, Option<Caller>> for Lifetimes {
-    fn expire_after_create(&self, _: &KeyHash, caller: &Option<Caller>, _: Instant) -> Option<Duration> {
-        caller.is_none().then_some(BAD_FOR)
+impl Missing {
+    fn failed(failure: Failure) -> Self {
+        Self::Failed(Arc::new(failure))
     }
 }

@@ -38,7 +38,7 @@ mod suite;
 
 pub use failure::Failure;
 pub use key::{IssuedKey, KeyHash};
-pub use key_ring::KeyRing;
+pub use key_ring::{KeyRing, RecalledKey, UnknownKey};
 pub use live::{FollowCounts, Live};
 pub use meter::{Meter, Usage};
 pub use model::{

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default, deny_unknown_fields)]
 pub struct DatabaseSettings {
     /// Connections of one process, besides one that listens for changes. Default 16: six hosts fit into a server's usual 100.
+    /// A quarter of them, one at least, looks up keys that may not exist.
     pub connections: u32,
     /// Longest wait for a free or a new connection, milliseconds. Default 1,000: a client that waits longer is better told 503.
     pub acquire_ms: u64,

@@ -103,6 +103,11 @@ impl From<Refusal> for Error {
 
 impl From<yearbook_catalog::Failure> for Error {
     fn from(failure: yearbook_catalog::Failure) -> Self {
+        if failure.is_overload() {
+            // Nothing is broken, and a flood must not fill the log.
+            tracing::debug!(%failure, "the catalogue has too much to do");
+            return Self::Busy { retry_after: 1 };
+        }
         tracing::error!(%failure, "the catalogue does not answer");
         Self::Unavailable
     }

@@ -2,6 +2,7 @@
 
 mod bursts;
 mod fields;
+mod refunds;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;

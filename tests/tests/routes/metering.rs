@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
+use yearbook_catalog::key;
 use yearbook_domain::{Millis, Plan};
 use yearbook_server::Settings;
-use yearbook_tests::app::{TestApp, parks};
+use yearbook_tests::app::{TestApp, harvest, parks};
 
-use super::statements::UsageStatements;
+use super::statements::Statements;
 
 #[tokio::test]
 async fn the_eleventh_concurrent_request_of_a_free_key_is_refused_contract_5() {
@@ -106,21 +107,105 @@ async fn a_burst_is_refused_without_the_database_contract_5() {
     settings.limits.burst_size = 1;
     let app = TestApp::with(settings).await;
     let key = app.key(Plan::Free).await;
-    let statements = UsageStatements::start();
-    let before = statements.so_far();
+    let statements = Statements::start();
+    let before = statements.usage();
     assert_eq!(app.get("/v1/me").key(&key).send().await.status, 200);
-    assert!(statements.so_far() > before, "the month is looked up");
+    assert!(statements.usage() > before, "the month is looked up");
     let mut silent = false;
     // Where tests share a process, others may ask meanwhile; a refusal that asked would be heard in every round.
     for _ in 0..20 {
-        let before = statements.so_far();
+        let before = statements.usage();
         let reply = app.get("/v1/me").key(&key).send().await;
         if reply.status == 429 {
             assert_eq!(reply.header("ratelimit-policy"), "\"burst\";q=1;w=1");
-            silent |= statements.so_far() == before;
+            silent |= statements.usage() == before;
         }
     }
     assert!(silent, "every refusal asked the database");
+}
+
+/// A service whose buckets hold `burst_size` requests and fill by one a second.
+async fn hasty(burst_size: u32) -> TestApp {
+    let mut settings = Settings::default();
+    settings.limits.burst_per_second = 1;
+    settings.limits.burst_size = burst_size;
+    TestApp::with(settings).await
+}
+
+#[tokio::test]
+async fn unknown_keys_beyond_the_bucket_of_their_address_ask_no_database_contract_5() {
+    let app = hasty(3).await;
+    let statements = Statements::start();
+    let mut silent = false;
+    let known = app.key(Plan::Enterprise).await;
+    assert_eq!(app.get("/v1/me").key(&known).send().await.status, 200);
+    for round in 0..20 {
+        let (unknown, _) = key::issue().unwrap();
+        let before = statements.keys();
+        let reply = app.get("/v1/me").key(unknown.expose()).send().await;
+        match reply.status.as_u16() {
+            401 => assert!(statements.keys() > before, "round {round}"),
+            // Where tests share a process, others may ask meanwhile; a refusal that asked would be heard in every round.
+            429 => silent |= statements.keys() == before,
+            status => panic!("{status}"),
+        }
+    }
+    assert!(silent, "every refusal asked the database");
+    assert_eq!(app.get("/v1/me").key(&known).send().await.status, 200, "a key in memory has a bucket of its own");
+}
+
+#[tokio::test]
+async fn an_unknown_key_is_looked_up_once_in_a_while_contract_5() {
+    let app = TestApp::start().await;
+    let statements = Statements::start();
+    let (unknown, _) = key::issue().unwrap();
+    let asked: Vec<usize> = {
+        let mut asked = Vec::new();
+        for _ in 0..20 {
+            let before = statements.keys();
+            assert_eq!(app.get("/v1/me").key(unknown.expose()).send().await.status, 401);
+            asked.push(statements.keys() - before);
+        }
+        asked
+    };
+    assert!(asked.iter().filter(|&&asked| asked == 0).count() > 10, "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_valid_key_costs_its_address_nothing_even_when_it_is_new_contract_5() {
+    let app = hasty(1).await;
+    for round in 0..5 {
+        let key = app.key(Plan::Enterprise).await;
+        assert_eq!(app.get("/v1/me").key(&key).send().await.status, 200, "round {round}");
+    }
+    let guess = |text: &'static str| app.get("/v1/me").key(text).send();
+    assert_eq!(guess("yb_guess").await.status, 401, "the address has its token still");
+    let late = app.key(Plan::Enterprise).await;
+    let statuses = [guess("yb_guess").await.status, app.get("/v1/me").key(&late).send().await.status];
+    // Its bucket fills by one a second, and this may have taken one.
+    assert!(statuses.contains(&http::StatusCode::TOO_MANY_REQUESTS), "{statuses:?}");
+}
+
+#[tokio::test]
+async fn what_an_encoder_declines_writes_nothing_to_the_database_contract_5() {
+    let app = TestApp::start().await;
+    app.publish(&harvest()).await;
+    app.load("geojson");
+    let key = app.key(Plan::Free).await;
+    let statements = Statements::start();
+    let mut silent = 0;
+    for limit in 1..=20 {
+        let route = if limit % 2 == 0 { "data" } else { "changes" };
+        let before = statements.usage_writes();
+        let reply = app.get(&format!("/v1/datasets/harvest/{route}?format=geojson&limit={limit}")).key(&key).send().await;
+        assert_eq!(reply.status, 422, "{}", reply.text());
+        silent += usize::from(statements.usage_writes() == before);
+    }
+    // Where tests share a process, others may write meanwhile.
+    assert!(silent > 10, "{silent} of 20 wrote nothing");
+    let before = statements.usage_writes();
+    assert_eq!(app.get("/v1/datasets/harvest/data").key(&key).send().await.status, 200);
+    assert!(statements.usage_writes() > before, "an answer is counted");
 }
 
 #[tokio::test]

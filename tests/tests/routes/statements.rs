@@ -9,14 +9,18 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
-/// Counts statements about the month's usage, of all tests in this process.
+/// Counts statements of all tests in this process.
 #[derive(Default)]
-pub(super) struct UsageStatements(AtomicUsize);
+pub(super) struct Statements {
+    usage: AtomicUsize,
+    keys: AtomicUsize,
+    writes: AtomicUsize,
+}
 
-impl UsageStatements {
+impl Statements {
     /// Counts from the first call on.
     pub(super) fn start() -> &'static Self {
-        static COUNT: OnceLock<UsageStatements> = OnceLock::new();
+        static COUNT: OnceLock<Statements> = OnceLock::new();
         static LISTENS: OnceLock<()> = OnceLock::new();
         let count = COUNT.get_or_init(Self::default);
         LISTENS.get_or_init(|| {
@@ -27,21 +31,32 @@ impl UsageStatements {
         count
     }
 
-    /// How many there were.
-    pub(super) fn so_far(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
+    /// Statements about the month's usage.
+    pub(super) fn usage(&self) -> usize {
+        self.usage.load(Ordering::SeqCst)
+    }
+
+    /// Those of them that write.
+    pub(super) fn usage_writes(&self) -> usize {
+        self.writes.load(Ordering::SeqCst)
+    }
+
+    /// Lookups of keys.
+    pub(super) fn keys(&self) -> usize {
+        self.keys.load(Ordering::SeqCst)
     }
 }
 
-struct Listener(&'static UsageStatements);
+struct Listener(&'static Statements);
 
 impl<S: Subscriber> Layer<S> for Listener {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let mut text = Text(String::new());
         event.record(&mut text);
-        if text.0.contains("usage") {
-            self.0.0.fetch_add(1, Ordering::SeqCst);
-        }
+        let count = |counter: &AtomicUsize, counts: bool| counter.fetch_add(usize::from(counts), Ordering::SeqCst);
+        count(&self.0.usage, text.0.contains("usage"));
+        count(&self.0.writes, text.0.contains("INSERT INTO usage") || text.0.contains("UPDATE usage"));
+        count(&self.0.keys, text.0.contains("FROM keys WHERE hash"));
     }
 }
 

@@ -13,8 +13,8 @@ use tokio::sync::watch;
 use yearbook_domain::{Millis, Plan};
 use yearbook_prerequisites::Prerequisite;
 
-use crate::suite::fixtures::{TODAY, issue_key, publish};
-use crate::{DatabaseSettings, Failure, Reserved, Store, open};
+use crate::suite::fixtures::{TODAY, caller, issue_key, limits, publish};
+use crate::{DatabaseSettings, Failure, KeyRing, Live, Meter, Reserved, Store, key, open};
 
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
@@ -125,6 +125,38 @@ async fn a_statement_that_waits_too_long_is_given_up_and_costs_its_connection_al
     lock.rollback().await.unwrap();
     store.revision().await.unwrap();
     assert_eq!(store.reserve("key_1", "2026-11", 10).await.unwrap(), Reserved::Granted { used: 1 });
+}
+
+#[tokio::test]
+async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5() {
+    let Some(schema) = Schema::new() else { return };
+    let settings = DatabaseSettings { connections: 4, ..DatabaseSettings::default() };
+    let store = open(&schema.0, &settings).await.unwrap();
+    issue_key(&*store, "key_1", Plan::Free).await;
+    let live = Live::start(Arc::clone(&store), Live::PERIOD).await.unwrap();
+    let ring = Arc::new(KeyRing::new(Arc::clone(&store), live, &settings));
+    let meter = Meter::new(Arc::clone(&store));
+    let reserve = async || meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.unwrap().unwrap().commit();
+    reserve().await;
+    // Every lookup of a key takes as long as a statement may take; counting requests needs no lock on that table.
+    let mut stranger = schema.stranger().await;
+    let mut lock = stranger.begin().await.unwrap();
+    sqlx::raw_sql("LOCK TABLE keys IN ACCESS EXCLUSIVE MODE").execute(&mut *lock).await.unwrap();
+    let mut flood = tokio::task::JoinSet::new();
+    for _ in 0..200 {
+        let (ring, (unknown, _)) = (Arc::clone(&ring), key::issue().unwrap());
+        flood.spawn(async move { ring.check(unknown.expose()).await });
+    }
+    // Longer than anybody waits for a connection: whoever takes all of them is noticed.
+    for _ in 0..6 {
+        tokio::time::sleep(Duration::from_millis(250)).await;
+        reserve().await;
+    }
+    lock.rollback().await.unwrap();
+    let outcomes = flood.join_all().await;
+    let overloaded = outcomes.iter().filter(|outcome| outcome.as_ref().is_err_and(Failure::is_overload)).count();
+    assert!(overloaded >= 190, "{overloaded} of 200 gave up waiting for their turn");
+    assert_eq!(store.used("key_1", &Millis::now().month()).await.unwrap(), 7);
 }
 
 #[tokio::test]

@@ -24,6 +24,9 @@ pub(super) struct Probe {
     reserving: AtomicU64,
     /// `reserve` needs one of these.
     gate: Semaphore,
+    /// Calls of `key` under way, and the most that were at once.
+    looking: AtomicU64,
+    most_looking: AtomicU64,
 }
 
 impl Probe {
@@ -34,6 +37,8 @@ impl Probe {
             failing: AtomicBool::new(false),
             reserving: AtomicU64::new(0),
             gate: Semaphore::new(Semaphore::MAX_PERMITS),
+            looking: AtomicU64::new(0),
+            most_looking: AtomicU64::new(0),
         })
     }
 
@@ -56,6 +61,10 @@ impl Probe {
 
     pub(super) fn reserving(&self) -> u64 {
         self.reserving.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn most_looking(&self) -> u64 {
+        self.most_looking.load(Ordering::SeqCst)
     }
 
     fn asked(&self) -> Result<&dyn Store, Failure> {
@@ -138,9 +147,15 @@ impl Store for Probe {
         self.asked()?.keys().await
     }
     async fn key(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, Failure> {
-        let found = self.asked()?.key(hash).await;
+        let looking = self.looking.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most_looking.fetch_max(looking, Ordering::SeqCst);
+        let found = match self.asked() {
+            Ok(store) => store.key(hash).await,
+            Err(failure) => Err(failure),
+        };
         // Long enough that concurrent checks meet.
         tokio::time::sleep(Duration::from_millis(20)).await;
+        self.looking.fetch_sub(1, Ordering::SeqCst);
         found
     }
     async fn revoke_key(&self, id: &str, at: Millis) -> Result<bool, Failure> {

@@ -10,7 +10,7 @@ use yearbook_domain::{Millis, Plan};
 use super::Place;
 use super::fixtures::{TODAY, caller, eventually, issue_key, publish};
 use super::probe::Probe;
-use crate::{DatabaseSettings, KeyRecord, KeyRing, Live, Store, key};
+use crate::{DatabaseSettings, Failure, KeyRecord, KeyRing, Live, RecalledKey, Store, key};
 
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
@@ -125,4 +125,61 @@ pub(crate) async fn without_the_database_known_keys_go_on_for_the_stated_time(pl
     assert!(live.counts().age > Duration::from_secs(1), "{went_on:?}");
     probe.fail(false);
     eventually(TWO_SECONDS, async || ring.check(&known).await.is_ok()).await;
+}
+
+pub(crate) async fn unknown_keys_are_looked_up_a_few_at_a_time_contract_5(place: Place) {
+    let store = place.host().await;
+    let text = issue_key(&*store, "key_1", Plan::Free).await;
+    let settings = DatabaseSettings { connections: 8, acquire_ms: 60_000, ..DatabaseSettings::default() };
+    let (ring, probe, _live) = ring_with(&store, &settings).await;
+    let ring = Arc::new(ring);
+    let mut flood = tokio::task::JoinSet::new();
+    for _ in 0..40 {
+        let (ring, (unknown, _)) = (Arc::clone(&ring), key::issue().unwrap());
+        flood.spawn(async move { ring.check(unknown.expose()).await.unwrap() });
+    }
+    assert_eq!(ring.check(&text).await.unwrap(), Some(caller("key_1", Plan::Free)), "a new key has its turn in the flood");
+    assert!(flood.join_all().await.iter().all(Option::is_none));
+    assert_eq!(probe.most_looking(), 2, "a quarter of the connections");
+}
+
+pub(crate) async fn an_unknown_key_that_waits_too_long_is_told_to_come_back_contract_5(place: Place) {
+    let store = place.host().await;
+    let settings = DatabaseSettings { connections: 1, acquire_ms: 5, ..DatabaseSettings::default() };
+    let (ring, _, _live) = ring_with(&store, &settings).await;
+    // The probe takes 20 ms to answer each, one after the other.
+    let keys: Vec<_> = (0..10).map(|_| key::issue().unwrap().0).collect();
+    let ring = Arc::new(ring);
+    let mut checks = tokio::task::JoinSet::new();
+    for (index, key) in keys.iter().cloned().enumerate() {
+        let ring = Arc::clone(&ring);
+        checks.spawn(async move { (index, ring.check(key.expose()).await) });
+    }
+    let mut outcomes = checks.join_all().await;
+    outcomes.sort_unstable_by_key(|(index, _)| *index);
+    let outcomes: Vec<_> = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
+    let late = outcomes.iter().position(Result::is_err).expect("nobody has so much patience");
+    assert!(outcomes.iter().all(|outcome| outcome.as_ref().map_or_else(Failure::is_overload, Option::is_none)), "{outcomes:?}");
+    assert_eq!(ring.check(keys[late].expose()).await.unwrap(), None, "that it was not looked up is not remembered");
+}
+
+pub(crate) async fn a_revocation_does_not_make_other_keys_strangers_contract_5(place: Place) {
+    let store = place.host().await;
+    let (kept, revoked) = (issue_key(&*store, "key_1", Plan::Pro).await, issue_key(&*store, "key_2", Plan::Pro).await);
+    let (stranger, _) = key::issue().unwrap();
+    let (ring, _, live) = ring_with(&store, &DatabaseSettings::default()).await;
+    for text in [&kept, &revoked] {
+        assert!(matches!(ring.recall(text).await.unwrap(), RecalledKey::Unknown(key) if !key.was_valid()), "nobody has asked yet");
+        assert!(ring.check(text).await.unwrap().is_some());
+        assert!(matches!(ring.recall(text).await.unwrap(), RecalledKey::Valid(_)));
+    }
+    store.revoke_key("key_2", Millis(TODAY)).await.unwrap();
+    live.refresh().await.unwrap();
+    for (text, known) in [(kept.as_str(), true), (&revoked, true), (stranger.expose(), false)] {
+        assert!(matches!(ring.recall(text).await.unwrap(), RecalledKey::Unknown(key) if key.was_valid() == known));
+    }
+    assert_eq!((ring.check(&kept).await.unwrap().is_some(), ring.check(&revoked).await.unwrap()), (true, None));
+    assert!(matches!(ring.recall(&revoked).await.unwrap(), RecalledKey::Invalid), "remembered for a moment");
+    tokio::time::sleep(TWO_SECONDS).await;
+    assert!(matches!(ring.recall(&revoked).await.unwrap(), RecalledKey::Unknown(key) if !key.was_valid()), "a stranger by now");
 }

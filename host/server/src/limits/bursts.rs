@@ -13,6 +13,7 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use yearbook_domain::{Millis, Refusal};
 
 use super::fields::Window;
+use super::refunds::Refunds;
 use crate::error::Error;
 use crate::middleware::client::Client;
 use crate::settings::LimitSettings;
@@ -31,6 +32,7 @@ struct On {
     size: NonZeroU32,
     keys: Buckets<String>,
     addresses: Buckets<IpAddr>,
+    refunds: Refunds,
 }
 
 struct Buckets<K: Hash + Eq + Clone> {
@@ -44,7 +46,8 @@ impl Bursts {
         let on = NonZeroU32::new(settings.burst_per_second).map(|per_second| {
             let size = NonZeroU32::new(settings.burst_size).unwrap_or(NonZeroU32::MIN);
             let quota = Quota::per_second(per_second).allow_burst(size);
-            On { per_second, size, keys: Buckets::new(quota), addresses: Buckets::new(quota) }
+            let refunds = Refunds::new(quota.replenish_interval());
+            On { per_second, size, keys: Buckets::new(quota), addresses: Buckets::new(quota), refunds }
         });
         Self { on }
     }
@@ -57,9 +60,22 @@ impl Bursts {
 
     /// Takes a token of the bucket of the address that the request came from; the refusal when there is none.
     pub(crate) fn of_address(&self, request: &Request) -> Option<Response> {
+        self.of_client(Client::of(request))
+    }
+
+    /// The same for whoever has been found to ask. Without a connection (a test) everybody shares one bucket.
+    pub(crate) fn of_client(&self, client: Client) -> Option<Response> {
         let on = self.on.as_ref()?;
-        // Without a connection (a test) everybody shares one bucket.
-        Some(on.refuse(on.addresses.take(&household(Client::of(request).address))?))
+        let household = household(client.address);
+        let wait = on.addresses.take(&household)?;
+        if on.refunds.take(household) { None } else { Some(on.refuse(wait)) }
+    }
+
+    /// Gives back the token that [`Bursts::of_client`] took, since what it was taken for turned out to count against a key.
+    pub(crate) fn refund(&self, client: Client) {
+        if let Some(on) = &self.on {
+            on.refunds.add(household(client.address));
+        }
     }
 }
 

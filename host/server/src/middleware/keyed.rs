@@ -5,13 +5,14 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
-use yearbook_catalog::Usage;
+use yearbook_catalog::{RecalledKey, Usage};
 use yearbook_domain::{Caller, PlanLimits, Refusal};
 
 use crate::error::Error;
 use crate::headers::API_KEY;
 use crate::limits;
 use crate::metrics::Facts;
+use crate::middleware::client::Client;
 use crate::state::AppState;
 
 /// Who asks, in the request's extensions. Only [`check`] puts one there, so a handler that takes it cannot be reached
@@ -27,10 +28,10 @@ pub(crate) struct Keyed {
 /// Checks the key, runs the handler, adds rate-limit headers. A handler that knows the month's usage leaves a [`Usage`]
 /// in the response's extensions; otherwise it is looked up.
 pub(crate) async fn check(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
-    let caller = match authenticate(&state, request.headers()).await {
+    let client = Client::of(&request);
+    let caller = match authenticate(&state, client, request.headers()).await {
         Ok(caller) => caller,
-        // Guessing keys is bounded by address, since there is no key to bound it by.
-        Err(error) => return state.own().bursts.of_address(&request).unwrap_or_else(|| error.into_response()),
+        Err(refused) => return refused,
     };
     let limits = state.settings.plans.of(caller.plan);
     if let Some(facts) = request.extensions().get::<Facts>() {
@@ -55,8 +56,38 @@ pub(crate) async fn check(State(state): State<AppState>, mut request: Request, n
     response
 }
 
-async fn authenticate(state: &AppState, headers: &HeaderMap) -> Result<Caller, Error> {
+/// The holder of the request's key. What is refused is bounded by address, since there is no key to bound it by, and a key that only the
+/// database knows is looked up only after the address has been found to have a token for it.
+async fn authenticate(state: &AppState, client: Client, headers: &HeaderMap) -> Result<Caller, Response> {
+    let bursts = &state.own().bursts;
+    let refuse = |error: Error| bursts.of_client(client).unwrap_or_else(|| error.into_response());
+    let text = key_text(headers).map_err(|refusal| refuse(refusal.into()))?;
+    let key = match state.keys.recall(text).await {
+        Ok(RecalledKey::Valid(caller)) => return Ok(caller),
+        Ok(RecalledKey::Invalid) => return Err(refuse(Refusal::KeyInvalid.into())),
+        Ok(RecalledKey::Unknown(key)) => key,
+        // Becomes an error, which is logged, only where the address has a token for it.
+        Err(failure) => return Err(bursts.of_client(client).unwrap_or_else(|| Error::from(failure).into_response())),
+    };
+    // A revocation of some other key must not make this one count against its address.
+    let by_address = !key.was_valid();
+    if by_address && let Some(refused) = bursts.of_client(client) {
+        return Err(refused);
+    }
+    match state.keys.look_up(key).await {
+        Ok(Some(caller)) => {
+            if by_address {
+                bursts.refund(client);
+            }
+            Ok(caller)
+        }
+        Ok(None) if by_address => Err(Error::from(Refusal::KeyInvalid).into_response()),
+        Ok(None) => Err(refuse(Refusal::KeyInvalid.into())),
+        Err(failure) => Err(Error::from(failure).into_response()),
+    }
+}
+
+fn key_text(headers: &HeaderMap) -> Result<&str, Refusal> {
     let value = headers.get(&API_KEY).filter(|value| !value.is_empty()).ok_or(Refusal::KeyMissing)?;
-    let text = value.to_str().map_err(|_| Refusal::KeyInvalid)?;
-    Ok(state.keys.check(text.trim()).await?.ok_or(Refusal::KeyInvalid)?)
+    value.to_str().map(str::trim).map_err(|_| Refusal::KeyInvalid)
 }

@@ -61,8 +61,21 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
             return rows::or_before(&state, &asked, response, again).await;
         }
     };
+    // A quota is counted in the database: what the encoder declines is found out without it, and before a used-up month (contract 1).
+    let limited = keyed.limits.requests_per_month.is_some();
+    let opened = if limited { Box::pin(request.check_open(&asked, &head.tag)).await } else { Ok(()) };
+    let opened = match opened {
+        Err(declined @ Error::Refused(_)) => return Err(declined),
+        // Another release may do better, within the work.
+        Err(Error::PluginFailed) => opened,
+        // What has no room now is judged with the work: a used-up month comes before it.
+        Ok(()) | Err(_) => Ok(()),
+    };
     let work = async {
-        let first = request.body(&asked, head).await;
+        let first = match opened {
+            Ok(()) => request.body(&asked, head).await,
+            Err(failed) => Err(failed),
+        };
         // Another release, another tag: its preconditions are evaluated anew.
         let again = async |asked: Asked| match request.without_body(&asked).await {
             Break(response) => response,
@@ -70,14 +83,7 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
         };
         rows::or_before(&state, &asked, first, again).await
     };
-    let response = charged(&state, &keyed, &parts.method, work).await;
-    // What the encoder declines comes before a used-up month (contract 1).
-    if matches!(response, Err(Error::Refused(Refusal::QuotaUsedUp { .. })))
-        && let Err(declined @ Error::Refused(_)) = request.check_open(&asked, &head::of(&parts, &asked, &answer, &options).tag).await
-    {
-        return Err(declined);
-    }
-    response
+    charged(&state, &keyed, &parts.method, work).await
 }
 
 /// A request whose refusals by the host have all passed.

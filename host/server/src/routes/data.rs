@@ -45,8 +45,20 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
             return rows::or_before(&state, &asked, answer, again).await;
         }
     };
+    // A quota is counted in the database: what the encoder declines is found out without it, and before a used-up month (contract 1).
+    let opened = if keyed.limits.requests_per_month.is_some() { Box::pin(request.check_open(&asked)).await } else { Ok(()) };
+    let opened = match opened {
+        Err(declined @ Error::Refused(_)) => return Err(declined),
+        // Another release may do better, within the work.
+        Err(Error::PluginFailed) => opened,
+        // What has no room now is judged with the work: a used-up month comes before it.
+        Ok(()) | Err(_) => Ok(()),
+    };
     let work = async {
-        let first = Box::pin(request.body(&asked, head)).await;
+        let first = match opened {
+            Ok(()) => Box::pin(request.body(&asked, head)).await,
+            Err(failed) => Err(failed),
+        };
         // Another release, another tag: its preconditions are evaluated anew.
         let again = async |asked: Asked| match request.without_body(&asked).await {
             Break(answer) => answer,
@@ -54,14 +66,7 @@ pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: R
         };
         rows::or_before(&state, &asked, first, again).await
     };
-    let answer = charged(&state, &keyed, &parts.method, work).await;
-    // What the encoder declines comes before a used-up month (contract 1).
-    if matches!(answer, Err(Error::Refused(Refusal::QuotaUsedUp { .. })))
-        && let Err(declined @ Error::Refused(_)) = request.check_open(&asked).await
-    {
-        return Err(declined);
-    }
-    answer
+    charged(&state, &keyed, &parts.method, work).await
 }
 
 /// A request whose refusals by the host have all passed.

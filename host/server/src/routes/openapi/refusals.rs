@@ -53,7 +53,7 @@ fn knows(kind: Kind, error: &Error) -> bool {
         Error::RangeNotSatisfiable { .. } => kind == Kind::Bulk,
         // To clients it is one of our own.
         Error::PluginFailed => false,
-        Error::Busy { .. } => matches!(kind, Kind::Data | Kind::Changes),
+        Error::Busy { .. } => kind.keyed() || kind == Kind::Preview,
         Error::FormatUnavailable { .. } => matches!(kind, Kind::Data | Kind::Changes),
         Error::Unavailable => kind.keyed() || kind == Kind::Preview,
         Error::MethodNotAllowed | Error::AddressTooLong { .. } | Error::HeadersTooLarge { .. } | Error::TimedOut | Error::Broken => true,
