@@ -94,6 +94,10 @@ pub struct ServerSettings {
     /// Longest body that is kept, bytes. Default 262,144: a thousand rows of ten columns as JSON; a longer one would push
     /// out dozens of small ones, and is rarely asked for twice.
     pub response_cache_entry_bytes: usize,
+    /// Time for which an input that a plugin failed at is answered from memory, milliseconds. Default
+    /// 60,000: clients that try again do so sooner, and a call that was just above its processor time
+    /// is tried anew within a minute. 0: each request is a run.
+    pub failed_input_ms: u64,
 }
 
 /// `[limits]`: how fast one client may ask, and how much it may hold.
@@ -143,6 +147,7 @@ impl Default for ServerSettings {
             preview_cache_bytes: 16 << 20,
             response_cache_bytes: 64 << 20,
             response_cache_entry_bytes: 256 << 10,
+            failed_input_ms: 60_000,
         }
     }
 }
@@ -171,6 +176,11 @@ impl ServerSettings {
     /// [`ServerSettings::body_ms`] as a duration.
     pub(crate) fn body(&self) -> Duration {
         Duration::from_millis(self.body_ms)
+    }
+
+    /// [`ServerSettings::failed_input_ms`] as a duration.
+    pub(crate) fn failed_input(&self) -> Duration {
+        Duration::from_millis(self.failed_input_ms)
     }
 
     /// [`ServerSettings::shutdown_ms`] as a duration.

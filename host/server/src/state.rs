@@ -102,7 +102,7 @@ impl AppState {
             previews: Previews::new(parts.settings.server.preview_cache_bytes),
             responses: Responses::new(&parts.settings.server),
             openings: Openings::default(),
-            failed_inputs: FailedInputs::default(),
+            failed_inputs: FailedInputs::new(parts.settings.server.failed_input()),
             http: Http::default(),
             listeners: ListenerMetrics::default(),
             readiness: Readiness::default(),

@@ -46,6 +46,8 @@ impl Arena {
         }));
         let mut settings = unbounded();
         settings.server.response_cache_bytes = 0;
+        // An attack is to reach the sandbox each time.
+        settings.server.failed_input_ms = 0;
         let app = TestApp::with_limits(settings.clone(), sandbox_limits()).await;
         app.publish(&parks()).await;
         app.publish(&harvest()).await;

@@ -1,13 +1,13 @@
 //! `yearbook serve`: puts the server together and runs it until SIGINT or SIGTERM (contract 6). A fresh
 //! data directory needs no step before it.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use serde_json::json;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use yearbook_catalog::{KeyRing, Live, Meter};
 use yearbook_server::{AppState, Parts};
@@ -84,9 +84,21 @@ fn ready(context: &Context, address: SocketAddr, admin: Option<SocketAddr>) -> a
     Ok(())
 }
 
+/// Connections that the kernel keeps until they are accepted, where `net.core.somaxconn` allows as many.
+/// A client that finds no room waits a second before it tries again.
+const BACKLOG: u32 = 4_096;
+
+fn bound(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // A server that was just stopped has left connections behind.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 /// Listens at `address`, which `flag` sets, and says where that is.
 async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<(TcpListener, SocketAddr)> {
-    let listener = TcpListener::bind(address).await.map_err(|error| {
+    let listener = bound(address).map_err(|error| {
         let advice = match error.kind() {
             ErrorKind::AddrInUse => "another program listens there; stop it, or choose another port",
             ErrorKind::PermissionDenied => "this user may not listen there; choose a port from 1024 on",

@@ -11,10 +11,6 @@ use yearbook_sandbox::EncodeError;
 /// Failures in memory. One has a kilobyte at most, a guest's sentence.
 const ENTRIES: usize = 1024;
 
-/// Time for which a failure is remembered: long enough for clients that try again at once, short
-/// enough that a plugin's processor time, which varies a little, is tried anew.
-const FOR: Duration = Duration::from_secs(60);
-
 /// Failures by what was asked for: an entity tag, which names release, snapshot, rows and options.
 pub(crate) struct FailedInputs {
     entries: Cache<String, Entry>,
@@ -31,14 +27,9 @@ struct Entry {
     failure: std::sync::Arc<EncodeError>,
 }
 
-impl Default for FailedInputs {
-    fn default() -> Self {
-        Self::lasting(FOR)
-    }
-}
-
 impl FailedInputs {
-    fn lasting(time: Duration) -> Self {
+    /// A memory that keeps each failure for `time`.
+    pub(crate) fn new(time: Duration) -> Self {
         Self { entries: Cache::new(ENTRIES), time, born: Instant::now(), until: AtomicU64::new(0) }
     }
 
@@ -83,6 +74,8 @@ mod tests {
 
     use super::*;
 
+    const MINUTE: Duration = Duration::from_secs(60);
+
     fn trapped(trap: Trap) -> EncodeError {
         EncodeError::Trapped { plugin: "json".to_owned(), trap }
     }
@@ -93,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_told_again_for_the_same_input_and_no_other() {
-        let failed = FailedInputs::default();
+        let failed = FailedInputs::new(MINUTE);
         assert_eq!(said(&failed, "a"), None);
         failed.insert("a", &trapped(Trap::Memory(7)));
         failed.insert("b", &EncodeError::TooLarge { plugin: "json".to_owned(), trap: Trap::Output(8) });
@@ -105,7 +98,7 @@ mod tests {
 
     #[test]
     fn what_may_end_otherwise_the_next_time_is_not_remembered() {
-        let failed = FailedInputs::default();
+        let failed = FailedInputs::new(MINUTE);
         let causes = [trapped(Trap::Wall(1)), EncodeError::Busy { retry_after: 1 }, EncodeError::Input("disk".into())];
         for (index, failure) in causes.iter().enumerate() {
             failed.insert(&index.to_string(), failure);
@@ -115,12 +108,12 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_in_number_and_in_time() {
-        let failed = FailedInputs::default();
+        let failed = FailedInputs::new(MINUTE);
         for index in 0..10 * ENTRIES {
             failed.insert(&index.to_string(), &trapped(Trap::Memory(7)));
         }
         assert!(failed.entries.len() <= ENTRIES, "{}", failed.entries.len());
-        let brief = FailedInputs::lasting(Duration::ZERO);
+        let brief = FailedInputs::new(Duration::ZERO);
         brief.insert("a", &trapped(Trap::Memory(7)));
         assert_eq!(said(&brief, "a"), None);
         // One that ended, while another has not.
