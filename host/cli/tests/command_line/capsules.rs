@@ -96,19 +96,26 @@ fn a_server_keeps_what_a_plugin_fails_at_where_the_settings_say() {
     yearbook.run(&["publish", "tiny"]).ok();
     let key = yearbook.run(&["keys", "create", "--plan", "enterprise", "--json"]).ok().json();
     let mut command = yearbook.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
-    command.envs([TIGHT, ("YEARBOOK_PLUGINS__CAPSULES", "kept")]);
+    // No note at all is less than the small table needs: the plugin's failure. Each request is a run.
+    let limits = [("YEARBOOK_SANDBOX__NOTE_BYTES", "0"), ("YEARBOOK_SERVER__FAILED_INPUT_MS", "0")];
+    command.envs(limits).env("YEARBOOK_PLUGINS__CAPSULES", "kept");
     let mut server = Server(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let mut line = String::new();
     BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("the server did not start; are plugins built?"));
     let address = ready["listening"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+    let path = "/v1/datasets/tiny/data?format=parquet&limit=0";
+    // With an option it is the option's: a refusal, which leaves nothing.
+    within_two_seconds(|| status(&address, &format!("{path}&parquet.compression=none"), &key) == 422);
+    assert_eq!(std::fs::read_dir(yearbook.path("kept")).unwrap().count(), 0);
     for _ in 0..3 {
-        within_two_seconds(|| status(&address, "/v1/datasets/tiny/data?format=csv&limit=0", &key) == 500);
+        within_two_seconds(|| status(&address, path, &key) == 500);
     }
     let kept: Vec<_> = std::fs::read_dir(yearbook.path("kept")).unwrap().map(|entry| entry.unwrap().path()).collect();
     let [capsule] = &kept[..] else { panic!("{kept:?}") };
-    assert!(capsule.to_str().unwrap().ends_with("-part-output.capsule.arrow"), "{capsule:?}");
+    assert!(capsule.to_str().unwrap().ends_with("-part-notes.capsule.arrow"), "{capsule:?}");
     let same = yearbook.run(&["plugin", "replay", capsule.to_str().unwrap()]);
     assert_eq!((same.code, same.stderr.as_str()), (Some(1), "error: it fails as before\n"));
-    assert!(same.stdout.contains("failed at  part of 1500 rows and 2 columns: returned more than 20000 bytes"), "{}", same.stdout);
+    let expected = "failed at  part of 3000 rows and 2 columns: left notes of more than 0 bytes";
+    assert!(same.stdout.contains(expected), "{}", same.stdout);
 }
