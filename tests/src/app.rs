@@ -30,6 +30,13 @@ pub use s3::{Fault, S3};
 /// Plugins that are loaded.
 const PLUGINS: [&str; 7] = ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
 
+/// Settings for tests in which one key plays every client.
+fn unlimited() -> Settings {
+    let mut settings = Settings::default();
+    (settings.limits.burst_per_second, settings.limits.key_share_percent) = (0, 0);
+    settings
+}
+
 /// A running service.
 pub struct TestApp {
     /// The routes of its admin listener.
@@ -98,11 +105,9 @@ impl Ground {
 }
 
 impl TestApp {
-    /// A service with burst limits off and everything else as shipped.
+    /// A service with burst limits and shares off, and everything else as shipped.
     pub async fn start() -> Self {
-        let mut settings = Settings::default();
-        settings.limits.burst_per_second = 0;
-        Self::with(settings).await
+        Self::with(unlimited()).await
     }
 
     /// A service with these settings and few sandbox instances, so that one kept by mistake is missed.
@@ -117,16 +122,14 @@ impl TestApp {
 
     /// A service as [`TestApp::start`] makes it, on what other hosts may share.
     pub async fn on(ground: &Ground) -> Self {
-        let mut settings = Settings::default();
-        settings.limits.burst_per_second = 0;
+        let settings = unlimited();
         let limits = Limits { instances: 16, ..Limits::default() };
         Box::pin(Self::with_all(ground.clone(), settings, limits, GuardSettings::default())).await
     }
 
     /// A service as [`TestApp::start`] makes it, whose releases are watched as `guarding` says.
     pub async fn guarded(guarding: GuardSettings) -> Self {
-        let mut settings = Settings::default();
-        settings.limits.burst_per_second = 0;
+        let mut settings = unlimited();
         // What comes from memory is not made by any release.
         settings.server.response_cache_bytes = 0;
         Box::pin(Self::with_all(Ground::default(), settings, Limits { instances: 16, ..Limits::default() }, guarding)).await

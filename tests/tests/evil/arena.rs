@@ -46,7 +46,8 @@ impl Arena {
             before(panic);
         }));
         let mut settings = Settings::default();
-        settings.limits.burst_per_second = 0;
+        // One key plays attackers and neighbours.
+        (settings.limits.burst_per_second, settings.limits.key_share_percent, settings.limits.address_share_percent) = (0, 0, 0);
         settings.server.response_cache_bytes = 0;
         let app = TestApp::with_limits(settings.clone(), sandbox_limits()).await;
         app.publish(&parks()).await;
