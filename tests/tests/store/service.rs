@@ -138,7 +138,9 @@ async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_serv
         assert!(begun.elapsed() < Duration::from_secs(30), "{fault:?}: {:?}", begun.elapsed());
         s3.mend();
         let again = ask(&app).await;
-        assert!(again.iter().zip(&expected).all(|(got, expected)| said(got) == said(expected)), "after {fault:?}");
+        for (path, (got, expected)) in paths.iter().zip(again.iter().zip(&expected)) {
+            assert!(said(got) == said(expected), "after {fault:?}: {path}: {} {}", got.status, got.outcome().1);
+        }
         let used = app.get("/v1/me").key(&key).send().await;
         assert_eq!(used.status, 200);
     }
