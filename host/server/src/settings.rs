@@ -66,7 +66,7 @@ pub struct ServerSettings {
     /// in a socket's hands. New responses wait while it is used up, and those that have begun go on by
     /// one chunk. Default 256 MiB: room for 60 clients that read slowly in the quarter of one key.
     pub body_bytes: usize,
-    /// Responses at once whose body has not ended, those of up to 16 KiB apart. Default 1,024: twice
+    /// Responses at once whose body has not ended, those of up to 32 KiB apart. Default 1,024: twice
     /// `sandbox.instances`, so that downloads leave room for data. More wait for `sandbox.queue_ms`.
     pub open_responses: usize,
     /// How long open responses may go on after a stop was asked for, milliseconds. Default 30,000: what service

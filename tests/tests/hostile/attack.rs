@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Result};
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use yearbook_catalog::key;
@@ -30,6 +31,8 @@ pub(crate) struct Attacker {
     pub(crate) keys: [String; 2],
     /// Connections or requests so far.
     pub(crate) tries: Arc<AtomicU64>,
+    /// Threads of its own.
+    pub(crate) runtime: Handle,
 }
 
 /// Attacks, for as long as the set lives.
@@ -51,13 +54,14 @@ impl Attacker {
     {
         for number in 0..connections {
             let (attacker, once) = (self.clone(), once.clone());
-            tasks.spawn(async move {
+            let again = async move {
                 for turn in 0_usize.. {
                     // Whether it was refused or came to its end: it begins again.
                     let _ = once(attacker.clone(), turn * connections + number).await;
                     sleep(AGAIN).await;
                 }
-            });
+            };
+            tasks.spawn_on(again, &self.runtime);
         }
     }
 

@@ -25,7 +25,7 @@ const HEAD: &str = "\
 One `yearbook serve` with the settings that it is shipped with, except that it keeps no answers, so that each is made by a plugin.
 A client reads a hundred rows as JSON, 25 times a second, every other time over a new connection.
 Meanwhile somebody with other keys and another address does what the table says, and begins again whenever the server ends it.
-Client, attacker and server share the machine, so the attacker's own processor time slows the others too.
+Client, attacker and server share the machine. The attacker's threads have the lowest priority there, so that what is measured is what he asks of the server, and little of his own processor time.
 
 ## What is promised, and held to by each test
 - Nobody else is refused, cut off or held up.

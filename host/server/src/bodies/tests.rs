@@ -112,9 +112,9 @@ async fn a_watched_body_has_the_same_bytes_and_says_how_many_are_left() {
 async fn small_bodies_pass_as_they_are() {
     let bodies = bodies(1, 64 * MEBIBYTE);
     let _open = opened(&bodies, "a").await;
-    let small = bodies.watch(Body::from(vec![0; 16 << 10]), None, None);
+    let small = bodies.watch(Body::from(vec![0; 32 << 10]), None, None);
     assert!(small.is_ok() && bodies.watched.lock().is_empty());
-    let large = bodies.watch(Body::from(vec![0; (16 << 10) + 1]), None, None);
+    let large = bodies.watch(Body::from(vec![0; (32 << 10) + 1]), None, None);
     assert!(matches!(large, Err(Error::Busy { .. })), "what nobody has opened needs a place now");
 }
 
