@@ -94,7 +94,10 @@ async fn a_request_that_finds_the_memory_of_all_guests_used_up_waits_for_some_co
     }
     assert!(generator.tally().counts().outcome(Outcome::Host) > 0, "none of them ran out of memory");
     let small = evil(Limits { total_memory_bytes: need * 3 / 4, ..Limits::default() });
-    assert!(matches!(small.generate(request("flood")).await, Err(GenerateError::MemoryUsedUp)), "nobody will give memory back");
+    assert!(
+        matches!(small.generate(request("flood")).await, Err(GenerateError::MemoryUsedUp { shared: false })),
+        "nobody will give memory back"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -244,7 +244,7 @@ impl Blame for GenerateError {
             Self::Output { rule, .. } => fault("bad_output", rule),
             Self::UnsupportedDataset(sentence) => fault("unsupported_schema", sentence),
             Self::InvalidOption(sentence) => fault("invalid_option", sentence),
-            Self::MemoryUsedUp | Self::Host(_) => None,
+            Self::MemoryUsedUp { .. } | Self::Host(_) => None,
         }
     }
 

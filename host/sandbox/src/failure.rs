@@ -102,8 +102,13 @@ pub enum Trap {
     #[error("wanted more memory than {0} bytes (sandbox.memory_bytes)")]
     Memory(usize),
     /// `total_memory_bytes`: not this guest's fault.
-    #[error("the memory of all guests together, {0} bytes, is used up (sandbox.total_memory_bytes)")]
-    TotalMemory(usize),
+    #[error("the memory of all guests together, {bytes} bytes, is used up (sandbox.total_memory_bytes)")]
+    TotalMemory {
+        /// What all may have.
+        bytes: usize,
+        /// Others held some of what this guest wanted; they will give it back.
+        shared: bool,
+    },
     /// `table_elements`.
     #[error("wanted a table of more than {0} elements (sandbox.table_elements)")]
     Table(usize),
@@ -191,7 +196,7 @@ impl EncodeError {
     /// A guest was stopped while it worked on `input`.
     pub(crate) fn stopped(plugin: &str, trap: Trap, input: &InputSize, limits: &Limits) -> Self {
         match trap {
-            Trap::TotalMemory(_) => {
+            Trap::TotalMemory { .. } => {
                 tracing::warn!(plugin, "a response was given up: {trap}");
                 Self::Busy { retry_after: 1 }
             }
@@ -270,9 +275,12 @@ pub enum GenerateError {
         /// Which rule.
         rule: String,
     },
-    /// The memory of all guests together is used up by this call alone: 500.
+    /// The memory of all guests together is used up. By this call alone: 500.
     #[error("the memory of all guests together is used up (sandbox.total_memory_bytes)")]
-    MemoryUsedUp,
+    MemoryUsedUp {
+        /// Others held some of what this call wanted; they will give it back.
+        shared: bool,
+    },
     /// A worker panicked: 500.
     #[error("{0}")]
     Host(String),

@@ -88,7 +88,7 @@ impl Generator {
         loop {
             match self.attempt(holder, Arc::clone(&request)).await {
                 // Others took the memory that it grew into, and will give it back; alone it would fail again.
-                Err(GenerateError::MemoryUsedUp) if self.sandbox.memory.held() > 0 => tokio::time::sleep(RETRY).await,
+                Err(GenerateError::MemoryUsedUp { shared: true }) => tokio::time::sleep(RETRY).await,
                 made => return made,
             }
         }
@@ -177,7 +177,7 @@ fn checked(
     excuses: impl FnOnce(&Trap) -> bool,
 ) -> Result<Project, GenerateError> {
     let made = made.map_err(|trap| match trap {
-        Trap::TotalMemory(_) => GenerateError::MemoryUsedUp,
+        Trap::TotalMemory { shared, .. } => GenerateError::MemoryUsedUp { shared },
         trap if excuses(&trap) => GenerateError::TooLarge { plugin: plugin.to_owned(), trap },
         trap => GenerateError::Trapped { plugin: plugin.to_owned(), trap },
     })?;

@@ -182,7 +182,8 @@ impl ResourceLimiter for HostState {
         if desired > self.limits.memory_bytes {
             self.denied = Some(Trap::Memory(self.limits.memory_bytes));
         } else if !self.memory.take(more) {
-            self.denied = Some(Trap::TotalMemory(self.limits.total_memory_bytes));
+            let bytes = self.limits.total_memory_bytes;
+            self.denied = Some(Trap::TotalMemory { bytes, shared: self.held.saturating_add(more) <= bytes });
         } else {
             self.held += more;
             self.used.memory_bytes = self.used.memory_bytes.max(desired);

@@ -284,7 +284,7 @@ impl Sandbox {
         let mut store = HostState::store(self, Arc::clone(&work));
         let said = HostState::call(&mut store, describe).map_err(|trap| match trap {
             // What others hold is not the component's fault.
-            Trap::TotalMemory(_) => Rejected::Busy,
+            Trap::TotalMemory { .. } => Rejected::Busy,
             trap => Rejected::Trapped(trap),
         });
         let said = said.and_then(|raw| check(raw).map_err(Rejected::Description));

@@ -168,7 +168,7 @@ pub(super) fn advice_on(trap: &Trap) -> &'static str {
     match trap {
         Trap::Cpu(_) | Trap::Wall(_) => "do less in one call; a batch of 4 MB should take milliseconds",
         Trap::Memory(_) => "free what a part needed before the next one, and hold no whole response",
-        Trap::TotalMemory(_) => "try again; other plugins hold the memory that all may have together",
+        Trap::TotalMemory { .. } => "try again; other plugins hold the memory that all may have together",
         Trap::Table(_) => "a table holds functions; it need not grow while rows are written",
         Trap::Stack(_) => "do not recurse over rows or text",
         Trap::Output(_) | Trap::Amplification { .. } => "write what the rows need and no more",

@@ -75,7 +75,7 @@ fn report(place: &str, failed: Failed<GenerateError>, tally: &mut Tally) {
         GenerateError::InvalidOption(_) => "take every value that the description allows, or do not declare it",
         GenerateError::Internal { .. } => "an internal error is a 500 for clients; the sentence is the plugin's own",
         GenerateError::Output { .. } => "return at least one file of UTF-8 text, each at a relative path of its own",
-        GenerateError::MemoryUsedUp => "use less memory, or raise sandbox.total_memory_bytes",
+        GenerateError::MemoryUsedUp { .. } => "use less memory, or raise sandbox.total_memory_bytes",
         GenerateError::Host(_) => "try again; if it stays so, the fault is the host's",
     };
     tally.find(format!("{place}, generate"), failed.error.to_string(), advice);

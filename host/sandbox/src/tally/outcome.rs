@@ -115,7 +115,7 @@ impl Trap {
         match self {
             Self::Cpu(_) => TrapKind::Cpu,
             Self::Wall(_) => TrapKind::Wall,
-            Self::Memory(_) | Self::TotalMemory(_) | Self::Table(_) => TrapKind::Memory,
+            Self::Memory(_) | Self::TotalMemory { .. } | Self::Table(_) => TrapKind::Memory,
             Self::Stack(_) => TrapKind::Stack,
             Self::Output(_) => TrapKind::Output,
             Self::Notes(_) => TrapKind::Notes,
@@ -153,7 +153,7 @@ impl Ending for GenerateError {
             Self::Internal { .. } => (Outcome::Internal, None),
             Self::Trapped { trap, .. } => (Outcome::Trapped, Some(trap.kind())),
             Self::Output { .. } => (Outcome::BadOutput, None),
-            Self::MemoryUsedUp | Self::Host(_) => (Outcome::Host, None),
+            Self::MemoryUsedUp { .. } | Self::Host(_) => (Outcome::Host, None),
         }
     }
 }
