@@ -25,8 +25,13 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let key = ground.key("enterprise")?;
 
     let admin = server::free_address()?.to_string();
-    // Many requests from one address in a row are the point here, so no burst limit.
-    let settings = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0"), ("YEARBOOK_SERVER__ADMIN_LISTEN", admin.as_str())];
+    // Many requests with one key from one address, and at once, are the point here, so no burst limit and no shares.
+    let settings = [
+        ("YEARBOOK_LIMITS__BURST_PER_SECOND", "0"),
+        ("YEARBOOK_LIMITS__KEY_SHARE_PERCENT", "0"),
+        ("YEARBOOK_LIMITS__ADDRESS_SHARE_PERCENT", "0"),
+        ("YEARBOOK_SERVER__ADMIN_LISTEN", admin.as_str()),
+    ];
     let tally = ground.count(&settings, |server| {
         let mut run = ground.script(&python, "readers/main.py");
         run.args(["--base", &server.base(), "--admin", &format!("http://{admin}"), "--process", &server.id().to_string(), "--large"])
