@@ -30,6 +30,8 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
         ("YEARBOOK_LIMITS__BURST_PER_SECOND", "0"),
         ("YEARBOOK_LIMITS__KEY_SHARE_PERCENT", "0"),
         ("YEARBOOK_LIMITS__ADDRESS_SHARE_PERCENT", "0"),
+        // What 200 slow clients hold is measured; with the default some of them would wait, and be told 503.
+        ("YEARBOOK_SERVER__BODY_BYTES", "1073741824"),
         ("YEARBOOK_SERVER__ADMIN_LISTEN", admin.as_str()),
     ];
     let tally = ground.count(&settings, |server| {
