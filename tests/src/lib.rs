@@ -3,4 +3,5 @@
 pub mod app;
 pub mod components;
 pub mod fuzz;
+pub mod http2;
 pub mod process;

@@ -12,8 +12,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use yearbook_catalog::key;
-
-use crate::http2;
+use yearbook_tests::http2::{self, frame, kind};
 
 /// Where attacks come from; the polite client has another address.
 const FROM: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
@@ -76,7 +75,7 @@ impl Attacker {
     async fn read(&self, head: &str) -> Result<()> {
         let mut stream = self.connect().await?;
         stream.write_all(head.as_bytes()).await?;
-        http2::until_closed(&mut stream).await;
+        until_closed(&mut stream).await;
         Ok(())
     }
 
@@ -93,6 +92,24 @@ impl Attacker {
         }
         Ok(())
     }
+}
+
+/// Begins a connection of HTTP/2 and takes the server's settings unseen.
+async fn begin(stream: &mut TcpStream) -> Result<()> {
+    stream.write_all(&http2::greeting()).await?;
+    stream.write_all(&frame(kind::SETTINGS, http2::ACK, 0, &[])).await
+}
+
+/// Gives up stream `id` (CANCEL).
+fn reset(id: u32) -> Vec<u8> {
+    frame(kind::RST_STREAM, 0, id, &[0, 0, 0, 8])
+}
+
+/// Takes what comes until the connection ends; no window is ever opened again, so bodies of HTTP/2 stay
+/// unread.
+async fn until_closed(stream: &mut TcpStream) {
+    let mut buffer = vec![0; 16 << 10];
+    while stream.read(&mut buffer).await.is_ok_and(|read| read > 0) {}
 }
 
 /// Waits until the server has ended the connection, without taking what it sent.
@@ -127,12 +144,12 @@ const EXPORT: &str = "/v1/datasets/large/data?start=0001-01-01&limit=0&format=cs
 pub(crate) fn unread_streams(attacker: &Attacker, tasks: &mut JoinSet<()>) {
     attacker.repeat(tasks, 5, async |attacker: Attacker, _| {
         let mut stream = attacker.connect().await?;
-        http2::begin(&mut stream).await?;
+        begin(&mut stream).await?;
         for stream_id in 0..110 {
             attacker.tries.fetch_add(1, Ordering::Relaxed);
             stream.write_all(&http2::get(2 * stream_id + 1, EXPORT, &attacker.keys[0])).await?;
         }
-        http2::until_closed(&mut stream).await;
+        until_closed(&mut stream).await;
         Ok(())
     });
 }
@@ -191,11 +208,11 @@ pub(crate) fn silent_connections(attacker: &Attacker, tasks: &mut JoinSet<()>) {
 pub(crate) fn rapid_resets(attacker: &Attacker, tasks: &mut JoinSet<()>) {
     attacker.repeat(tasks, 4, async |attacker: Attacker, _| {
         let mut stream = attacker.connect().await?;
-        http2::begin(&mut stream).await?;
+        begin(&mut stream).await?;
         for stream_id in 0..100_000 {
             attacker.tries.fetch_add(1, Ordering::Relaxed);
             let id = 2 * stream_id + 1;
-            stream.write_all(&[http2::get(id, EXPORT, &attacker.keys[0]), http2::reset(id)].concat()).await?;
+            stream.write_all(&[http2::get(id, EXPORT, &attacker.keys[0]), reset(id)].concat()).await?;
         }
         Ok(())
     });

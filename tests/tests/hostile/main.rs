@@ -6,7 +6,6 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod attack;
-mod http2;
 mod polite;
 mod server;
 

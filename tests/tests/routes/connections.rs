@@ -10,11 +10,10 @@ use tokio::net::TcpStream;
 use yearbook_domain::Plan;
 use yearbook_server::ServerSettings;
 use yearbook_tests::app::big;
+use yearbook_tests::http2::kind::{HEADERS, PING, SETTINGS};
+use yearbook_tests::http2::{END_HEADERS, END_STREAM, PREFACE, frame, greeting};
 
-use super::wire::{
-    END_HEADERS, END_STREAM, HEADERS, NEIGHBOUR, PATIENCE, PING, PREFACE, SETTINGS, Server, connect_from, frame, get, greeting, health,
-    sent, until, until_closed,
-};
+use super::wire::{NEIGHBOUR, PATIENCE, Server, connect_from, get, health, sent, until, until_closed};
 
 /// A deadline that no test reaches.
 const NEVER_MS: u64 = 600_000;

@@ -7,11 +7,10 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use yearbook_server::ServerSettings;
+use yearbook_tests::http2::kind::{CONTINUATION, DATA, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE};
+use yearbook_tests::http2::{END_HEADERS, END_STREAM, frame, greeting};
 
-use super::wire::{
-    CONTINUATION, DATA, END_HEADERS, END_STREAM, Frame, GOAWAY, HEADERS, PATIENCE, PING, RST_STREAM, SETTINGS, Server, WINDOW_UPDATE,
-    frame, get, goaway, greeting, health, sent, until, until_closed,
-};
+use super::wire::{PATIENCE, Server, get, goaway, health, read_frame, sent, until, until_closed};
 
 /// Reason "this is too much" of HTTP/2 (RFC 9113, 7).
 const ENHANCE_YOUR_CALM: u32 = 0xb;
@@ -62,7 +61,7 @@ async fn a_body_or_trailers_that_trickle_hold_nothing_http_2() {
     let mut socket = sent(server.address, &[greeting(), frame(HEADERS, END_HEADERS, 1, &health())].concat()).await;
     let mut answered = false;
     loop {
-        let frame = Frame::read(&mut socket).await.expect("the connection lives on");
+        let frame = read_frame(&mut socket).await.expect("the connection lives on");
         assert_ne!(frame.kind, GOAWAY);
         answered |= frame.kind == HEADERS && frame.stream == 1;
         // The stream is closed for both sides, so that nothing waits for its end.
@@ -75,7 +74,7 @@ async fn a_body_or_trailers_that_trickle_hold_nothing_http_2() {
     // What still comes is dropped, and the next request is answered.
     let late = [frame(DATA, 0, 1, b"x"), frame(HEADERS, END_HEADERS | END_STREAM, 3, &health())].concat();
     socket.write_all(&late).await.unwrap();
-    while Frame::read(&mut socket).await.expect("an answer").stream != 3 {}
+    while read_frame(&mut socket).await.expect("an answer").stream != 3 {}
     assert_eq!(server.metric("yearbook_http_requests_in_flight").await, 0);
 }
 
@@ -101,7 +100,7 @@ async fn expect_100_continue_is_answered_by_the_final_status_rfc_9110_10_1_1() {
 async fn http_2_says_our_bounds_in_its_settings() {
     let server = Server::start(ServerSettings::default()).await;
     let mut socket = sent(server.address, &greeting()).await;
-    let settings = Frame::read(&mut socket).await.unwrap();
+    let settings = read_frame(&mut socket).await.unwrap();
     assert_eq!((settings.kind, settings.flags), (SETTINGS, 0));
     let number = |pair: &[u8]| (pair[1], u32::from_be_bytes(pair[2..].try_into().unwrap()));
     let said: HashMap<u8, u32> = settings.payload.chunks_exact(6).map(number).collect();
@@ -112,7 +111,7 @@ async fn http_2_says_our_bounds_in_its_settings() {
     // The window of all streams together is as small: it is never enlarged.
     socket.write_all(&frame(PING, 0, 0, &[7; 8])).await.unwrap();
     loop {
-        let frame = Frame::read(&mut socket).await.unwrap();
+        let frame = read_frame(&mut socket).await.unwrap();
         assert_ne!(frame.kind, WINDOW_UPDATE);
         if frame.kind == PING && frame.flags == 1 {
             break;

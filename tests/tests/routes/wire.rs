@@ -10,9 +10,7 @@ use tokio::task::JoinHandle;
 use yearbook_sandbox::Limits;
 use yearbook_server::{ServerSettings, Settings};
 use yearbook_tests::app::TestApp;
-
-/// What every HTTP/2 client says first.
-pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+use yearbook_tests::http2::{Frame, kind};
 
 /// An address of this machine that has done nothing yet.
 pub(super) const NEIGHBOUR: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -125,68 +123,27 @@ pub(super) async fn get(stream: &mut TcpStream, path: &str) -> u16 {
     tokio::time::timeout(PATIENCE, read).await.expect("an answer")
 }
 
-/// One frame of HTTP/2 (RFC 9113, 4.1).
-pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
-    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
-}
-
-/// The preface and empty settings.
-pub(super) fn greeting() -> Vec<u8> {
-    [PREFACE, &frame(SETTINGS, 0, 0, &[])].concat()
-}
-
 /// `GET /health` as a block of header fields: three from the static table, and a path.
 pub(super) fn health() -> Vec<u8> {
     [&[0x82, 0x86, 0x41, 1, b't', 0x44, 7][..], b"/health"].concat()
 }
 
-pub(super) const DATA: u8 = 0;
-pub(super) const HEADERS: u8 = 1;
-pub(super) const RST_STREAM: u8 = 3;
-pub(super) const SETTINGS: u8 = 4;
-pub(super) const PING: u8 = 6;
-pub(super) const GOAWAY: u8 = 7;
-pub(super) const WINDOW_UPDATE: u8 = 8;
-pub(super) const CONTINUATION: u8 = 9;
-pub(super) const END_STREAM: u8 = 1;
-pub(super) const END_HEADERS: u8 = 4;
-
-/// A frame that came: kind, flags, stream and payload.
-#[derive(Debug)]
-pub(super) struct Frame {
-    pub(super) kind: u8,
-    pub(super) flags: u8,
-    pub(super) stream: u32,
-    pub(super) payload: Vec<u8>,
+/// The next frame; none when the server has hung up.
+pub(super) async fn read_frame(stream: &mut TcpStream) -> Option<Frame> {
+    tokio::time::timeout(PATIENCE, Frame::read(stream)).await.expect("a frame, or the end").ok()
 }
 
-impl Frame {
-    /// The next one; none when the server has hung up.
-    pub(super) async fn read(stream: &mut TcpStream) -> Option<Self> {
-        let read = async {
-            let mut head = [0; 9];
-            stream.read_exact(&mut head).await.ok()?;
-            let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
-            stream.read_exact(&mut payload).await.ok()?;
-            let number = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
-            Some(Self { kind: head[3], flags: head[4], stream: number, payload })
-        };
-        tokio::time::timeout(PATIENCE, read).await.expect("a frame, or the end")
-    }
-
-    /// The reason of a GOAWAY.
-    pub(super) fn reason(&self) -> u32 {
-        u32::from_be_bytes(self.payload[4..8].try_into().unwrap())
-    }
+/// The reason of a GOAWAY.
+fn reason(goaway: &Frame) -> u32 {
+    u32::from_be_bytes(goaway.payload[4..8].try_into().unwrap())
 }
 
 /// The reason for which the server ends the connection.
 pub(super) async fn goaway(stream: &mut TcpStream) -> u32 {
     loop {
-        let frame = Frame::read(stream).await.expect("GOAWAY before the end");
-        if frame.kind == GOAWAY {
-            return frame.reason();
+        let frame = read_frame(stream).await.expect("GOAWAY before the end");
+        if frame.kind == kind::GOAWAY {
+            return reason(&frame);
         }
     }
 }

@@ -1,22 +1,13 @@
-//! A client of HTTP/2 that does what no library would: it opens streams and leaves them unread. Frames by
-//! hand (RFC 9113), fields as literals without an index (RFC 7541, 6.2.2).
+//! A client of HTTP/2 that does what no library would: it opens streams and leaves them unread.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-const PING: u8 = 6;
-const WINDOW_UPDATE: u8 = 8;
-
-const ACK: u8 = 1;
-const END_STREAM: u8 = 1;
+use yearbook_tests::http2::kind::{DATA, HEADERS, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE};
+use yearbook_tests::http2::{self, ACK, END_STREAM, Frame, frame};
 
 /// Longer than anything that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -46,7 +37,7 @@ impl Http2 {
     /// Connects; each stream begins with `window` bytes that the server may send.
     pub(super) async fn connect(address: SocketAddr, window: u32) -> Self {
         let mut socket = TcpStream::connect(address).await.unwrap();
-        socket.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
+        socket.write_all(http2::PREFACE).await.unwrap();
         let mut client = Self { socket, next: 1, ended: None };
         // No dynamic table, so that a status is always spelled out.
         let settings = [&[0, 1, 0, 0, 0, 0, 0, 4], window.to_be_bytes().as_slice()].concat();
@@ -58,15 +49,7 @@ impl Http2 {
     pub(super) async fn get(&mut self, path: &str, key: &str) -> u32 {
         let stream = self.next;
         self.next += 2;
-        // GET and http by their index, then path, authority and key.
-        let mut block = vec![0x82, 0x86];
-        for (name, value) in [(&[0x04][..], path), (&[0x01], "t"), (b"\x00\x09x-api-key", key)] {
-            block.extend_from_slice(name);
-            block.push(u8::try_from(value.len()).ok().filter(|length| *length < 127).unwrap());
-            block.extend_from_slice(value.as_bytes());
-        }
-        // END_HEADERS and END_STREAM.
-        self.send(HEADERS, 4 | END_STREAM, stream, &block).await;
+        self.write(&http2::get(stream, path, key)).await;
         stream
     }
 
@@ -105,12 +88,7 @@ impl Http2 {
             return Some((stream, Event::End));
         }
         loop {
-            let mut head = [0; 9];
-            self.socket.read_exact(&mut head).await.ok()?;
-            let [a, b, c, kind, flags, ..] = head;
-            let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
-            let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
-            self.socket.read_exact(&mut payload).await.ok()?;
+            let Frame { kind, flags, stream, payload } = Frame::read(&mut self.socket).await.ok()?;
             match kind {
                 SETTINGS if flags & ACK == 0 => self.send(SETTINGS, ACK, 0, &[]).await,
                 PING if flags & ACK == 0 => self.send(PING, ACK, 0, &payload).await,
@@ -130,10 +108,12 @@ impl Http2 {
     }
 
     async fn send(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
-        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
-        let frame = [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat();
+        self.write(&frame(kind, flags, stream, payload)).await;
+    }
+
+    async fn write(&mut self, frame: &[u8]) {
         // A server that has ended the connection is noticed by reading.
-        let _ = self.socket.write_all(&frame).await;
+        let _ = self.socket.write_all(frame).await;
     }
 }
 
