@@ -1,6 +1,7 @@
-//! Has the built-in plugins built where the binary carries them: in every release build, and in others with the feature `embed`.
-//! `plugins/dist` is where they lie then. Cargo runs this late, so whoever wants guests and host built at the same time starts
-//! `cargo xtask plugins` beside it, as the demo does. How guests are built, and what that installs, is xtask's.
+//! Has the built-in plugins built where the binary carries them: in every release build, and in
+//! others with the feature `embed`. `plugins/dist` is where they lie then. Cargo runs this late, so
+//! whoever wants guests and host built at the same time starts `cargo xtask plugins` beside it, as
+//! the demo does. How guests are built, and what that installs, is xtask's.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,8 @@ use std::process::Command;
 /// Set by `cargo xtask` to its own program, which need not be built a second time then.
 const XTASK: &str = "YEARBOOK_XTASK";
 
-/// Variables that cargo sets for build scripts. They would have what guests are made of built again.
+/// Variables that cargo sets for build scripts. They would have what guests are made of built
+/// again.
 const CARGOS: [&str; 14] = [
     "CARGO_CFG_",
     "CARGO_FEATURE_",
@@ -36,7 +38,8 @@ fn main() {
     }
     println!("cargo::rustc-cfg=embedded_plugins");
     // Of this run: two clones that share a build folder share the compiled script, too.
-    let root = env::var_os("CARGO_MANIFEST_DIR").and_then(|folder| Path::new(&folder).join("../..").canonicalize().ok());
+    let root = env::var_os("CARGO_MANIFEST_DIR")
+        .and_then(|folder| Path::new(&folder).join("../..").canonicalize().ok());
     let Some(root) = root else { fail("cargo does not say where the crate is") };
     for path in made_of(&root) {
         println!("cargo::rerun-if-changed={}", path.display());
@@ -51,9 +54,15 @@ fn main() {
 
 /// What decides the components' bytes, and the components.
 fn made_of(root: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<_> = ["wit", "Cargo.toml", "Cargo.lock"].iter().map(|name| root.join(name)).collect();
+    let mut found: Vec<_> =
+        ["wit", "Cargo.toml", "Cargo.lock"].iter().map(|name| root.join(name)).collect();
     if let Ok(plugins) = root.join("plugins").read_dir() {
-        found.extend(plugins.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| !path.ends_with("dist")));
+        found.extend(
+            plugins
+                .filter_map(Result::ok)
+                .map(|entry| entry.path())
+                .filter(|path| !path.ends_with("dist")),
+        );
     }
     if let Ok(built) = root.join("plugins/dist").read_dir() {
         found.extend(built.filter_map(Result::ok).map(|entry| entry.path()));
@@ -89,6 +98,8 @@ fn command(root: &Path) -> Command {
 }
 
 fn fail(why: &str) -> ! {
-    println!("cargo::error=the built-in plugins were not built: {why}; `cargo xtask plugins` says more");
+    println!(
+        "cargo::error=the built-in plugins were not built: {why}; `cargo xtask plugins` says more"
+    );
     std::process::exit(1)
 }

@@ -1,13 +1,15 @@
-//! Encoding alone: every format and table, by arrow-rs's own writers, by our encoders natively and in the sandbox, and by
-//! pyarrow, polars and DuckDB, in one run and in turn, so that a noisy machine disturbs all alike. Prints one JSON
-//! object a contestant, format and table, after a line of dashes; `cargo xtask bench encode` makes a table of them.
-//! Every output is read back and compared once. What is timed leaves as a response does, in chunks that the client owns
-//! and lets go: memory that grows with the output would be most of what is measured. Not a test: it cannot fail for being
-//! slow.
+//! Encoding alone: every format and table, by arrow-rs's own writers, by our encoders natively and
+//! in the sandbox, and by pyarrow, polars and DuckDB, in one run and in turn, so that a noisy
+//! machine disturbs all alike. Prints one JSON object a contestant, format and table, after a line
+//! of dashes; `cargo xtask bench encode` makes a table of them. Every output is read back and
+//! compared once. What is timed leaves as a response does, in chunks that the client owns and lets
+//! go: memory that grows with the output would be most of what is measured. Not a test: it cannot
+//! fail for being slow.
 //!
-//! Arguments that name formats or tables leave the others out (`cargo bench --package yearbook-tests --bench encode -- csv long`).
-//! Variables: `YEARBOOK_PEERS_PYTHON`, an interpreter that has the peers (without it they are left out), and
-//! `YEARBOOK_BENCH_RUNS`, counted runs of each (default 5, after one that is not counted).
+//! Arguments that name formats or tables leave the others out (`cargo bench --package
+//! yearbook-tests --bench encode -- csv long`). Variables: `YEARBOOK_PEERS_PYTHON`, an interpreter
+//! that has the peers (without it they are left out), and `YEARBOOK_BENCH_RUNS`, counted runs of
+//! each (default 5, after one that is not counted).
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark's own program")]
 
@@ -38,9 +40,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const FORMATS: [&str; 4] = ["csv", "json", "arrow", "parquet"];
 
 /// Who encodes, in the order of the columns.
-const CONTESTANTS: [&str; 7] = ["arrow-rs", "native", "sandbox", "sandbox x2", "pyarrow", "polars", "duckdb"];
+const CONTESTANTS: [&str; 7] =
+    ["arrow-rs", "native", "sandbox", "sandbox x2", "pyarrow", "polars", "duckdb"];
 
-/// Bytes that one timed run makes at least, so that a table of 100 rows is not lost in the clock's noise.
+/// Bytes that one timed run makes at least, so that a table of 100 rows is not lost in the clock's
+/// noise.
 const RUN_BYTES: usize = 4 << 20;
 
 /// Time and size of one encoding, or why there is none.
@@ -56,11 +60,14 @@ fn main() {
     let contestants = if python.is_some() { &CONTESTANTS[..] } else { &CONTESTANTS[..4] };
     let ours = Ours::load();
     println!("---");
-    for (name, make) in tables::ALL.into_iter().filter(|(name, _)| wanted(name, &tables::ALL.map(|(name, _)| name))) {
+    for (name, make) in
+        tables::ALL.into_iter().filter(|(name, _)| wanted(name, &tables::ALL.map(|(name, _)| name)))
+    {
         let input = make();
         let mut peers = python.as_ref().map(|python| Peers::start(python, &input));
         for format in FORMATS.into_iter().filter(|format| wanted(format, &FORMATS)) {
-            let mut contest = Contest { format, input: &input, ours: &ours, peers: peers.as_mut(), times: 1 };
+            let mut contest =
+                Contest { format, input: &input, ours: &ours, peers: peers.as_mut(), times: 1 };
             for (who, results) in contestants.iter().zip(contest.run(contestants, runs)) {
                 println!("{}", report(format, name, input.rows, who, results));
             }
@@ -70,7 +77,8 @@ fn main() {
 
 /// Whether an argument names it, or none of its kind.
 fn wanted(name: &str, kind: &[&str]) -> bool {
-    let mut named = std::env::args().skip(1).filter(|argument| kind.contains(&argument.as_str())).peekable();
+    let mut named =
+        std::env::args().skip(1).filter(|argument| kind.contains(&argument.as_str())).peekable();
     named.peek().is_none() || named.any(|argument| argument == name)
 }
 
@@ -150,7 +158,9 @@ impl Contest<'_> {
 fn report(format: &str, table: &str, rows: usize, who: &str, results: Vec<Measured>) -> Value {
     let results: Result<Vec<(f64, usize)>, String> = results.into_iter().collect();
     match results {
-        Err(reason) => json!({ "format": format, "table": table, "rows": rows, "who": who, "cannot": reason }),
+        Err(reason) => {
+            json!({ "format": format, "table": table, "rows": rows, "who": who, "cannot": reason })
+        }
         Ok(mut results) => {
             results.sort_by(|a, b| a.0.total_cmp(&b.0));
             let (seconds, bytes) = results[results.len() / 2];

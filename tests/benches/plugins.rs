@@ -1,7 +1,9 @@
-//! What plugins cost beside encoding: a fresh instance, the crossing of rows into a guest, and loading. Prints one JSON object a
-//! case after a line of dashes; `cargo xtask bench plugins` makes a table of them. Not a test: it cannot fail for being slow.
+//! What plugins cost beside encoding: a fresh instance, the crossing of rows into a guest, and
+//! loading. Prints one JSON object a case after a line of dashes; `cargo xtask bench plugins` makes
+//! a table of them. Not a test: it cannot fail for being slow.
 //!
-//! Variable: `YEARBOOK_BENCH_RUNS`, counted runs of each (default 5, after one that is not counted).
+//! Variable: `YEARBOOK_BENCH_RUNS`, counted runs of each (default 5, after one that is not
+//! counted).
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark's own program")]
 
@@ -55,7 +57,10 @@ fn instances(runtime: &Runtime, format: &str, runs: usize) {
                 let mut times = Vec::with_capacity(RESPONSES / together);
                 for _ in 0..RESPONSES / together {
                     let begun = Instant::now();
-                    let encoded = guest.encode(Arc::clone(&schema), &[], futures::stream::empty().boxed()).await.unwrap();
+                    let encoded = guest
+                        .encode(Arc::clone(&schema), &[], futures::stream::empty().boxed())
+                        .await
+                        .unwrap();
                     assert!(matches!(encoded, Encoded::Whole(_)));
                     times.push(begun.elapsed());
                 }
@@ -68,11 +73,15 @@ fn instances(runtime: &Runtime, format: &str, runs: usize) {
         }
         times.sort_unstable();
         let at = |share: usize| times[times.len() * share / 100].as_secs_f64() * 1e6;
-        println!("{}", json!({"case": format!("fresh instance, {format}, {together} at once"), "p50_us": at(50), "p99_us": at(99)}));
+        println!(
+            "{}",
+            json!({"case": format!("fresh instance, {format}, {together} at once"), "p50_us": at(50), "p99_us": at(99)})
+        );
     }
 }
 
-/// A guest that looks at no cell has nothing but the crossing to do: converting, copying into its memory, and the calls.
+/// A guest that looks at no cell has nothing but the crossing to do: converting, copying into its
+/// memory, and the calls.
 fn crossing(runtime: &Runtime, runs: usize) {
     // One worker, so that times are processor time.
     let limits = Limits { parallel_parts: 1, cpu_ms_per_call: 60_000, ..Limits::default() };
@@ -96,10 +105,16 @@ fn crossing(runtime: &Runtime, runs: usize) {
     };
     let medians: Vec<f64> = times.iter_mut().map(median).collect();
     let rows = (ROWS * BATCHES) as f64;
-    println!("{}", json!({"case": "crossing alone", "million_rows_a_second": rows / medians[0] / 1e6}));
+    println!(
+        "{}",
+        json!({"case": "crossing alone", "million_rows_a_second": rows / medians[0] / 1e6})
+    );
     for ((format, _), seconds) in guests.iter().zip(&medians[1..]) {
         let (case, rate) = (format!("crossing in {format}"), rows / seconds / 1e6);
-        println!("{}", json!({"case": case, "million_rows_a_second": rate, "crossing_percent": 100.0 * medians[0] / seconds}));
+        println!(
+            "{}",
+            json!({"case": case, "million_rows_a_second": rate, "crossing_percent": 100.0 * medians[0] / seconds})
+        );
     }
 }
 
@@ -121,11 +136,15 @@ fn loading(format: &str, runs: usize) {
     }
     cached.sort_by(f64::total_cmp);
     let (case, compiled) = (format!("load {format}"), compiled.as_secs_f64() * 1e3);
-    println!("{}", json!({"case": case, "compiled_ms": compiled, "cached_ms": cached[cached.len() / 2]}));
+    println!(
+        "{}",
+        json!({"case": case, "compiled_ms": compiled, "cached_ms": cached[cached.len() / 2]})
+    );
 }
 
 fn sandbox(cache: Option<std::path::PathBuf>) -> Arc<Sandbox> {
-    Sandbox::new(&Config { limits: Limits::default(), cache, ..Config::default() }, Workers::new(0)).unwrap()
+    Sandbox::new(&Config { limits: Limits::default(), cache, ..Config::default() }, Workers::new(0))
+        .unwrap()
 }
 
 /// Seconds of one encoding; each chunk is let go as it comes.
@@ -133,7 +152,11 @@ fn encode(runtime: &Runtime, guest: &Arc<Encoder>, batches: &[RecordBatch]) -> f
     let rows: Vec<_> = batches.iter().cloned().map(Ok).collect();
     let begun = Instant::now();
     runtime.block_on(async {
-        match guest.encode(batches[0].schema(), &[], futures::stream::iter(rows).boxed()).await.unwrap() {
+        match guest
+            .encode(batches[0].schema(), &[], futures::stream::iter(rows).boxed())
+            .await
+            .unwrap()
+        {
             Encoded::Whole(bytes) => drop(bytes),
             Encoded::Stream(mut chunks) => {
                 while let Some(chunk) = chunks.next().await {
@@ -147,10 +170,16 @@ fn encode(runtime: &Runtime, guest: &Arc<Encoder>, batches: &[RecordBatch]) -> f
 
 /// A date, a dimension of few values, a note, a number and a count.
 fn batch(rows: usize) -> RecordBatch {
-    let dates: StringArray = (0..rows).map(|row| Some(format!("{}-{:02}-01", 1960 + row / 12 % 60, row % 12 + 1))).collect();
-    let regions: DictionaryArray<Int32Type> = (0..rows).map(|row| Some(["Northland", "Auckland", "Otago", "Southland"][row % 4])).collect();
-    let notes: StringArray = (0..rows).map(|row| (row % 5 != 1).then(|| format!("revised \"{row}\""))).collect();
-    let values: Float64Array = (0..rows).map(|row| (row % 7 != 1).then_some(row as f64 * 1.7)).collect();
+    let dates: StringArray = (0..rows)
+        .map(|row| Some(format!("{}-{:02}-01", 1960 + row / 12 % 60, row % 12 + 1)))
+        .collect();
+    let regions: DictionaryArray<Int32Type> = (0..rows)
+        .map(|row| Some(["Northland", "Auckland", "Otago", "Southland"][row % 4]))
+        .collect();
+    let notes: StringArray =
+        (0..rows).map(|row| (row % 5 != 1).then(|| format!("revised \"{row}\""))).collect();
+    let values: Float64Array =
+        (0..rows).map(|row| (row % 7 != 1).then_some(row as f64 * 1.7)).collect();
     let counts = Int64Array::from_iter_values((0_i64..).take(rows));
     let columns: [(&str, ArrayRef, bool); 5] = [
         ("date", Arc::new(dates), false),

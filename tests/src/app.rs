@@ -1,5 +1,5 @@
-//! The whole service in one process: an SQLite catalogue and a folder of files in a temporary directory, the built
-//! plugins in a real sandbox, and the router, called without a socket.
+//! The whole service in one process: an SQLite catalogue and a folder of files in a temporary
+//! directory, the built plugins in a real sandbox, and the router, called without a socket.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,7 +30,8 @@ pub use postgres::{Line, postgres};
 pub use s3::{Fault, S3};
 
 /// Plugins that are loaded.
-const PLUGINS: [&str; 7] = ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
+const PLUGINS: [&str; 7] =
+    ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
 
 /// A running service.
 pub struct TestApp {
@@ -99,12 +100,17 @@ impl Ground {
     }
 }
 
-/// As shipped, but that one caller may ask as often as it likes and hold all that there is: most tests
-/// ask with one key, and have few sandbox instances.
+/// As shipped, but that one caller may ask as often as it likes and hold all that there is: most
+/// tests ask with one key, and have few sandbox instances.
 #[must_use]
 pub fn unbounded() -> Settings {
     let mut settings = Settings::default();
-    settings.limits = LimitSettings { burst_per_second: 0, key_share_percent: 0, address_share_percent: 0, ..settings.limits };
+    settings.limits = LimitSettings {
+        burst_per_second: 0,
+        key_share_percent: 0,
+        address_share_percent: 0,
+        ..settings.limits
+    };
     settings
 }
 
@@ -114,20 +120,23 @@ impl TestApp {
         Self::with(unbounded()).await
     }
 
-    /// A service with these settings and few sandbox instances, so that one kept by mistake is missed.
+    /// A service with these settings and few sandbox instances, so that one kept by mistake is
+    /// missed.
     pub async fn with(settings: Settings) -> Self {
         Box::pin(Self::with_limits(settings, Limits { instances: 16, ..Limits::default() })).await
     }
 
     /// A service with these settings and limits.
     pub async fn with_limits(settings: Settings, limits: Limits) -> Self {
-        Box::pin(Self::with_all(Ground::default(), settings, limits, GuardSettings::default())).await
+        Box::pin(Self::with_all(Ground::default(), settings, limits, GuardSettings::default()))
+            .await
     }
 
     /// A service as [`TestApp::start`] makes it, on what other hosts may share.
     pub async fn on(ground: &Ground) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
-        Box::pin(Self::with_all(ground.clone(), unbounded(), limits, GuardSettings::default())).await
+        Box::pin(Self::with_all(ground.clone(), unbounded(), limits, GuardSettings::default()))
+            .await
     }
 
     /// A service as [`TestApp::start`] makes it, whose releases are watched as `guarding` says.
@@ -146,10 +155,16 @@ impl TestApp {
     /// Another host on the same catalogue and object store.
     pub async fn beside(&self, guarding: GuardSettings) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
-        Box::pin(Self::with_all(self.ground.clone(), self.state.settings.clone(), limits, guarding)).await
+        Box::pin(Self::with_all(self.ground.clone(), self.state.settings.clone(), limits, guarding))
+            .await
     }
 
-    async fn with_all(ground: Ground, settings: Settings, limits: Limits, guarding: GuardSettings) -> Self {
+    async fn with_all(
+        ground: Ground,
+        settings: Settings,
+        limits: Limits,
+        guarding: GuardSettings,
+    ) -> Self {
         let Ground { folder, database, bounds, storage, storing, variables } = ground.clone();
         let store = yearbook_catalog::open(&database, &bounds).await.unwrap();
         let files = Files::open_with(&storage, &storing, &variables).unwrap();
@@ -157,7 +172,9 @@ impl TestApp {
         let live = Live::start(Arc::clone(&store), Live::PERIOD).await.unwrap();
         let registry = Arc::new(Registry::new());
         let sandbox = components::sandbox(limits);
-        PLUGINS.iter().for_each(|name| registry.add(&sandbox.load(&components::component(name)).unwrap()).unwrap());
+        PLUGINS.iter().for_each(|name| {
+            registry.add(&sandbox.load(&components::component(name)).unwrap()).unwrap()
+        });
         let guard = Guard::new(Arc::clone(&store), Arc::clone(&sandbox), guarding).unwrap();
         let state = AppState::new(Parts {
             keys: KeyRing::new(Arc::clone(&store), Arc::clone(&live), &bounds),
@@ -192,7 +209,11 @@ impl TestApp {
     }
 
     /// Serves clients on `listener` until `stop` is ready, as the binary does.
-    pub fn serve_public(&self, listener: TcpListener, stop: impl Future<Output = ()> + Send + 'static) -> JoinHandle<std::io::Result<()>> {
+    pub fn serve_public(
+        &self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()> + Send + 'static,
+    ) -> JoinHandle<std::io::Result<()>> {
         tokio::spawn(yearbook_server::serve_public(listener, self.state.clone(), stop))
     }
 
@@ -223,7 +244,8 @@ impl TestApp {
     pub fn swap(&self, component: &[u8]) {
         let new = self.sandbox.load(component).unwrap();
         let current = self.registry.current();
-        let others = current.encoders().filter(|encoder| encoder.description().format != new.name());
+        let others =
+            current.encoders().filter(|encoder| encoder.description().format != new.name());
         let mut plugins: Vec<Plugin> = others.cloned().map(Plugin::Encoder).collect();
         plugins.extend(current.generators().cloned().map(Plugin::Generator));
         plugins.push(new);
@@ -235,7 +257,8 @@ impl TestApp {
         self.registry.add(&self.sandbox.load(&components::component(name)).unwrap()).unwrap();
     }
 
-    /// Publishes a package as the command line does; the service sees it when this returns. The snapshot's id.
+    /// Publishes a package as the command line does; the service sees it when this returns. The
+    /// snapshot's id.
     pub async fn publish(&self, table: &Table) -> String {
         self.publish_at(table, Millis::now()).await
     }
@@ -244,7 +267,13 @@ impl TestApp {
     pub async fn publish_at(&self, table: &Table, at: Millis) -> String {
         let folder = TempDir::new().unwrap();
         let package = Package::open(&table.write(folder.path())).unwrap();
-        let publisher = Publisher::new(Arc::clone(&self.store), &self.files, Arc::clone(&self.workers), Retention::default()).at(at);
+        let publisher = Publisher::new(
+            Arc::clone(&self.store),
+            &self.files,
+            Arc::clone(&self.workers),
+            Retention::default(),
+        )
+        .at(at);
         let published = Box::pin(publisher.publish(&package, &Silent)).await.unwrap();
         self.live.refresh().await.unwrap();
         published.publication.snapshot.id
@@ -253,7 +282,13 @@ impl TestApp {
     /// A new key of this plan.
     pub async fn key(&self, plan: Plan) -> String {
         let (issued, hash) = key::issue().unwrap();
-        let record = KeyRecord { id: key::new_id().unwrap(), label: None, plan, created_at: Millis::now(), revoked_at: None };
+        let record = KeyRecord {
+            id: key::new_id().unwrap(),
+            label: None,
+            plan,
+            created_at: Millis::now(),
+            revoked_at: None,
+        };
         self.store.insert_key(&record, &hash).await.unwrap();
         self.live.refresh().await.unwrap();
         issued.expose().to_owned()

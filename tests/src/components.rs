@@ -19,7 +19,8 @@ pub fn root() -> PathBuf {
 #[must_use]
 pub fn component(name: &str) -> Vec<u8> {
     let path = root().join("plugins/dist").join(format!("{name}.wasm"));
-    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}; run cargo xtask plugins", path.display()))
+    std::fs::read(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; run cargo xtask plugins", path.display()))
 }
 
 /// Where tests keep compiled components, so that only the first run compiles them.
@@ -33,7 +34,8 @@ fn cache() -> PathBuf {
 /// When the engine does not start.
 #[must_use]
 pub fn sandbox(limits: Limits) -> Arc<Sandbox> {
-    Sandbox::new(&Config { limits, cache: Some(cache()), ..Config::default() }, Workers::new(2)).unwrap_or_else(|error| panic!("{error}"))
+    Sandbox::new(&Config { limits, cache: Some(cache()), ..Config::default() }, Workers::new(2))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// An encoder loaded in a sandbox of its own.

@@ -1,5 +1,6 @@
-//! Fuzzing on stable Rust: inputs of a committed corpus, then damaged ones, the same for the same number for ever. An input
-//! that panics or takes too long is kept as a file of the corpus, so that every later run begins with it.
+//! Fuzzing on stable Rust: inputs of a committed corpus, then damaged ones, the same for the same
+//! number for ever. An input that panics or takes too long is kept as a file of the corpus, so that
+//! every later run begins with it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -35,8 +36,8 @@ pub struct Target {
     pub words: &'static [&'static str],
 }
 
-/// Something that takes what strangers may hand us. It is started once and judges many inputs, whoever
-/// chooses them: the tests by chance, libFuzzer by what new code they reach.
+/// Something that takes what strangers may hand us. It is started once and judges many inputs,
+/// whoever chooses them: the tests by chance, libFuzzer by what new code they reach.
 pub trait Subject {
     /// What it is given.
     const TARGET: Target;
@@ -59,8 +60,8 @@ pub fn run<S: Subject>() {
 }
 
 impl Target {
-    /// Gives inputs to `judge`, which panics at a wrong answer. `YEARBOOK_FUZZ_SECONDS` lets it go on for so long, from the input
-    /// with the number `YEARBOOK_FUZZ_SEED`.
+    /// Gives inputs to `judge`, which panics at a wrong answer. `YEARBOOK_FUZZ_SECONDS` lets it go
+    /// on for so long, from the input with the number `YEARBOOK_FUZZ_SEED`.
     ///
     /// # Panics
     /// At the first wrong answer, with the file that the input was kept in.
@@ -73,11 +74,13 @@ impl Target {
         let first = number("YEARBOOK_FUZZ_SEED").unwrap_or(1);
         let mut tried = 0;
         while end.map_or(tried < self.inputs, |end| Instant::now() < end) {
-            let input = mutate::damaged(&corpus, self.words, &mut Random::of(first.wrapping_add(tried)));
+            let input =
+                mutate::damaged(&corpus, self.words, &mut Random::of(first.wrapping_add(tried)));
             // A process that ends at once cannot say what it was that ended it.
             let last = end.map(|_| self.last());
             if let Some(last) = &last {
-                std::fs::write(last, &input).unwrap_or_else(|error| panic!("{}: {error}", last.display()));
+                std::fs::write(last, &input)
+                    .unwrap_or_else(|error| panic!("{}: {error}", last.display()));
             }
             self.judged(&mut judge, &input);
             tried += 1;
@@ -106,14 +109,26 @@ impl Target {
 
     /// Files of the corpus, in the order of their names.
     fn corpus(&self) -> Vec<Vec<u8>> {
-        let mut files: Vec<PathBuf> = std::fs::read_dir(self.folder()).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        let mut files: Vec<PathBuf> = std::fs::read_dir(self.folder())
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
         files.sort();
-        files.iter().map(|file| std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))).collect()
+        files
+            .iter()
+            .map(|file| {
+                std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+            })
+            .collect()
     }
 
     fn keep(&self, input: &[u8]) -> PathBuf {
         // FNV-1a: a name that the same input gets again.
-        let hash = input.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+        let hash = input.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
         let kept = self.folder().join(format!("found-{hash:016x}"));
         // What could not be written is printed with the panic.
         let _ = std::fs::write(&kept, input);

@@ -1,5 +1,5 @@
-//! HTTP/2 by hand, frame by frame (RFC 9113): client libraries read what they asked for, which an attacker
-//! does not.
+//! HTTP/2 by hand, frame by frame (RFC 9113): client libraries read what they asked for, which an
+//! attacker does not.
 
 use std::io;
 
@@ -63,7 +63,9 @@ impl Frame {
 /// When `payload` is longer than 4 GiB.
 #[must_use]
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).unwrap_or_else(|_| panic!("{} bytes are no frame", payload.len())).to_be_bytes();
+    let length = u32::try_from(payload.len())
+        .unwrap_or_else(|_| panic!("{} bytes are no frame", payload.len()))
+        .to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
@@ -76,7 +78,8 @@ pub fn greeting() -> Vec<u8> {
 /// A GET on stream `id`, which is odd and larger than any before.
 #[must_use]
 pub fn get(id: u32, path: &str, key: &str) -> Vec<u8> {
-    // Indexed `:method: GET` and `:scheme: http`; the rest as literals that nobody stores (RFC 7541, 6.2.2).
+    // Indexed `:method: GET` and `:scheme: http`; the rest as literals that nobody stores (RFC
+    // 7541, 6.2.2).
     let mut block = vec![0x82, 0x86];
     for (name, value) in [(4, path), (1, "test.example")] {
         block.push(name);

@@ -45,17 +45,23 @@ impl Drop for Process {
 /// The binary; none where there is none and none is required.
 #[must_use]
 pub fn binary() -> Option<PathBuf> {
-    Prerequisite::Binary.or_skip(std::env::var(BINARY).ok().map(PathBuf::from), format!("{BINARY} names no binary"))
+    Prerequisite::Binary
+        .or_skip(std::env::var(BINARY).ok().map(PathBuf::from), format!("{BINARY} names no binary"))
 }
 
 /// The binary in `folder` with these settings and no others.
 #[must_use]
 pub fn yearbook(binary: &Path, folder: &Path, variables: &[(String, String)]) -> Command {
     let mut command = Command::new(binary);
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("YEARBOOK_") || name.starts_with("AWS_")) {
+    for (name, _) in std::env::vars()
+        .filter(|(name, _)| name.starts_with("YEARBOOK_") || name.starts_with("AWS_"))
+    {
         command.env_remove(name);
     }
-    command.envs(variables.iter().map(|(name, value)| (name, value))).current_dir(folder).stdin(Stdio::null());
+    command
+        .envs(variables.iter().map(|(name, value)| (name, value)))
+        .current_dir(folder)
+        .stdin(Stdio::null());
     command
 }
 

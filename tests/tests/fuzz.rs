@@ -1,6 +1,6 @@
-//! What clients, publishers and a damaged store may hand us. Each test takes seconds; `cargo xtask fuzz
-//! TARGET --seconds N` goes on for longer, and with `--guided` looks for inputs that reach new code. What
-//! guests return is fuzzed beside the attacks of plugins, in `tests/evil`.
+//! What clients, publishers and a damaged store may hand us. Each test takes seconds; `cargo xtask
+//! fuzz TARGET --seconds N` goes on for longer, and with `--guided` looks for inputs that reach new
+//! code. What guests return is fuzzed beside the attacks of plugins, in `tests/evil`.
 
 use yearbook_tests::fuzz::{Cursor, Published, Query, Stored, run};
 

@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use yearbook_domain::{Plan, PlanTable};
-use yearbook_sandbox::{GenerateError, Generator, Limits, OptionValue, Outcome, Plugin, Project, Rejected, Request, Trap, TrapKind, Value};
+use yearbook_sandbox::{
+    GenerateError, Generator, Limits, OptionValue, Outcome, Plugin, Project, Rejected, Request,
+    Trap, TrapKind, Value,
+};
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::{component, sandbox};
 
@@ -18,7 +21,10 @@ fn request(attack: &str) -> Request {
         plan: Plan::Free,
         limits: PlanTable::default().free,
         datasets: Vec::new(),
-        options: vec![OptionValue { name: "attack".to_owned(), value: Value::Text(attack.to_owned()) }],
+        options: vec![OptionValue {
+            name: "attack".to_owned(),
+            value: Value::Text(attack.to_owned()),
+        }],
     }
 }
 
@@ -40,7 +46,9 @@ async fn files_that_could_do_harm_never_leave_the_sandbox() {
         ("nothing", "0 files"),
     ] {
         match attack(Limits::default(), name).await {
-            Err(GenerateError::Output { plugin, rule: said }) => assert!(plugin == "evil" && said.contains(rule), "{name}: {said}"),
+            Err(GenerateError::Output { plugin, rule: said }) => {
+                assert!(plugin == "evil" && said.contains(rule), "{name}: {said}")
+            }
             other => panic!("{name}: {other:?}"),
         }
     }
@@ -49,11 +57,22 @@ async fn files_that_could_do_harm_never_leave_the_sandbox() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_generator_is_stopped_by_the_limits_of_every_guest() {
     let limits = Limits { cpu_ms_per_call: 1_000, ..Limits::default() };
-    assert!(matches!(attack(limits, "spin").await, Err(GenerateError::Trapped { trap: Trap::Cpu(1_000), .. })));
-    assert!(matches!(attack(limits, "panic").await, Err(GenerateError::Trapped { trap: Trap::Wasm(_), .. })));
+    assert!(matches!(
+        attack(limits, "spin").await,
+        Err(GenerateError::Trapped { trap: Trap::Cpu(1_000), .. })
+    ));
+    assert!(matches!(
+        attack(limits, "panic").await,
+        Err(GenerateError::Trapped { trap: Trap::Wasm(_), .. })
+    ));
     let small = Limits { output_bytes_per_call: 1 << 20, ..Limits::default() };
-    assert!(matches!(attack(small, "flood").await, Err(GenerateError::TooLarge { trap: Trap::Output(1_048_576), .. })));
-    assert!(matches!(attack(limits, "refuse").await, Err(GenerateError::UnsupportedDataset(said)) if said == "not  this"));
+    assert!(matches!(
+        attack(small, "flood").await,
+        Err(GenerateError::TooLarge { trap: Trap::Output(1_048_576), .. })
+    ));
+    assert!(
+        matches!(attack(limits, "refuse").await, Err(GenerateError::UnsupportedDataset(said)) if said == "not  this")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -63,9 +82,18 @@ async fn a_generator_is_counted_as_an_encoder_is_issue_5_8() {
     assert!(generator.generate(request("spin")).await.is_err());
     assert!(generator.generate(request("escape")).await.is_err());
     let counts = generator.tally().counts();
-    assert_eq!((counts.begun, counts.outcome(Outcome::Completed), counts.trap(TrapKind::Cpu)), (3, 1, 1));
-    assert_eq!((counts.outcome(Outcome::BadOutput), counts.failures(), counts.instances), (1, 2, 0));
-    assert!(counts.bytes_out > made.files.iter().map(|file| file.content.len() as u64).sum::<u64>(), "bad files were returned too");
+    assert_eq!(
+        (counts.begun, counts.outcome(Outcome::Completed), counts.trap(TrapKind::Cpu)),
+        (3, 1, 1)
+    );
+    assert_eq!(
+        (counts.outcome(Outcome::BadOutput), counts.failures(), counts.instances),
+        (1, 2, 0)
+    );
+    assert!(
+        counts.bytes_out > made.files.iter().map(|file| file.content.len() as u64).sum::<u64>(),
+        "bad files were returned too"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -92,10 +120,16 @@ async fn a_request_that_finds_the_memory_of_all_guests_used_up_waits_for_some_co
             break;
         }
     }
-    assert!(generator.tally().counts().outcome(Outcome::Host) > 0, "none of them ran out of memory");
+    assert!(
+        generator.tally().counts().outcome(Outcome::Host) > 0,
+        "none of them ran out of memory"
+    );
     let small = evil(Limits { total_memory_bytes: need * 3 / 4, ..Limits::default() });
     assert!(
-        matches!(small.generate(request("flood")).await, Err(GenerateError::MemoryUsedUp { shared: false })),
+        matches!(
+            small.generate(request("flood")).await,
+            Err(GenerateError::MemoryUsedUp { shared: false })
+        ),
         "nobody will give memory back"
     );
 }
@@ -116,7 +150,8 @@ async fn a_generator_is_told_everything_about_a_dataset() {
     app.load("evil-generator");
     app.publish(&harvest()).await;
     let key = app.key(Plan::Starter).await;
-    let reply = app.get("/v1/integrations/evil?datasets=harvest&evil.attack=say").key(&key).send().await;
+    let reply =
+        app.get("/v1/integrations/evil?datasets=harvest&evil.attack=say").key(&key).send().await;
     let json = reply.json();
     let said = json["files"]["good.txt"].as_str().unwrap();
     for part in [

@@ -1,5 +1,5 @@
-//! The sandbox against real components: what a response looks like, and what becomes of a guest that
-//! misbehaves (`plugins/evil`).
+//! The sandbox against real components: what a response looks like, and what becomes of a guest
+//! that misbehaves (`plugins/evil`).
 
 mod capacity;
 mod parts;
@@ -12,13 +12,20 @@ use arrow::array::{Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use bytes::Bytes;
 use futures::StreamExt;
-use yearbook_sandbox::{Batches, BoxError, CutOff, EncodeError, Encoded, Encoder, Limits, OptionValue, Rejected, Trap, Value};
+use yearbook_sandbox::{
+    Batches, BoxError, CutOff, EncodeError, Encoded, Encoder, Limits, OptionValue, Rejected, Trap,
+    Value,
+};
 use yearbook_tests::components::{component, encoder, sandbox};
 
 fn batch(rows: i64) -> RecordBatch {
-    let schema = Schema::new(vec![Field::new("n", DataType::Int64, false), Field::new("t", DataType::Utf8, true)]);
+    let schema = Schema::new(vec![
+        Field::new("n", DataType::Int64, false),
+        Field::new("t", DataType::Utf8, true),
+    ]);
     let numbers = Int64Array::from_iter_values(0..rows);
-    let texts: StringArray = (0..rows).map(|n| (n % 3 != 0).then(|| format!("row \"{n}\""))).collect();
+    let texts: StringArray =
+        (0..rows).map(|n| (n % 3 != 0).then(|| format!("row \"{n}\""))).collect();
     RecordBatch::try_new(Arc::new(schema), vec![Arc::new(numbers), Arc::new(texts)]).unwrap()
 }
 
@@ -45,7 +52,12 @@ async fn collect(encoded: Encoded) -> (Vec<u8>, bool) {
     }
 }
 
-async fn evil(evil: &Arc<Encoder>, attack: &str, call: &str, batches: usize) -> Result<Encoded, EncodeError> {
+async fn evil(
+    evil: &Arc<Encoder>,
+    attack: &str,
+    call: &str,
+    batches: usize,
+) -> Result<Encoded, EncodeError> {
     let options = [text("attack", attack), text("call", call)];
     let batches = (0..batches).map(|_| Ok(batch(2))).collect();
     evil.encode(batch(0).schema(), &options, source(batches)).await
@@ -59,7 +71,10 @@ fn limits() -> Limits {
 async fn json_rows_equal_the_batches_whether_whole_or_streamed_contract_3() {
     let json = encoder("json", Limits::default());
     for batches in [0_usize, 1, 2, 7] {
-        let encoded = json.encode(batch(0).schema(), &[], source((0..batches).map(|_| Ok(batch(50))).collect())).await.unwrap();
+        let encoded = json
+            .encode(batch(0).schema(), &[], source((0..batches).map(|_| Ok(batch(50))).collect()))
+            .await
+            .unwrap();
         assert_eq!(matches!(encoded, Encoded::Whole(_)), batches < 2);
         let (body, cut) = collect(encoded).await;
         assert!(!cut);
@@ -67,7 +82,11 @@ async fn json_rows_equal_the_batches_whether_whole_or_streamed_contract_3() {
         assert_eq!(rows.len(), 50 * batches);
         for (index, row) in rows.iter().enumerate() {
             let n = index % 50;
-            let t = if n.is_multiple_of(3) { serde_json::Value::Null } else { format!("row \"{n}\"").into() };
+            let t = if n.is_multiple_of(3) {
+                serde_json::Value::Null
+            } else {
+                format!("row \"{n}\"").into()
+            };
             assert_eq!(row, &serde_json::json!({"n": n, "t": t}));
         }
     }
@@ -124,16 +143,26 @@ async fn a_failing_scan_is_an_error_before_the_first_byte_and_a_cut_after_it() {
     let json = encoder("json", Limits::default());
     let failed = || Err(BoxError::from("the disk is gone"));
     let before = json.encode(batch(0).schema(), &[], source(vec![failed()])).await;
-    assert!(matches!(before, Err(EncodeError::Input(error)) if error.to_string() == "the disk is gone"));
-    let after = json.encode(batch(0).schema(), &[], source(vec![Ok(batch(9)), Ok(batch(9)), failed()])).await.unwrap();
+    assert!(
+        matches!(before, Err(EncodeError::Input(error)) if error.to_string() == "the disk is gone")
+    );
+    let after = json
+        .encode(batch(0).schema(), &[], source(vec![Ok(batch(9)), Ok(batch(9)), failed()]))
+        .await
+        .unwrap();
     let (body, cut) = collect(after).await;
-    assert!(cut && serde_json::from_slice::<serde_json::Value>(&body).is_err(), "a cut JSON body has no closing bracket");
+    assert!(
+        cut && serde_json::from_slice::<serde_json::Value>(&body).is_err(),
+        "a cut JSON body has no closing bracket"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guest_s_own_sentence_is_cut_and_free_of_control_characters() {
     let guest = encoder("evil", limits());
-    let Err(EncodeError::Internal { message, .. }) = evil(&guest, "refuse", "part", 1).await else { panic!("not refused") };
+    let Err(EncodeError::Internal { message, .. }) = evil(&guest, "refuse", "part", 1).await else {
+        panic!("not refused")
+    };
     assert!(message.len() <= 1024 && !message.chars().any(char::is_control), "{message:?}");
     // Log lines are dropped beyond their number, not the response.
     assert!(evil(&guest, "chatter", "part", 1).await.is_ok());
@@ -144,7 +173,8 @@ async fn a_client_that_goes_away_gives_its_instance_back() {
     let guest = encoder("evil", limits());
     let all = guest.free_instances();
     let endless: Batches = futures::stream::repeat_with(|| Ok(batch(2))).boxed();
-    let Encoded::Stream(mut chunks) = guest.encode(batch(0).schema(), &[], endless).await.unwrap() else {
+    let Encoded::Stream(mut chunks) = guest.encode(batch(0).schema(), &[], endless).await.unwrap()
+    else {
         panic!("an endless body was whole")
     };
     assert!(chunks.next().await.is_some());
@@ -169,9 +199,15 @@ async fn a_client_that_stalls_is_cut_off_and_a_slow_one_drives_the_scan() {
         Ok(batch(2))
     })
     .boxed();
-    let Encoded::Stream(chunks) = guest.encode(batch(0).schema(), &[], endless).await.unwrap() else { panic!("an endless body was whole") };
+    let Encoded::Stream(chunks) = guest.encode(batch(0).schema(), &[], endless).await.unwrap()
+    else {
+        panic!("an endless body was whole")
+    };
     tokio::time::sleep(Duration::from_millis(1500)).await;
-    assert!(taken.load(std::sync::atomic::Ordering::Relaxed) < 10, "the scan ran ahead of a client that reads nothing");
+    assert!(
+        taken.load(std::sync::atomic::Ordering::Relaxed) < 10,
+        "the scan ran ahead of a client that reads nothing"
+    );
     let (_, cut) = collect(Encoded::Stream(chunks)).await;
     assert!(cut, "a stalled response must not end like a whole one");
     assert_eq!(guest.free_instances(), limits().instances as usize);
@@ -182,7 +218,10 @@ async fn more_responses_than_instances_wait_and_then_are_told_to_come_back() {
     let guest = encoder("evil", Limits { instances: 1, queue_ms: 100, ..limits() });
     let endless: Batches = futures::stream::repeat_with(|| Ok(batch(2))).boxed();
     let held = guest.encode(batch(0).schema(), &[], endless).await.unwrap();
-    assert!(matches!(evil(&guest, "none", "part", 1).await, Err(EncodeError::Busy { retry_after: 1 })));
+    assert!(matches!(
+        evil(&guest, "none", "part", 1).await,
+        Err(EncodeError::Busy { retry_after: 1 })
+    ));
     drop(held);
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(evil(&guest, "none", "part", 1).await.is_ok());
@@ -208,10 +247,17 @@ fn a_component_that_asks_for_more_than_log_is_refused_by_name() {
     let wasi = wat::parse_str(r#"(component (import "wasi:cli/stdout@0.2.0" (instance)) (import "yearbook:plugin/log@1.0.0" (instance)))"#)
         .unwrap();
     let rejected = host.load_encoder(&wasi).err().unwrap();
-    assert!(matches!(&rejected, Rejected::Imports(names) if names == &["wasi:cli/stdout@0.2.0"]), "{rejected}");
+    assert!(
+        matches!(&rejected, Rejected::Imports(names) if names == &["wasi:cli/stdout@0.2.0"]),
+        "{rejected}"
+    );
     // What is called `types` may hold types and nothing else.
-    let smuggled = r#"(component (import "yearbook:plugin/types@1.0.0" (instance (export "read" (func)))))"#;
-    assert!(matches!(host.load_encoder(&wat::parse_str(smuggled).unwrap()), Err(Rejected::Interface(_))));
+    let smuggled =
+        r#"(component (import "yearbook:plugin/types@1.0.0" (instance (export "read" (func)))))"#;
+    assert!(matches!(
+        host.load_encoder(&wat::parse_str(smuggled).unwrap()),
+        Err(Rejected::Interface(_))
+    ));
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! `cargo xtask bench`: measures the release build beside its peers. Owns the order of the parts and where results go;
-//! what is measured stands in the files beneath. Nothing here can fail for being slow, only for wrong answers.
+//! `cargo xtask bench`: measures the release build beside its peers. Owns the order of the parts
+//! and where results go; what is measured stands in the files beneath. Nothing here can fail for
+//! being slow, only for wrong answers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,7 +88,10 @@ impl Wanted {
         };
         let huge = if self.huge { " --huge" } else { "" };
         let apart = if self.apart { " --apart" } else { "" };
-        format!("cargo xtask bench{part} --seconds {} --runs {}{huge}{apart}", self.seconds, self.runs)
+        format!(
+            "cargo xtask bench{part} --seconds {} --runs {}{huge}{apart}",
+            self.seconds, self.runs
+        )
     }
 }
 
@@ -107,7 +111,8 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     let start = machine::Start::now(repository)?;
     let folder = repository.target().join("xtask").join("bench");
     if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("cannot empty {}", folder.display()))?;
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let python = python::environment(repository, "peers", "tests/peers/requirements.txt")?;
@@ -122,8 +127,12 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     if wanted.measures(Part::Plugins) {
         plugins::measure(&bench, &mut figures)?;
     }
-    if wanted.measures(Part::Plugins) || wanted.measures(Part::Http) || wanted.measures(Part::Growth) {
-        let binary = wanted.binary.clone().map_or_else(|| repository.build_product(Profile::Release), Ok)?;
+    if wanted.measures(Part::Plugins)
+        || wanted.measures(Part::Http)
+        || wanted.measures(Part::Growth)
+    {
+        let binary =
+            wanted.binary.clone().map_or_else(|| repository.build_product(Profile::Release), Ok)?;
         if wanted.measures(Part::Plugins) {
             plugins::swaps(&bench, &binary, &mut figures)?;
         }
@@ -136,11 +145,15 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     }
     let targets = targets::judge(&figures);
     let machine = machine::line(&start);
-    let into = if wanted.part.is_none() { repository.root().join("docs") } else { bench.folder.clone() };
+    let into =
+        if wanted.part.is_none() { repository.root().join("docs") } else { bench.folder.clone() };
     let page = page::render(&wanted.command(), &machine, &wanted.cores(), &figures, &targets);
     let json = serde_json::json!({ "command": wanted.command(), "machine": machine, "targets": targets, "figures": figures });
     write(&into.join("benchmarks.md"), &page)?;
-    write(&into.join("benchmarks.json"), &(serde_json::to_string_pretty(&json).context("cannot print the figures")? + "\n"))?;
+    write(
+        &into.join("benchmarks.json"),
+        &(serde_json::to_string_pretty(&json).context("cannot print the figures")? + "\n"),
+    )?;
     println!("\n{page}\nwritten to {} as benchmarks.md and benchmarks.json", into.display());
     Ok(())
 }
@@ -149,7 +162,9 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
 pub(crate) fn ensure_tools() -> Result<()> {
     for (tool, package) in [("wrk", "wrk"), ("taskset", "util-linux")] {
         // `wrk --version` ends with 1, so look whether it starts at all.
-        debian::ensure("the benchmark", &[package], || Command::new(tool).arg("--version").output().is_ok())?;
+        debian::ensure("the benchmark", &[package], || {
+            Command::new(tool).arg("--version").output().is_ok()
+        })?;
     }
     Ok(())
 }

@@ -22,14 +22,20 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs `command` quietly and returns its standard output; fails, with its standard error, unless it
-/// succeeds.
+/// Runs `command` quietly and returns its standard output; fails, with its standard error, unless
+/// it succeeds.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
-    let Output { status, stdout, stderr } = command.output().with_context(|| format!("cannot run {}", shown(command)))?;
+    let Output { status, stdout, stderr } =
+        command.output().with_context(|| format!("cannot run {}", shown(command)))?;
     if !status.success() {
-        bail!("{} ended with {status}: {}", shown(command), String::from_utf8_lossy(&stderr).trim());
+        bail!(
+            "{} ended with {status}: {}",
+            shown(command),
+            String::from_utf8_lossy(&stderr).trim()
+        );
     }
-    String::from_utf8(stdout).with_context(|| format!("{} printed something that is not UTF-8", shown(command)))
+    String::from_utf8(stdout)
+        .with_context(|| format!("{} printed something that is not UTF-8", shown(command)))
 }
 
 /// Whether `program` can be started with `arguments` and succeeds.

@@ -1,6 +1,7 @@
-//! `cargo xtask count`: instructions a row of encoders, planning and scanning, compared with what was recorded.
-//! Unlike times, counts are the same on a busy machine, so a step that became dearer is seen when it happens. Owns the
-//! comparison; what is counted stands in `tests/count` and in the example `fuel` of `tests`.
+//! `cargo xtask count`: instructions a row of encoders, planning and scanning, compared with what
+//! was recorded. Unlike times, counts are the same on a busy machine, so a step that became dearer
+//! is seen when it happens. Owns the comparison; what is counted stands in `tests/count` and in the
+//! example `fuel` of `tests`.
 
 mod callgrind;
 mod fuel;
@@ -19,9 +20,9 @@ use record::Record;
 /// How much a count may move without anybody saying why.
 const TOLERANCE: f64 = 0.03;
 
-/// The same for encoders compiled for this machine. What a compiler inlines there moves with the folder
-/// that dependencies lie in: 20 % for one table under another cargo home. The same code is judged more
-/// exactly in the sandbox, as it is released.
+/// The same for encoders compiled for this machine. What a compiler inlines there moves with the
+/// folder that dependencies lie in: 20 % for one table under another cargo home. The same code is
+/// judged more exactly in the sandbox, as it is released.
 const NATIVE_TOLERANCE: f64 = 0.25;
 
 /// Instructions of one unit (row, or request), by name of the work.
@@ -68,7 +69,8 @@ pub(crate) fn run(repository: &Repository, accept: Option<&str>) -> Result<()> {
 pub(crate) fn check(repository: &Repository) -> Result<Tally> {
     let record = Record::read(repository)?;
     let counts = all(repository)?;
-    let comparable = record.compiler == record::compiler()? && record.processor == record::processor()?;
+    let comparable =
+        record.compiler == record::compiler()? && record.processor == record::processor()?;
     let mut tally = Tally::default();
     for (name, verdict) in judge(&record, &counts) {
         let word = match verdict {
@@ -81,7 +83,9 @@ pub(crate) fn check(repository: &Repository) -> Result<Tally> {
     }
     if !comparable {
         let Record { compiler, processor, .. } = record;
-        println!("recorded with {compiler} on a processor with {processor}, counted with others: differences are shown and not judged");
+        println!(
+            "recorded with {compiler} on a processor with {processor}, counted with others: differences are shown and not judged"
+        );
     }
     if tally.failed > 0 {
         println!(
@@ -104,7 +108,10 @@ fn tolerance(name: &str) -> f64 {
 }
 
 fn judge(record: &Record, counts: &Counts) -> Vec<(String, Verdict)> {
-    let known = record.names().filter(|name| !counts.contains_key(*name)).map(|name| (name.to_owned(), Verdict::Gone));
+    let known = record
+        .names()
+        .filter(|name| !counts.contains_key(*name))
+        .map(|name| (name.to_owned(), Verdict::Gone));
     let counted = counts.iter().map(|(name, now)| {
         let verdict = match record.count(name) {
             None => Verdict::New,
@@ -118,9 +125,14 @@ fn judge(record: &Record, counts: &Counts) -> Vec<(String, Verdict)> {
 
 fn shown(record: &Record, counts: &Counts, name: &str) -> String {
     match (record.count(name), counts.get(name)) {
-        (Some(before), Some(now)) => format!("{now:.1} instructions, recorded {before:.1} ({:+.1} %)", (now / before - 1.0) * 100.0),
+        (Some(before), Some(now)) => format!(
+            "{now:.1} instructions, recorded {before:.1} ({:+.1} %)",
+            (now / before - 1.0) * 100.0
+        ),
         (None, Some(now)) => format!("{now:.1} instructions, not recorded"),
-        (before, None) => format!("recorded {:.1}, not counted any more", before.unwrap_or_default()),
+        (before, None) => {
+            format!("recorded {:.1}, not counted any more", before.unwrap_or_default())
+        }
     }
 }
 
@@ -137,15 +149,33 @@ mod tests {
     #[test]
     fn three_percent_either_way_is_the_same_and_more_is_not() {
         let mut record = Record::default();
-        for (name, count) in [("a", 100.0), ("b", 100.0), ("c", 100.0), ("native d", 100.0), ("native e", 100.0), ("gone", 1.0)] {
+        for (name, count) in [
+            ("a", 100.0),
+            ("b", 100.0),
+            ("c", 100.0),
+            ("native d", 100.0),
+            ("native e", 100.0),
+            ("gone", 1.0),
+        ] {
             record.set(name, count, "first");
         }
-        let counts = [("a", 102.9), ("b", 103.1), ("c", 96.0), ("native d", 121.0), ("native e", 126.0), ("new", 5.0)];
+        let counts = [
+            ("a", 102.9),
+            ("b", 103.1),
+            ("c", 96.0),
+            ("native d", 121.0),
+            ("native e", 126.0),
+            ("new", 5.0),
+        ];
         let counts = counts.map(|(name, count)| (name.to_owned(), count));
         let verdicts: BTreeMap<_, _> = judge(&record, &counts.into()).into_iter().collect();
         assert_eq!(verdicts["a"], Verdict::Same);
         assert_eq!(verdicts["b"], Verdict::Moved(1.031));
-        assert_eq!(verdicts["c"], Verdict::Moved(0.96), "cheaper is recorded too, or the next step up hides in it");
+        assert_eq!(
+            verdicts["c"],
+            Verdict::Moved(0.96),
+            "cheaper is recorded too, or the next step up hides in it"
+        );
         assert_eq!(verdicts["native d"], Verdict::Same);
         assert_eq!(verdicts["native e"], Verdict::Moved(1.26));
         assert_eq!(verdicts["gone"], Verdict::Gone);

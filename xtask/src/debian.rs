@@ -1,4 +1,5 @@
-//! Programs from Debian's packages: installed, saying so, as the person at the keyboard would. Owns how.
+//! Programs from Debian's packages: installed, saying so, as the person at the keyboard would. Owns
+//! how.
 
 use std::process::Command;
 
@@ -20,9 +21,15 @@ pub(crate) fn ensure(what: &str, packages: &[&str], there: impl Fn() -> bool) ->
     if !root {
         install.args(["-n", "apt-get"]);
     }
-    let installed = command::run(install.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(packages));
+    let installed = command::run(
+        install.args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(packages),
+    );
     if installed.is_err() || !there() {
-        bail!("{what} needs {}: run `apt-get install {}` and try again", packages.join(" "), packages.join(" "));
+        bail!(
+            "{what} needs {}: run `apt-get install {}` and try again",
+            packages.join(" "),
+            packages.join(" ")
+        );
     }
     Ok(())
 }

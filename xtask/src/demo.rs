@@ -41,13 +41,20 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     heading("1 of 4: build (a quarter of an hour on two cores the first time)");
     toolchain::ensure_target(repository.root())?;
     let binary = build(repository, if wanted.debug { Profile::Debug } else { Profile::Demo })?;
-    println!("The program is {}. To call it by its name:\n  {}", binary.display(), on_path(&binary));
+    println!(
+        "The program is {}. To call it by its name:\n  {}",
+        binary.display(),
+        on_path(&binary)
+    );
 
-    heading("2 of 4: publish the demo datasets and a made-up table of a million rows, install more formats");
+    heading(
+        "2 of 4: publish the demo datasets and a made-up table of a million rows, install more formats",
+    );
     let mut descriptors = packages::descriptors(&repository.root().join("datasets"))?;
     descriptors.push(million_rows(repository)?);
     let published = published(&binary, &wanted.data_dir)?;
-    let descriptors = packages::pending(&descriptors, |name| published.iter().any(|known| known == name));
+    let descriptors =
+        packages::pending(&descriptors, |name| published.iter().any(|known| known == name));
     // One after the other: a dataset's versions must be committed in their order.
     command::run(yearbook(&binary, &wanted.data_dir).arg("publish").args(&descriptors))?;
 
@@ -59,15 +66,21 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     println!("free        {}  (10 requests a month)", keys.free.key);
 
     if wanted.no_serve {
-        println!("\nServe it with:\n  {} serve --listen {} --data-dir {}", binary.display(), wanted.listen, wanted.data_dir.display());
+        println!(
+            "\nServe it with:\n  {} serve --listen {} --data-dir {}",
+            binary.display(),
+            wanted.listen,
+            wanted.data_dir.display()
+        );
         return Ok(());
     }
     heading("4 of 4: serve");
     serve(&binary, wanted, &keys)
 }
 
-/// Builds guests and host at the same time. The build script of the program wants the guests too, but cargo runs it last, when the
-/// largest guest would keep one core busy for two minutes and leave the other idle.
+/// Builds guests and host at the same time. The build script of the program wants the guests too,
+/// but cargo runs it last, when the largest guest would keep one core busy for two minutes and
+/// leave the other idle.
 fn build(repository: &Repository, profile: Profile) -> Result<PathBuf> {
     thread::scope(|scope| {
         let guests = scope.spawn(|| repository.build_plugins());
@@ -78,10 +91,16 @@ fn build(repository: &Repository, profile: Profile) -> Result<PathBuf> {
 }
 
 /// Installs [`FORMATS`] as they were built last, and has them serve at once.
-pub(crate) fn install_formats(repository: &Repository, binary: &Path, data_dir: &Path) -> Result<()> {
+pub(crate) fn install_formats(
+    repository: &Repository,
+    binary: &Path,
+    data_dir: &Path,
+) -> Result<()> {
     for format in FORMATS {
         let component = repository.root().join("plugins/dist").join(format).with_extension("wasm");
-        command::run(yearbook(binary, data_dir).args(["plugin", "install", "--now"]).arg(component))?;
+        command::run(
+            yearbook(binary, data_dir).args(["plugin", "install", "--now"]).arg(component),
+        )?;
     }
     Ok(())
 }
@@ -112,7 +131,8 @@ pub(crate) fn key(binary: &Path, data_dir: &Path, plan: &str) -> Result<String> 
 /// Names of the datasets that are there already.
 fn published(binary: &Path, data_dir: &Path) -> Result<Vec<String>> {
     let text = command::output(yearbook(binary, data_dir).args(["datasets", "list", "--json"]))?;
-    let listed: Vec<Value> = serde_json::from_str(&text).with_context(|| format!("`yearbook datasets list --json` printed {text:?}"))?;
+    let listed: Vec<Value> = serde_json::from_str(&text)
+        .with_context(|| format!("`yearbook datasets list --json` printed {text:?}"))?;
     Ok(listed.iter().filter_map(|dataset| dataset["name"].as_str().map(str::to_owned)).collect())
 }
 
@@ -132,10 +152,20 @@ fn on_path(binary: &Path) -> String {
 fn serve(binary: &Path, wanted: &Wanted, keys: &keys::Keys) -> Result<()> {
     let asked_to_end = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&asked_to_end)).context("cannot watch for Ctrl-C")?;
+        signal_hook::flag::register(signal, Arc::clone(&asked_to_end))
+            .context("cannot watch for Ctrl-C")?;
     }
     let mut server = Server::start(binary, &wanted.data_dir, wanted.listen, None, &[])?;
-    println!("{}", requests::to_try(&server.base(), &keys.enterprise.key, ROWS, &on_path(binary), &wanted.data_dir));
+    println!(
+        "{}",
+        requests::to_try(
+            &server.base(),
+            &keys.enterprise.key,
+            ROWS,
+            &on_path(binary),
+            &wanted.data_dir
+        )
+    );
     while !asked_to_end.load(Ordering::Relaxed) && !server.has_ended()? {
         sleep(Duration::from_millis(100));
     }

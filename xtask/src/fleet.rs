@@ -1,5 +1,6 @@
-//! `cargo xtask fleet`: a fleet under load while something goes wrong, for longer than the tests have time for, and the page that says what
-//! became of it. The faults themselves are tests (`tests/tests/reliability`); this starts what they need and writes `docs/reliability.md`.
+//! `cargo xtask fleet`: a fleet under load while something goes wrong, for longer than the tests
+//! have time for, and the page that says what became of it. The faults themselves are tests
+//! (`tests/tests/reliability`); this starts what they need and writes `docs/reliability.md`.
 
 mod page;
 
@@ -36,14 +37,16 @@ pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
     tools::nginx()?;
     let start = machine::Start::now(repository)?;
     repository.build_plugins()?;
-    let binary = repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
+    let binary =
+        repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
     let server = Postgres::start(&programs)?;
     let figures = trial(&binary, &server, wanted.seconds).figures(repository)?;
     let debug = if wanted.debug { " --debug" } else { "" };
     let command = format!("cargo xtask fleet --seconds {}{debug}", wanted.seconds);
     let machine = machine::line(&start);
     let page = repository.root().join("docs/reliability.md");
-    fs::write(&page, page::render(&command, &machine, &figures)?).with_context(|| format!("cannot write {}", page.display()))?;
+    fs::write(&page, page::render(&command, &machine, &figures)?)
+        .with_context(|| format!("cannot write {}", page.display()))?;
     println!("wrote {}", page.display());
     Ok(())
 }

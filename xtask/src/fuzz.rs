@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz`: the tests' fuzz targets for as long as one likes. An input that fails is kept in `tests/fixtures/fuzz`, where every
-//! later run of the tests begins with it.
+//! `cargo xtask fuzz`: the tests' fuzz targets for as long as one likes. An input that fails is
+//! kept in `tests/fixtures/fuzz`, where every later run of the tests begins with it.
 
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -54,15 +54,31 @@ impl Target {
 }
 
 /// Fuzzes `target`, or each in turn, for `seconds`, from a seed that is another each time.
-pub(crate) fn run(repository: &Repository, target: Option<Target>, seconds: u64, seed: Option<u64>) -> Result<()> {
-    let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs() << 20);
+pub(crate) fn run(
+    repository: &Repository,
+    target: Option<Target>,
+    seconds: u64,
+    seed: Option<u64>,
+) -> Result<()> {
+    let now =
+        || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs() << 20);
     let seed = seed.unwrap_or_else(now);
     let mut failed = Vec::new();
     for target in target.map_or_else(|| Target::value_variants().to_vec(), |target| vec![target]) {
         let (binary, test) = target.test();
         let mut run = repository.cargo();
-        run.args(["test", "--package", "yearbook-tests", "--test", binary, test, "--", "--nocapture"]);
-        run.env("YEARBOOK_FUZZ_SECONDS", seconds.to_string()).env("YEARBOOK_FUZZ_SEED", seed.to_string());
+        run.args([
+            "test",
+            "--package",
+            "yearbook-tests",
+            "--test",
+            binary,
+            test,
+            "--",
+            "--nocapture",
+        ]);
+        run.env("YEARBOOK_FUZZ_SECONDS", seconds.to_string())
+            .env("YEARBOOK_FUZZ_SEED", seed.to_string());
         println!("{target:?} for {seconds} s from seed {seed}");
         if !run.status().context("cannot run cargo")?.success() {
             keep_last(repository, target)?;
@@ -70,13 +86,16 @@ pub(crate) fn run(repository: &Repository, target: Option<Target>, seconds: u64,
         }
     }
     if !failed.is_empty() {
-        bail!("{failed:?} failed; the inputs are in tests/fixtures/fuzz, and the tests replay them");
+        bail!(
+            "{failed:?} failed; the inputs are in tests/fixtures/fuzz, and the tests replay them"
+        );
     }
     Ok(())
 }
 
-/// Has libFuzzer look for inputs that reach new code, for `seconds` each. What it finds on the way lies in
-/// the build folder, where the next run begins with it; what fails goes to the corpus in the tree.
+/// Has libFuzzer look for inputs that reach new code, for `seconds` each. What it finds on the way
+/// lies in the build folder, where the next run begins with it; what fails goes to the corpus in
+/// the tree.
 pub(crate) fn guided(repository: &Repository, target: Option<Target>, seconds: u64) -> Result<()> {
     let targets = target.map_or_else(|| Target::GUIDED.to_vec(), |target| vec![target]);
     if let Some(other) = targets.iter().find(|target| !Target::GUIDED.contains(target)) {
@@ -84,7 +103,14 @@ pub(crate) fn guided(repository: &Repository, target: Option<Target>, seconds: u
     }
     repository.build_plugins()?;
     let mut build = repository.cargo();
-    build.args(["build", "--workspace", "--bin", "guided", "--features", "yearbook-fuzz/libfuzzer"]);
+    build.args([
+        "build",
+        "--workspace",
+        "--bin",
+        "guided",
+        "--features",
+        "yearbook-fuzz/libfuzzer",
+    ]);
     build.env("RUSTC_WORKSPACE_WRAPPER", repository.root().join("tests/fuzz/instrumented.sh"));
     command::run(&mut build)?;
     let program = repository.target().join("debug/guided");
@@ -108,7 +134,9 @@ pub(crate) fn guided(repository: &Repository, target: Option<Target>, seconds: u
         }
     }
     if !failed.is_empty() {
-        bail!("{failed:?} failed; the inputs are in tests/fixtures/fuzz, and the tests replay them");
+        bail!(
+            "{failed:?} failed; the inputs are in tests/fixtures/fuzz, and the tests replay them"
+        );
     }
     Ok(())
 }

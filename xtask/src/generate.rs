@@ -1,5 +1,5 @@
-//! Made-up data packages of any size, the same at every run and on every machine. Owns what the rows
-//! look like; never reads or needs real data. Every package says that it is synthetic.
+//! Made-up data packages of any size, the same at every run and on every machine. Owns what the
+//! rows look like; never reads or needs real data. Every package says that it is synthetic.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -34,7 +34,8 @@ impl Shape {
         }
     }
 
-    /// What random numbers begin with where nobody asked for others: another seed makes other values of the same keys.
+    /// What random numbers begin with where nobody asked for others: another seed makes other
+    /// values of the same keys.
     fn seed(self) -> u64 {
         match self {
             Self::Long => 1,
@@ -60,9 +61,14 @@ pub(crate) fn datasets(count: u64, rows: u64, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes the package of dataset `number`, in long form, into a folder of its own below `directory`; the path of its descriptor. Another
-/// `edition` has other values.
-pub(crate) fn one_of_many(number: u64, rows: u64, edition: u64, directory: &Path) -> Result<PathBuf> {
+/// Writes the package of dataset `number`, in long form, into a folder of its own below
+/// `directory`; the path of its descriptor. Another `edition` has other values.
+pub(crate) fn one_of_many(
+    number: u64,
+    rows: u64,
+    edition: u64,
+    directory: &Path,
+) -> Result<PathBuf> {
     let name = format!("synthetic_{number:06}");
     write_package(&name, Shape::Long, rows, number << 20 | edition, false, &directory.join(&name))
 }
@@ -70,12 +76,27 @@ pub(crate) fn one_of_many(number: u64, rows: u64, edition: u64, directory: &Path
 /// Writes a package of `rows` rows into `directory`; the path of its descriptor. Rows are streamed:
 /// memory does not grow with their number.
 pub(crate) fn package(rows: u64, shape: Shape, gzip: bool, directory: &Path) -> Result<PathBuf> {
-    write_package(&format!("synthetic_{}_{rows}", shape.word()), shape, rows, shape.seed(), gzip, directory)
+    write_package(
+        &format!("synthetic_{}_{rows}", shape.word()),
+        shape,
+        rows,
+        shape.seed(),
+        gzip,
+        directory,
+    )
 }
 
-fn write_package(name: &str, shape: Shape, rows: u64, seed: u64, gzip: bool, directory: &Path) -> Result<PathBuf> {
+fn write_package(
+    name: &str,
+    shape: Shape,
+    rows: u64,
+    seed: u64,
+    gzip: bool,
+    directory: &Path,
+) -> Result<PathBuf> {
     let table = format!("{name}.csv{}", if gzip { ".gz" } else { "" });
-    fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+    fs::create_dir_all(directory)
+        .with_context(|| format!("cannot make {}", directory.display()))?;
 
     let path = directory.join(&table);
     let failed = || format!("cannot write {}", path.display());
@@ -97,7 +118,8 @@ fn write_package(name: &str, shape: Shape, rows: u64, seed: u64, gzip: bool, dir
         Shape::Spatial => spatial::descriptor(name, &table),
     };
     let text = serde_json::to_string_pretty(&value).context("cannot print the descriptor")?;
-    fs::write(&descriptor, text + "\n").with_context(|| format!("cannot write {}", descriptor.display()))?;
+    fs::write(&descriptor, text + "\n")
+        .with_context(|| format!("cannot write {}", descriptor.display()))?;
     Ok(descriptor)
 }
 
@@ -189,7 +211,10 @@ mod tests {
             for shape in [Shape::Wide, Shape::Spatial] {
                 assert_eq!(text(shape, rows).lines().count() as u64, rows + 1, "{shape:?}");
             }
-            let starts = text(Shape::Long, rows).lines().filter(|line| line.get(4..5) == Some("-") && line.get(7..8) == Some("-")).count();
+            let starts = text(Shape::Long, rows)
+                .lines()
+                .filter(|line| line.get(4..5) == Some("-") && line.get(7..8) == Some("-"))
+                .count();
             assert_eq!(starts as u64, rows, "long");
         }
     }
@@ -197,7 +222,8 @@ mod tests {
     #[test]
     fn primary_keys_are_unique() {
         let wide = text(Shape::Wide, 20_000);
-        let keys: HashSet<_> = wide.lines().skip(1).map(|line| line.split(',').take(2).collect::<Vec<_>>()).collect();
+        let keys: HashSet<_> =
+            wide.lines().skip(1).map(|line| line.split(',').take(2).collect::<Vec<_>>()).collect();
         assert_eq!(keys.len(), 20_000);
         let spatial = text(Shape::Spatial, 2_000);
         let keys: HashSet<_> = spatial.lines().skip(1).map(|line| line.split(',').next()).collect();

@@ -1,6 +1,7 @@
-//! `cargo xtask hostile`: one client attacks a server in every way that the tests know while another reads,
-//! for longer than the tests have time for, and the page that says what the other noticed. The attacks are
-//! tests (`tests/tests/hostile`); this runs them and writes `docs/hostile-clients.md`.
+//! `cargo xtask hostile`: one client attacks a server in every way that the tests know while
+//! another reads, for longer than the tests have time for, and the page that says what the other
+//! noticed. The attacks are tests (`tests/tests/hostile`); this runs them and writes
+//! `docs/hostile-clients.md`.
 
 mod page;
 
@@ -33,7 +34,8 @@ pub(crate) struct Wanted {
 pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
     let start = machine::Start::now(repository)?;
     repository.build_plugins()?;
-    let binary = repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
+    let binary =
+        repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
     let figures = trial(&binary, wanted.seconds).figures(repository)?;
     let debug = if wanted.debug { " --debug" } else { "" };
     let command = format!("cargo xtask hostile --seconds {}{debug}", wanted.seconds);

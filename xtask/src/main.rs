@@ -34,7 +34,12 @@ use repository::Repository;
 
 /// Builds, shows, tests and measures Yearbook.
 #[derive(Debug, Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
 struct Arguments {
     #[command(subcommand)]
     task: Task,
@@ -78,13 +83,16 @@ enum Task {
         /// Where to begin [default: the clock]
         #[arg(long)]
         seed: Option<u64>,
-        /// Keep inputs that reach new code and vary those, with libFuzzer; for query, cursor, package and snapshot
+        /// Keep inputs that reach new code and vary those, with libFuzzer; for query, cursor,
+        /// package and snapshot
         #[arg(long, conflicts_with = "seed")]
         guided: bool,
     },
-    /// List the rules of the specification that no test proves yet; fail where docs/rules.md is wrong
+    /// List the rules of the specification that no test proves yet; fail where docs/rules.md is
+    /// wrong
     Spec,
-    /// Count instructions of encoders, planning and scanning, and compare them with the recorded ones
+    /// Count instructions of encoders, planning and scanning, and compare them with the recorded
+    /// ones
     Count {
         /// Record what moved, for this reason
         #[arg(long, value_name = "REASON")]
@@ -136,10 +144,20 @@ fn main() -> ExitCode {
     let repository = Repository::of_this_source();
     let result = match Arguments::parse().task {
         Task::Plugins => repository.build_plugins(),
-        Task::Demo { listen, data_dir, no_serve, debug } => demo::run(&repository, &demo::Wanted { listen, data_dir, no_serve, debug }),
+        Task::Demo { listen, data_dir, no_serve, debug } => {
+            demo::run(&repository, &demo::Wanted { listen, data_dir, no_serve, debug })
+        }
         // Nothing is printed after the totals.
-        Task::Test { quick, only } => return if test::run(&repository, quick, only) { ExitCode::SUCCESS } else { ExitCode::FAILURE },
-        Task::Fuzz { target, seconds, guided: true, .. } => fuzz::guided(&repository, target, seconds),
+        Task::Test { quick, only } => {
+            return if test::run(&repository, quick, only) {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            };
+        }
+        Task::Fuzz { target, seconds, guided: true, .. } => {
+            fuzz::guided(&repository, target, seconds)
+        }
         Task::Fuzz { target, seconds, seed, .. } => fuzz::run(&repository, target, seconds, seed),
         Task::Spec => spec::run(&repository),
         Task::Count { accept } => count::run(&repository, accept.as_deref()),
@@ -148,8 +166,12 @@ fn main() -> ExitCode {
         Task::Hostile(wanted) => hostile::run(&repository, wanted),
         Task::Fleet(wanted) => fleet::run(&repository, wanted),
         Task::Scale(wanted) => scale::run(&repository, &wanted),
-        Task::Generate(Generate::Datasets { datasets, rows, directory }) => generate::datasets(datasets, rows, &directory),
-        Task::Generate(Generate::Rows { rows, shape, gzip, directory }) => generate::rows(rows, shape, gzip, &directory),
+        Task::Generate(Generate::Datasets { datasets, rows, directory }) => {
+            generate::datasets(datasets, rows, &directory)
+        }
+        Task::Generate(Generate::Rows { rows, shape, gzip, directory }) => {
+            generate::rows(rows, shape, gzip, &directory)
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,5 @@
-//! What a server says of itself on its admin listener, for whoever measures it. Owns how Prometheus' text is read.
+//! What a server says of itself on its admin listener, for whoever measures it. Owns how
+//! Prometheus' text is read.
 
 use std::io::Read as _;
 
@@ -20,9 +21,14 @@ impl Metrics {
 
     /// The values of all labels of `name` together.
     pub(crate) fn sum(&self, name: &str) -> Result<f64> {
-        let values = self.0.lines().filter(|line| is_sample(line, name)).filter_map(|line| line.rsplit(' ').next());
-        let sum =
-            values.map(|value| value.parse::<f64>().ok()).try_fold(None, |sum: Option<f64>, value| Some(Some(sum.unwrap_or(0.0) + value?)));
+        let values = self
+            .0
+            .lines()
+            .filter(|line| is_sample(line, name))
+            .filter_map(|line| line.rsplit(' ').next());
+        let sum = values
+            .map(|value| value.parse::<f64>().ok())
+            .try_fold(None, |sum: Option<f64>, value| Some(Some(sum.unwrap_or(0.0) + value?)));
         sum.flatten().with_context(|| format!("no metric {name}"))
     }
 }
@@ -37,9 +43,13 @@ mod tests {
 
     #[test]
     fn a_metric_is_the_sum_of_its_labels_and_of_no_other_name() {
-        let text = "# HELP a_b words\na_b{x=\"1\"} 2\na_b{x=\"2\"} 3.5\na_b_c 7\nalone 1.5e3\nodd NaN?\n";
+        let text =
+            "# HELP a_b words\na_b{x=\"1\"} 2\na_b{x=\"2\"} 3.5\na_b_c 7\nalone 1.5e3\nodd NaN?\n";
         let metrics = Metrics(text.to_owned());
         let sum = |name: &str| metrics.sum(name).ok();
-        assert_eq!((sum("a_b"), sum("alone"), sum("a"), sum("odd")), (Some(5.5), Some(1500.0), None, None));
+        assert_eq!(
+            (sum("a_b"), sum("alone"), sum("a"), sum("odd")),
+            (Some(5.5), Some(1500.0), None, None)
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! The data packages under `datasets/`: which there are and in which order they are published. Never
-//! reads their tables.
+//! The data packages under `datasets/`: which there are and in which order they are published.
+//! Never reads their tables.
 
 use std::path::{Path, PathBuf};
 
@@ -22,8 +22,8 @@ pub(crate) fn newest(descriptors: &[PathBuf]) -> Vec<PathBuf> {
     pending(descriptors, |_| true)
 }
 
-/// What is left to publish where `published` datasets exist: their superseded versions are not, since
-/// publishing an old one again would bring it back.
+/// What is left to publish where `published` datasets exist: their superseded versions are not,
+/// since publishing an old one again would bring it back.
 pub(crate) fn pending(descriptors: &[PathBuf], published: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let superseded = |at: usize| {
         let next = descriptors.get(at + 1);
@@ -39,10 +39,13 @@ fn dataset(descriptor: &Path) -> Option<&str> {
     descriptor.parent()?.parent()?.file_name()?.to_str()
 }
 
-/// Whether the descriptor is one of several versions: `datasets/<name>/<number>_<what>/datapackage.json`.
+/// Whether the descriptor is one of several versions:
+/// `datasets/<name>/<number>_<what>/datapackage.json`.
 fn is_version(descriptor: &Path) -> bool {
     let folder = descriptor.parent().and_then(Path::file_name);
-    folder.is_some_and(|name| name.to_string_lossy().starts_with(|first: char| first.is_ascii_digit()))
+    folder.is_some_and(|name| {
+        name.to_string_lossy().starts_with(|first: char| first.is_ascii_digit())
+    })
 }
 
 fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
@@ -64,18 +67,25 @@ mod tests {
 
     #[test]
     fn only_the_last_version_is_newest() {
-        let paths: Vec<PathBuf> =
-            ["d/a/datapackage.json", "d/b/1_old/datapackage.json", "d/b/2_new/datapackage.json", "d/c/datapackage.json"]
+        let paths: Vec<PathBuf> = [
+            "d/a/datapackage.json",
+            "d/b/1_old/datapackage.json",
+            "d/b/2_new/datapackage.json",
+            "d/c/datapackage.json",
+        ]
+        .map(PathBuf::from)
+        .into();
+        let expected: Vec<PathBuf> =
+            ["d/a/datapackage.json", "d/b/2_new/datapackage.json", "d/c/datapackage.json"]
                 .map(PathBuf::from)
                 .into();
-        let expected: Vec<PathBuf> =
-            ["d/a/datapackage.json", "d/b/2_new/datapackage.json", "d/c/datapackage.json"].map(PathBuf::from).into();
         assert_eq!(newest(&paths), expected);
     }
 
     #[test]
     fn an_old_version_is_published_only_where_the_dataset_is_not_there_yet() {
-        let paths: Vec<PathBuf> = ["d/b/1_old/datapackage.json", "d/b/2_new/datapackage.json"].map(PathBuf::from).into();
+        let paths: Vec<PathBuf> =
+            ["d/b/1_old/datapackage.json", "d/b/2_new/datapackage.json"].map(PathBuf::from).into();
         assert_eq!(pending(&paths, |_| false), paths);
         assert_eq!(pending(&paths, |name| name == "b"), paths[1..]);
     }

@@ -18,17 +18,19 @@ use kept::Kept;
 
 /// The profile in the workspace's Cargo.toml whose bytes are released.
 pub(crate) const PROFILE: &str = "plugin";
-/// Measured: without bulk-memory encoders take 40 % longer. Relaxed SIMD stays off: its results differ
-/// from machine to machine.
+/// Measured: without bulk-memory encoders take 40 % longer. Relaxed SIMD stays off: its results
+/// differ from machine to machine.
 const FEATURES: &str = "-Ctarget-feature=+simd128,+bulk-memory";
-/// Bytes of the guest's own stack, and of memory that it has from the start: a small response then fits in
-/// few pages and asks for no more. (Rust's default is a stack of 1 MiB, which every address lies behind.)
+/// Bytes of the guest's own stack, and of memory that it has from the start: a small response then
+/// fits in few pages and asks for no more. (Rust's default is a stack of 1 MiB, which every address
+/// lies behind.)
 const MEMORY: &str = "-Clink-arg=-zstack-size=262144\u{1f}-Clink-arg=--initial-memory=2097152";
 /// What a plugin may import: one function's interface, and one that holds only types.
 const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.0.0", "yearbook:plugin/types@1.0.0"];
 
-/// Builds every plugin with a profile ([`PROFILE`] as a rule) and returns the components' paths, sorted.
-/// What was built of the same sources before is taken as it is; a component that came out as before is not written again.
+/// Builds every plugin with a profile ([`PROFILE`] as a rule) and returns the components' paths,
+/// sorted. What was built of the same sources before is taken as it is; a component that came out
+/// as before is not written again.
 ///
 /// # Errors
 /// When the target is missing, cargo fails, or a component wants imports that no plugin may have.
@@ -37,8 +39,14 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
     ensure!(!packages.is_empty(), "no plugin under {}", root.join("plugins").display());
     let target_dir = target_dir(root);
     let flags = flags(root, &toolchain::sysroot(root)?)?;
-    let compiler = command::output(Command::new("rustc").current_dir(root).arg("--version").arg("--verbose"))?;
-    let kept = Kept::of(root, &target_dir, &compiler, &format!("{profile} {}", machine_independent(root, &flags)))?;
+    let compiler =
+        command::output(Command::new("rustc").current_dir(root).arg("--version").arg("--verbose"))?;
+    let kept = Kept::of(
+        root,
+        &target_dir,
+        &compiler,
+        &format!("{profile} {}", machine_independent(root, &flags)),
+    )?;
     let names: Vec<String> = packages.iter().map(|(name, _)| format!("{name}.wasm")).collect();
     let found: Option<Vec<Vec<u8>>> = names.iter().map(|name| kept.component(name)).collect();
     let components = match found {
@@ -62,12 +70,18 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
 }
 
 /// File name and bytes of each component.
-fn componentize_all(target_dir: &Path, profile: &str, packages: &[(String, String)]) -> Result<Vec<(String, Vec<u8>)>> {
-    let built = target_dir.join(GUEST_TARGET).join(if profile == "dev" { "debug" } else { profile });
+fn componentize_all(
+    target_dir: &Path,
+    profile: &str,
+    packages: &[(String, String)],
+) -> Result<Vec<(String, Vec<u8>)>> {
+    let built =
+        target_dir.join(GUEST_TARGET).join(if profile == "dev" { "debug" } else { profile });
     let mut components = Vec::new();
     for (name, package) in packages {
         let module = built.join(format!("{}.wasm", package.replace('-', "_")));
-        let component = componentize(&module).with_context(|| format!("cannot make a component of {}", module.display()))?;
+        let component = componentize(&module)
+            .with_context(|| format!("cannot make a component of {}", module.display()))?;
         components.push((format!("{name}.wasm"), component));
     }
     Ok(components)
@@ -77,15 +91,22 @@ fn componentize_all(target_dir: &Path, profile: &str, packages: &[(String, Strin
 fn packages(root: &Path) -> Result<Vec<(String, String)>> {
     let folder = root.join("plugins");
     let mut packages = Vec::new();
-    for entry in fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
+    for entry in
+        fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?
+    {
         let path = entry?.path();
         let Ok(manifest) = fs::read_to_string(path.join("Cargo.toml")) else { continue };
         if !manifest.contains("\"cdylib\"") {
             continue;
         }
-        let name = path.file_name().and_then(|name| name.to_str()).context("a plugin's folder has a name that is not UTF-8")?;
-        let package = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
-        let package = package.with_context(|| format!("{}/Cargo.toml has no line `name = \"…\"`", path.display()))?;
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .context("a plugin's folder has a name that is not UTF-8")?;
+        let package =
+            manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+        let package = package
+            .with_context(|| format!("{}/Cargo.toml has no line `name = \"…\"`", path.display()))?;
         packages.push((name.to_owned(), package.to_owned()));
     }
     packages.sort();
@@ -94,18 +115,33 @@ fn packages(root: &Path) -> Result<Vec<(String, String)>> {
 
 /// A folder of its own, so that builds of guests and of the host don't undo each other's work.
 fn target_dir(root: &Path) -> PathBuf {
-    let host = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let host =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let host = if host.is_absolute() { host } else { root.join(host) };
     host.join("guests")
 }
 
-/// One call of cargo for all guests: they share what they depend on, and features of shared crates are
-/// the same in every build, without which digests would depend on what else was built.
-fn compile(root: &Path, target_dir: &Path, profile: &str, flags: &str, packages: &[(String, String)]) -> Result<()> {
+/// One call of cargo for all guests: they share what they depend on, and features of shared crates
+/// are the same in every build, without which digests would depend on what else was built.
+fn compile(
+    root: &Path,
+    target_dir: &Path,
+    profile: &str,
+    flags: &str,
+    packages: &[(String, String)],
+) -> Result<()> {
     toolchain::ensure_target(root)?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.current_dir(root).args(["build", "--quiet", "--lib", "--target", GUEST_TARGET, "--profile", profile]);
+    command.current_dir(root).args([
+        "build",
+        "--quiet",
+        "--lib",
+        "--target",
+        GUEST_TARGET,
+        "--profile",
+        profile,
+    ]);
     for (_, package) in packages {
         command.args(["--package", package]);
     }
@@ -150,12 +186,16 @@ fn cargo_home() -> Result<PathBuf> {
 fn componentize(module: &Path) -> Result<Vec<u8>> {
     let module = fs::read(module)?;
     let component = wit_component::ComponentEncoder::default().module(&module)?.encode()?;
-    let wit_component::DecodedWasm::Component(resolve, world) = wit_component::decode(&component)? else {
+    let wit_component::DecodedWasm::Component(resolve, world) = wit_component::decode(&component)?
+    else {
         bail!("it is a WIT package, not a component");
     };
     for key in resolve.worlds[world].imports.keys() {
         let name = resolve.name_world_key(key);
-        ensure!(IMPORTS.contains(&name.as_str()), "it imports `{name}`; a plugin may import nothing but yearbook:plugin/log");
+        ensure!(
+            IMPORTS.contains(&name.as_str()),
+            "it imports `{name}`; a plugin may import nothing but yearbook:plugin/log"
+        );
     }
     Ok(component)
 }

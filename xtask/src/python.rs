@@ -15,11 +15,12 @@ pub(crate) fn interpreter(repository: &Repository) -> Result<PathBuf> {
     environment(repository, "readers", "tests/readers/requirements.txt")
 }
 
-/// The interpreter of the environment called `name`, with everything in the file `pins` (from the top
-/// of the tree) installed.
+/// The interpreter of the environment called `name`, with everything in the file `pins` (from the
+/// top of the tree) installed.
 pub(crate) fn environment(repository: &Repository, name: &str, pins: &str) -> Result<PathBuf> {
     let pins = repository.root().join(pins);
-    let wanted = fs::read_to_string(&pins).with_context(|| format!("cannot read {}", pins.display()))?;
+    let wanted =
+        fs::read_to_string(&pins).with_context(|| format!("cannot read {}", pins.display()))?;
     let folder = repository.cache().join(name);
     let python = folder.join("bin/python");
     let stamp = folder.join("requirements.txt");
@@ -29,7 +30,16 @@ pub(crate) fn environment(repository: &Repository, name: &str, pins: &str) -> Re
     ensure_python()?;
     command::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
     command::run(
-        Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]).arg(&pins),
+        Command::new(&python)
+            .args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--requirement",
+            ])
+            .arg(&pins),
     )?;
     // Last, so that an installation that failed is tried again.
     fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))?;
@@ -39,5 +49,7 @@ pub(crate) fn environment(repository: &Repository, name: &str, pins: &str) -> Re
 /// Debian splits `venv` off.
 fn ensure_python() -> Result<()> {
     let packages = ["python3", "python3-venv"];
-    debian::ensure("checking with other tools", &packages, || command::exists("python3", &["-c", "import venv, ensurepip"]))
+    debian::ensure("checking with other tools", &packages, || {
+        command::exists("python3", &["-c", "import venv, ensurepip"])
+    })
 }

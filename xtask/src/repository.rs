@@ -37,10 +37,12 @@ impl Profile {
 }
 
 impl Repository {
-    /// The tree whose `cargo xtask` was called. Cargo says which when it runs us; what was true when we were
-    /// compiled need not be, because two clones that share a build folder share this binary too.
+    /// The tree whose `cargo xtask` was called. Cargo says which when it runs us; what was true
+    /// when we were compiled need not be, because two clones that share a build folder share this
+    /// binary too.
     pub(crate) fn of_this_source() -> Self {
-        let here = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+        let here = env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
         Self { root: here.parent().unwrap_or(&here).to_owned() }
     }
 
@@ -62,12 +64,15 @@ impl Repository {
         base.unwrap_or_else(|| self.root.join("target")).join("yearbook")
     }
 
-    /// The cargo that runs this xtask, at the top of the tree, as if it were called by hand: what cargo tells programs that it runs of
-    /// themselves reaches build scripts otherwise, and ring is built again for each clone, with all that stands on it.
+    /// The cargo that runs this xtask, at the top of the tree, as if it were called by hand: what
+    /// cargo tells programs that it runs of themselves reaches build scripts otherwise, and ring is
+    /// built again for each clone, with all that stands on it.
     pub(crate) fn cargo(&self) -> Command {
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        let of_ourselves = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
-        for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(of_ourselves)) {
+        let of_ourselves =
+            |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+        for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(of_ourselves))
+        {
             cargo.env_remove(name);
         }
         cargo.current_dir(&self.root).env("CARGO_TARGET_DIR", self.target());
@@ -77,29 +82,42 @@ impl Repository {
     /// Builds the guests into `plugins/dist`, as they are released.
     pub(crate) fn build_plugins(&self) -> Result<()> {
         for component in plugins::build(&self.root, plugins::PROFILE)? {
-            let size = component.metadata().with_context(|| format!("cannot read {}", component.display()))?.len();
+            let size = component
+                .metadata()
+                .with_context(|| format!("cannot read {}", component.display()))?
+                .len();
             println!("{} ({} kB)", component.display(), size / 1000);
         }
         Ok(())
     }
 
-    /// Builds `yearbook` with its plugins inside (its build script calls us back for them) and returns a copy of the binary, which a
-    /// later build without them cannot replace.
+    /// Builds `yearbook` with its plugins inside (its build script calls us back for them) and
+    /// returns a copy of the binary, which a later build without them cannot replace.
     pub(crate) fn build_product(&self, profile: Profile) -> Result<PathBuf> {
         let mut build = self.cargo();
         build.env("YEARBOOK_XTASK", env::current_exe().context("this program cannot be found")?);
-        // As a part of the whole workspace, whose tests then use the same builds of everything it depends on.
-        let with_tests = ["build", "--workspace", "--bin", "yearbook", "--features", "yearbook-cli/embed"];
+        // As a part of the whole workspace, whose tests then use the same builds of everything it
+        // depends on.
+        let with_tests =
+            ["build", "--workspace", "--bin", "yearbook", "--features", "yearbook-cli/embed"];
         match profile {
             Profile::Debug => build.args(with_tests),
-            Profile::Demo => build.args(["build", "--package", "yearbook-cli", "--no-default-features", "--profile", "demo"]),
+            Profile::Demo => build.args([
+                "build",
+                "--package",
+                "yearbook-cli",
+                "--no-default-features",
+                "--profile",
+                "demo",
+            ]),
             Profile::Release => build.args(with_tests).arg("--release"),
         };
         command::run(&mut build)?;
         let built = self.target().join(profile.name()).join("yearbook");
         let kept = self.target().join("xtask").join(profile.name()).join("yearbook");
         if let Some(folder) = kept.parent() {
-            fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make {}", folder.display()))?;
         }
         // A new file, not the old one overwritten: a server may still be running from it.
         let fresh = kept.with_extension("new");

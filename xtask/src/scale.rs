@@ -1,5 +1,6 @@
-//! `cargo xtask scale`: what requests and many datasets cost on this machine, with either database, and what follows for ten, a
-//! hundred and a thousand times as much. Owns the order of things; writes `docs/scale.md`.
+//! `cargo xtask scale`: what requests and many datasets cost on this machine, with either database,
+//! and what follows for ten, a hundred and a thousand times as much. Owns the order of things;
+//! writes `docs/scale.md`.
 
 mod catalogue;
 mod costs;
@@ -48,10 +49,12 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     let programs = tools::postgres()?;
     let start = machine::Start::now(repository)?;
     repository.build_plugins()?;
-    let binary = repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
+    let binary =
+        repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
     let folder = repository.target().join("xtask/scale");
     if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+        fs::remove_dir_all(&folder)
+            .with_context(|| format!("cannot empty {}", folder.display()))?;
     }
     let server = Postgres::start(&programs)?;
     let mut measured = Vec::new();
@@ -62,7 +65,11 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     }
     let list: Vec<String> = wanted.datasets.iter().map(u64::to_string).collect();
     let debug = if wanted.debug { " --debug" } else { "" };
-    let command = format!("cargo xtask scale --datasets {} --seconds {}{debug}", list.join(","), wanted.seconds);
+    let command = format!(
+        "cargo xtask scale --datasets {} --seconds {}{debug}",
+        list.join(","),
+        wanted.seconds
+    );
     let path = repository.root().join("docs/scale.md");
     let page = page::render(&command, &machine::line(&start), &measured)?;
     fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;

@@ -39,7 +39,8 @@ impl Server {
         serve.envs(settings.iter().copied()).stdin(Stdio::null());
         println!("$ {}", command::shown(&serve));
         if let Some(log) = log {
-            let file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
+            let file =
+                File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
             serve.stdout(file.try_clone().context("cannot share the log file")?).stderr(file);
         }
         let child = serve.spawn().with_context(|| format!("cannot run {}", binary.display()))?;
@@ -68,7 +69,8 @@ impl Server {
         if self.has_ended()? {
             return Ok(());
         }
-        kill_process(Pid::from_child(&self.child), Signal::TERM).context("cannot signal the server")?;
+        kill_process(Pid::from_child(&self.child), Signal::TERM)
+            .context("cannot signal the server")?;
         let asked = Instant::now();
         while asked.elapsed() < PATIENCE {
             if self.has_ended()? {
@@ -85,7 +87,8 @@ impl Server {
         let started = Instant::now();
         while started.elapsed() < PATIENCE {
             if self.has_ended()? {
-                let said = log.and_then(|log| std::fs::read_to_string(log).ok()).unwrap_or_default();
+                let said =
+                    log.and_then(|log| std::fs::read_to_string(log).ok()).unwrap_or_default();
                 bail!("the server ended before it was healthy\n{said}");
             }
             if is_healthy(self.address) {

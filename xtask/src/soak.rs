@@ -1,6 +1,6 @@
-//! `cargo xtask soak`: mixed traffic for as long as wanted, while a plugin is installed and removed, and whether the server
-//! then holds what it held before: memory, descriptors, instances. Owns the verdict; the traffic and what is watched stand
-//! beneath.
+//! `cargo xtask soak`: mixed traffic for as long as wanted, while a plugin is installed and
+//! removed, and whether the server then holds what it held before: memory, descriptors, instances.
+//! Owns the verdict; the traffic and what is watched stand beneath.
 
 mod traffic;
 mod watch;
@@ -27,10 +27,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two changes of the plugin.
 const SWAP: Duration = Duration::from_secs(4);
 
-/// Descriptors beyond those of the idle server: connections of the database's pool open as they are needed.
+/// Descriptors beyond those of the idle server: connections of the database's pool open as they are
+/// needed.
 const DESCRIPTORS: u64 = 16;
 
-/// Threads beyond those of the idle server: tokio's for blocking calls live some seconds after the last.
+/// Threads beyond those of the idle server: tokio's for blocking calls live some seconds after the
+/// last.
 const THREADS: u64 = 8;
 
 /// A run that is shorter sees the server grow warm.
@@ -52,7 +54,12 @@ pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
     repository.build_plugins()?;
     let profile = if wanted.debug { Profile::Debug } else { Profile::Release };
     let tally = soak(repository, profile, Duration::from_secs(wanted.minutes * 60))?;
-    anyhow::ensure!(tally.failed == 0, "{} of {} checks failed", tally.failed, tally.failed + tally.passed);
+    anyhow::ensure!(
+        tally.failed == 0,
+        "{} of {} checks failed",
+        tally.failed,
+        tally.failed + tally.passed
+    );
     Ok(())
 }
 
@@ -67,7 +74,10 @@ fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Tal
     let generated = demo::million_rows(repository)?;
     ground.publish(&[&generated])?;
     descriptors.push(generated);
-    let datasets = packages::newest(&descriptors).iter().map(|path| traffic::Dataset::read(path)).collect::<Result<Vec<_>>>()?;
+    let datasets = packages::newest(&descriptors)
+        .iter()
+        .map(|path| traffic::Dataset::read(path))
+        .collect::<Result<Vec<_>>>()?;
     let key = ground.key("enterprise")?;
     let admin = server::free_address()?;
     let log = ground.folder().join("server.log");
@@ -79,7 +89,8 @@ fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Tal
         ("YEARBOOK_SERVER__RESPONSE_CACHE_BYTES", "4194304"),
     ];
     let mut server = ground.serve(&log, &settings)?;
-    let watcher = watch::Watcher { process: server.id(), metrics: format!("http://{admin}/metrics") };
+    let watcher =
+        watch::Watcher { process: server.id(), metrics: format!("http://{admin}/metrics") };
     let target = traffic::Target { base: server.base(), key, datasets };
 
     // Everything once, so that what is made at first need is there.
@@ -126,7 +137,9 @@ fn traffic(
         }
         let swaps = threads.spawn(|| -> Result<()> {
             while !stop.load(Ordering::Relaxed) {
-                command::output(ground.yearbook().args(["plugin", "install", "--now"]).arg(&component))?;
+                command::output(
+                    ground.yearbook().args(["plugin", "install", "--now"]).arg(&component),
+                )?;
                 sleep(SWAP);
                 command::output(ground.yearbook().args(["plugin", "remove", "ndjson"]))?;
                 sleep(SWAP);
@@ -141,7 +154,15 @@ fn traffic(
     .map(|samples| (outcomes, samples))
 }
 
-fn judge(outcomes: &Outcomes, samples: &Samples, short: bool, idle: Held, after: Held, ended: bool, log: &str) -> Tally {
+fn judge(
+    outcomes: &Outcomes,
+    samples: &Samples,
+    short: bool,
+    idle: Held,
+    after: Held,
+    ended: bool,
+    log: &str,
+) -> Tally {
     let mut tally = Tally::default();
     let mut check = |what: String, good: bool| {
         println!("{} {what}", if good { "ok    " } else { "FAILED" });
@@ -152,11 +173,23 @@ fn judge(outcomes: &Outcomes, samples: &Samples, short: bool, idle: Held, after:
         check(format!("{kind:?}: {answered}"), answered.all_as_expected());
     }
     let (early, late, allowed) = samples.memory(short);
-    check(format!("memory is flat: {early} MiB in the second quarter, {late} MiB in the last, {allowed} MiB allowed"), late <= allowed);
-    check(format!("descriptors are given back: {} idle, {} at rest", idle.descriptors, after.descriptors), {
-        after.descriptors <= idle.descriptors + DESCRIPTORS
-    });
-    check(format!("threads are as they were: {} idle, {} at rest", idle.threads, after.threads), after.threads <= idle.threads + THREADS);
+    check(
+        format!(
+            "memory is flat: {early} MiB in the second quarter, {late} MiB in the last, {allowed} MiB allowed"
+        ),
+        late <= allowed,
+    );
+    check(
+        format!(
+            "descriptors are given back: {} idle, {} at rest",
+            idle.descriptors, after.descriptors
+        ),
+        { after.descriptors <= idle.descriptors + DESCRIPTORS },
+    );
+    check(
+        format!("threads are as they were: {} idle, {} at rest", idle.threads, after.threads),
+        after.threads <= idle.threads + THREADS,
+    );
     check(format!("no request, instance or guest's memory is left: {after}"), after.is_at_rest());
     check("nothing panicked".to_owned(), !log.contains("panicked"));
     tally

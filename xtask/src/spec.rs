@@ -1,5 +1,6 @@
-//! `cargo xtask spec`: every rule in `docs/rules.md` is proved by one test that exists, or waits for a stated reason; after a
-//! whole run, every one of these tests ran and passed. Pages of figures name what they measured. Owns the verdicts and what is printed; runs no test.
+//! `cargo xtask spec`: every rule in `docs/rules.md` is proved by one test that exists, or waits
+//! for a stated reason; after a whole run, every one of these tests ran and passed. Pages of
+//! figures name what they measured. Owns the verdicts and what is printed; runs no test.
 
 use anyhow::{Context as _, Result, bail};
 
@@ -18,7 +19,8 @@ use proofs::Proofs;
 /// The list, below the top of the source tree.
 const LIST: &str = "docs/rules.md";
 
-/// Prints the rules without a test, each with its reason; fails when the list promises what the sources don't keep.
+/// Prints the rules without a test, each with its reason; fails when the list promises what the
+/// sources don't keep.
 pub(crate) fn run(repository: &Repository) -> Result<()> {
     let (rules, mut faults) = read(repository)?;
     let proofs = Proofs::collect(repository.root())?;
@@ -27,7 +29,13 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
 
     let waiting: Vec<(&Rule, &str)> = rules
         .iter()
-        .filter_map(|rule| if let Backing::Waits(reason) = &rule.backing { Some((rule, reason.as_str())) } else { None })
+        .filter_map(|rule| {
+            if let Backing::Waits(reason) = &rule.backing {
+                Some((rule, reason.as_str()))
+            } else {
+                None
+            }
+        })
         .collect();
     for (rule, reason) in &waiting {
         println!("no test: {}: {} ({reason})", rule.id, rule.wording);
@@ -35,7 +43,12 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
     for fault in &faults {
         println!("fault: {fault}");
     }
-    println!("{} rules: {} proved, {} without a test", rules.len(), rules.len() - waiting.len(), waiting.len());
+    println!(
+        "{} rules: {} proved, {} without a test",
+        rules.len(),
+        rules.len() - waiting.len(),
+        waiting.len()
+    );
     if rules.is_empty() {
         bail!("{LIST} has no rule");
     }
@@ -55,7 +68,8 @@ pub(crate) fn ran(repository: &Repository, executed: &Executed) -> Result<()> {
 
 fn read(repository: &Repository) -> Result<(Vec<Rule>, Vec<String>)> {
     let path = repository.root().join(LIST);
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("cannot read {}", path.display()))?;
     Ok(list::parse(&text))
 }
 
@@ -80,9 +94,14 @@ fn missing(rules: &[Rule], proofs: &Proofs) -> Vec<String> {
     let judge = |(rule, test): (&Rule, &String)| {
         let (line, id) = (rule.line, &rule.id);
         match proofs.find(test).as_slice() {
-            [] => Some(format!("line {line}: {id} names {test}, and no test that runs is called so")),
+            [] => {
+                Some(format!("line {line}: {id} names {test}, and no test that runs is called so"))
+            }
             [_] => None,
-            places => Some(format!("line {line}: {id} names {test}, which stands in {}; say which as file::test", places.join(" and "))),
+            places => Some(format!(
+                "line {line}: {id} names {test}, which stands in {}; say which as file::test",
+                places.join(" and ")
+            )),
         }
     };
     named(rules).filter_map(judge).collect()
@@ -95,7 +114,13 @@ fn idle(rules: &[Rule], proofs: &Proofs, executed: &Executed) -> Vec<String> {
         executed.has(if proofs.is_shared(function) { test } else { function })
     };
     let idle = named(rules).filter(|(_, test)| !ran(test));
-    idle.map(|(rule, test)| format!("line {}: {} names {test}, which did not run to its end in this run", rule.line, rule.id)).collect()
+    idle.map(|(rule, test)| {
+        format!(
+            "line {}: {} names {test}, which did not run to its end in this run",
+            rule.line, rule.id
+        )
+    })
+    .collect()
 }
 
 #[cfg(test)]
@@ -105,25 +130,44 @@ mod tests {
     #[test]
     fn a_test_that_does_not_exist_is_a_fault() {
         let proofs = Proofs::of_rust("suite/a.rs", "#[test]\nfn here() {}\n");
-        let (rules, faults) = list::parse("| spec-1-a | One. | `here` |\n| spec-1-b | Two. | `a::here`, `gone` |\n");
+        let (rules, faults) =
+            list::parse("| spec-1-a | One. | `here` |\n| spec-1-b | Two. | `a::here`, `gone` |\n");
         assert!(faults.is_empty());
-        assert_eq!(missing(&rules, &proofs), ["line 2: spec-1-b names gone, and no test that runs is called so"]);
+        assert_eq!(
+            missing(&rules, &proofs),
+            ["line 2: spec-1-b names gone, and no test that runs is called so"]
+        );
     }
 
     #[test]
     fn a_name_of_two_tests_is_a_fault_until_it_says_which() {
-        let proofs = Proofs::of_rust("a/one.rs", "#[test]\nfn same() {}\n").and("b/two.rs", "#[test]\nfn same() {}\n");
-        let (rules, _) = list::parse("| spec-1-a | One. | `same` |\n| spec-1-b | Two. | `two::same` |\n");
-        assert_eq!(missing(&rules, &proofs), ["line 1: spec-1-a names same, which stands in a/one and b/two; say which as file::test"]);
+        let proofs = Proofs::of_rust("a/one.rs", "#[test]\nfn same() {}\n")
+            .and("b/two.rs", "#[test]\nfn same() {}\n");
+        let (rules, _) =
+            list::parse("| spec-1-a | One. | `same` |\n| spec-1-b | Two. | `two::same` |\n");
+        assert_eq!(
+            missing(&rules, &proofs),
+            [
+                "line 1: spec-1-a names same, which stands in a/one and b/two; say which as file::test"
+            ]
+        );
     }
 
     #[test]
     fn a_test_that_did_not_run_is_a_fault() {
-        let proofs =
-            Proofs::of_rust("a/one.rs", "#[test]\nfn same() {}\n#[test]\nfn alone() {}\n").and("b/two.rs", "#[test]\nfn same() {}\n");
-        let (rules, _) = list::parse("| spec-1-a | One. | `one::same`, `one::alone` |\n| spec-1-b | Two. | `two::same` |\n");
-        let executed = Executed::of(["PASS [   0.1s] yearbook-a one::same", "PASS [   0.1s] yearbook-a moved::elsewhere::alone"]);
-        assert_eq!(idle(&rules, &proofs, &executed), ["line 2: spec-1-b names two::same, which did not run to its end in this run"]);
+        let proofs = Proofs::of_rust("a/one.rs", "#[test]\nfn same() {}\n#[test]\nfn alone() {}\n")
+            .and("b/two.rs", "#[test]\nfn same() {}\n");
+        let (rules, _) = list::parse(
+            "| spec-1-a | One. | `one::same`, `one::alone` |\n| spec-1-b | Two. | `two::same` |\n",
+        );
+        let executed = Executed::of([
+            "PASS [   0.1s] yearbook-a one::same",
+            "PASS [   0.1s] yearbook-a moved::elsewhere::alone",
+        ]);
+        assert_eq!(
+            idle(&rules, &proofs, &executed),
+            ["line 2: spec-1-b names two::same, which did not run to its end in this run"]
+        );
         assert_eq!(idle(&rules, &proofs, &Executed::default()).len(), 3);
     }
 }

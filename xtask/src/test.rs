@@ -1,5 +1,5 @@
-//! `cargo xtask test`: everything that must hold before a change is merged, one named step after the
-//! other. Owns the order of the steps; a failed step does not hide what the later ones find.
+//! `cargo xtask test`: everything that must hold before a change is merged, one named step after
+//! the other. Owns the order of the steps; a failed step does not hide what the later ones find.
 
 use clap::ValueEnum;
 
@@ -66,12 +66,19 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
         }
         return report.print();
     }
-    report.step("toolchain: rustfmt, clippy and the target of guests are there", || toolchain::ensure_all(repository));
-    report.step("formatting: rustfmt would change nothing", || command::run(repository.cargo().args(["fmt", "--all", "--check"])));
+    report.step("toolchain: rustfmt, clippy and the target of guests are there", || {
+        toolchain::ensure_all(repository)
+    });
+    report.step("formatting: rustfmt would change nothing", || {
+        command::run(repository.cargo().args(["fmt", "--all", "--check"]))
+    });
     report.step("interface: what is released is as it was", || interface::check(repository));
-    report.step("specification: every rule has a test or a reason to wait", || spec::run(repository));
+    report
+        .step("specification: every rule has a test or a reason to wait", || spec::run(repository));
     if !quick {
-        report.step("crates: everything that Cargo.lock names is fetched", || licences::fetch(repository));
+        report.step("crates: everything that Cargo.lock names is fetched", || {
+            licences::fetch(repository)
+        });
         report.step("lints: clippy has nothing to say about any target, nor about the program as the demo builds it", || {
             command::run(repository.cargo().args([
                 "clippy",
@@ -93,35 +100,50 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
                 "warnings",
             ]))
         });
-        report.step("dependencies: licences, duplicates and sources are as deny.toml allows", || licences::check(repository));
+        report
+            .step("dependencies: licences, duplicates and sources are as deny.toml allows", || {
+                licences::check(repository)
+            });
     }
     let built = report.step(PLUGINS, || repository.build_plugins());
     let mut server = None;
     let programs = if quick { tools::quick().map(Ok) } else { Some(tools::postgres()) };
     if let Some(programs) = programs {
-        report.step("PostgreSQL: a server for the tests starts", || Postgres::start(&programs?).map(|started| server = Some(started)));
+        report.step("PostgreSQL: a server for the tests starts", || {
+            Postgres::start(&programs?).map(|started| server = Some(started))
+        });
     }
     report.counted("tests of the workspace", || suites::tests(repository, server.as_ref(), !quick));
     if let (false, true, Some(server)) = (quick, built, &server) {
-        report.counted("fleet: three hosts behind nginx keep what is promised under load, whatever goes wrong", || {
-            fleet::check(repository, server)
-        });
+        report.counted(
+            "fleet: three hosts behind nginx keep what is promised under load, whatever goes wrong",
+            || fleet::check(repository, server),
+        );
     }
     drop(server);
     if !quick && built {
-        report
-            .counted("attacks: whatever one client does, another reads on, and memory stays within bounds", || hostile::check(repository));
+        report.counted(
+            "attacks: whatever one client does, another reads on, and memory stays within bounds",
+            || hostile::check(repository),
+        );
     }
     if !quick {
         report.counted("examples in the documentation", || suites::examples(repository));
         if built {
-            report.counted("instructions: encoders, planning and scanning take what was recorded", || count::check(repository));
-            report.counted("soak: a minute of mixed traffic leaves nothing behind", || soak::check(repository));
+            report.counted(
+                "instructions: encoders, planning and scanning take what was recorded",
+                || count::check(repository),
+            );
+            report.counted("soak: a minute of mixed traffic leaves nothing behind", || {
+                soak::check(repository)
+            });
             for step in Served::value_variants() {
                 step.run(&mut report, repository);
             }
         }
-        report.step("specification: every test that a rule names ran", || suites::executed(|executed| spec::ran(repository, executed)));
+        report.step("specification: every test that a rule names ran", || {
+            suites::executed(|executed| spec::ran(repository, executed))
+        });
     }
     report.print()
 }

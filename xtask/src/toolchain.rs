@@ -1,5 +1,6 @@
-//! The parts of the Rust toolchain that automation needs beyond the compiler: rustup does not fetch what `rust-toolchain.toml` names
-//! where its automatic installation is off, nor for a toolchain that is there already. Owns how they are installed.
+//! The parts of the Rust toolchain that automation needs beyond the compiler: rustup does not fetch
+//! what `rust-toolchain.toml` names where its automatic installation is off, nor for a toolchain
+//! that is there already. Owns how they are installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +21,9 @@ const COMPONENTS: [(&str, &str); 2] = [("rustfmt", "bin/rustfmt"), ("clippy", "b
 /// # Errors
 /// When there is no rustc.
 pub(crate) fn sysroot(root: &Path) -> Result<PathBuf> {
-    Ok(command::output(Command::new("rustc").current_dir(root).args(["--print", "sysroot"]))?.trim().into())
+    Ok(command::output(Command::new("rustc").current_dir(root).args(["--print", "sysroot"]))?
+        .trim()
+        .into())
 }
 
 /// Makes sure that guests can be compiled.
@@ -51,9 +54,14 @@ fn ensure(root: &Path, arguments: &[&str], there: impl Fn() -> bool) -> Result<(
     if there() {
         return Ok(());
     }
-    let advice = format!("run `rustup {}` in {} and try again", arguments.join(" "), root.display());
+    let advice =
+        format!("run `rustup {}` in {} and try again", arguments.join(" "), root.display());
     println!("The toolchain lacks {}: installing it.", arguments[arguments.len() - 1]);
     let installed = command::run(Command::new("rustup").current_dir(root).args(arguments));
-    ensure!(installed.is_ok() && there(), "the toolchain lacks {}; {advice}", arguments[arguments.len() - 1]);
+    ensure!(
+        installed.is_ok() && there(),
+        "the toolchain lacks {}; {advice}",
+        arguments[arguments.len() - 1]
+    );
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Suites of tests that try the real binary and leave figures of what they saw: run for as long as wanted,
-//! and their figures read for a page. Owns how such a suite is started.
+//! Suites of tests that try the real binary and leave figures of what they saw: run for as long as
+//! wanted, and their figures read for a page. Owns how such a suite is started.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,15 @@ impl Trial<'_> {
     /// Runs the suite, one test after the other. Each leaves a file of figures in `figures`.
     pub(crate) fn run(&self, repository: &Repository, figures: Option<&Path>) -> Result<Tally> {
         let mut run = repository.cargo();
-        run.args(["test", "--workspace", "--test", self.suite, "--", "--test-threads=1", "--nocapture"]);
+        run.args([
+            "test",
+            "--workspace",
+            "--test",
+            self.suite,
+            "--",
+            "--test-threads=1",
+            "--nocapture",
+        ]);
         run.env("YEARBOOK_TEST_BINARY", self.binary)
             .env(REQUIRED, Prerequisite::list(&Prerequisite::ALL))
             .env("YEARBOOK_TEST_SECONDS", self.seconds.to_string());
@@ -49,7 +57,11 @@ impl Trial<'_> {
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let tally = self.run(repository, Some(&folder))?;
         if tally.failed > 0 {
-            bail!("{} of {} tests failed; the page stays as it was", tally.failed, tally.failed + tally.passed);
+            bail!(
+                "{} of {} tests failed; the page stays as it was",
+                tally.failed,
+                tally.failed + tally.passed
+            );
         }
         read(&folder)
     }
@@ -57,14 +69,20 @@ impl Trial<'_> {
 
 /// What the tests left, by name.
 fn read(folder: &Path) -> Result<Vec<(String, Value)>> {
-    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     let mut found = Vec::new();
     for path in paths {
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text =
+            fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        found.push((name, serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))?));
+        found.push((
+            name,
+            serde_json::from_str(&text)
+                .with_context(|| format!("{} is not JSON", path.display()))?,
+        ));
     }
     Ok(found)
 }

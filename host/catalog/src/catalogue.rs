@@ -1,5 +1,5 @@
-//! The catalogue in a database. Each method is one transaction; what happens inside it is in `tables`, how one begins and ends in
-//! `database`. Has no line for a particular database.
+//! The catalogue in a database. Each method is one transaction; what happens inside it is in
+//! `tables`, how one begins and ends in `database`. Has no line for a particular database.
 
 mod collect;
 
@@ -12,9 +12,9 @@ use crate::database::{self, Begin, Database, Session};
 use crate::failure::Swept;
 use crate::tables::{changes, history, keys, loose, observed, releases, usage};
 use crate::{
-    Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent,
-    ReleaseId, ReleaseUse, Reserved, Retention, Revisions, Settlement, Shelf, Standing, Store, StoreDescription, Trial, UsageCount,
-    statements,
+    Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease,
+    Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse, Reserved, Retention,
+    Revisions, Settlement, Shelf, Standing, Store, StoreDescription, Trial, UsageCount, statements,
 };
 
 /// A store in some database.
@@ -27,9 +27,13 @@ pub(crate) struct Catalogue {
 impl Catalogue {
     /// The catalogue in `database`, whose tables are up to date.
     pub(crate) fn new(database: impl Into<Database>) -> Self {
-        // Without random numbers no two processes of a machine have the same name, and nothing else of the catalogue works.
+        // Without random numbers no two processes of a machine have the same name, and nothing else
+        // of the catalogue works.
         let random = getrandom::u64().unwrap_or_default();
-        Self { database: database.into(), declarer: format!("{}-{random:016x}", std::process::id()) }
+        Self {
+            database: database.into(),
+            declarer: format!("{}-{random:016x}", std::process::id()),
+        }
     }
 
     async fn begin(&self, doing: &'static str, begin: Begin) -> Result<Session, Failure> {
@@ -37,10 +41,19 @@ impl Catalogue {
     }
 
     /// Commits what `outcome` holds; a transaction whose outcome is an error is rolled back.
-    async fn done<T>(&self, doing: &'static str, session: Session, outcome: Result<T, sqlx::Error>) -> Result<T, Failure> {
+    async fn done<T>(
+        &self,
+        doing: &'static str,
+        session: Session,
+        outcome: Result<T, sqlx::Error>,
+    ) -> Result<T, Failure> {
         match outcome {
             Ok(value) => {
-                let unsettled = |source| Failure::Unsettled { location: self.describe().location, doing, source };
+                let unsettled = |source| Failure::Unsettled {
+                    location: self.describe().location,
+                    doing,
+                    source,
+                };
                 session.commit().await.map_err(unsettled).map(|()| value)
             }
             Err(source) => {
@@ -90,7 +103,12 @@ impl Store for Catalogue {
     async fn revisions(&self) -> Result<Revisions, Failure> {
         let doing = "read its revision";
         let mut session = self.begin(doing, Begin::Probe).await?;
-        let outcome = session.connection().query(statements::REVISION).one().await.map(|(all, keys)| Revisions { all, keys });
+        let outcome = session
+            .connection()
+            .query(statements::REVISION)
+            .one()
+            .await
+            .map(|(all, keys)| Revisions { all, keys });
         self.done(doing, session, outcome).await
     }
 
@@ -140,10 +158,16 @@ impl Store for Catalogue {
         self.done(doing, session, outcome).await
     }
 
-    async fn commit(&self, publication: &Publication, retention: Retention) -> Result<Committed, Failure> {
+    async fn commit(
+        &self,
+        publication: &Publication,
+        retention: Retention,
+    ) -> Result<Committed, Failure> {
         let doing = "commit a snapshot";
         let mut session = self.begin(doing, Begin::Write).await?;
-        let outcome = history::commit(&mut session.connection(), publication, retention, &self.declarer).await;
+        let outcome =
+            history::commit(&mut session.connection(), publication, retention, &self.declarer)
+                .await;
         match outcome {
             Ok(Committed::Conflict) => self.undone(doing, session, outcome).await,
             outcome => self.done(doing, session, outcome).await,
@@ -175,7 +199,13 @@ impl Store for Catalogue {
         self.done(doing, session, outcome).await
     }
 
-    async fn condemn(&self, found: &[Stored], before: Millis, at_most: usize, dry_run: bool) -> Result<Condemned, Failure> {
+    async fn condemn(
+        &self,
+        found: &[Stored],
+        before: Millis,
+        at_most: usize,
+        dry_run: bool,
+    ) -> Result<Condemned, Failure> {
         self.condemn_loose(found, before, at_most, dry_run).await
     }
 
@@ -300,7 +330,13 @@ impl Store for Catalogue {
         self.done(doing, session, outcome).await
     }
 
-    async fn pin_release(&self, id: &ReleaseId, to: bool, by: &str, at: Millis) -> Result<bool, Failure> {
+    async fn pin_release(
+        &self,
+        id: &ReleaseId,
+        to: bool,
+        by: &str,
+        at: Millis,
+    ) -> Result<bool, Failure> {
         let doing = "pin a plugin release";
         let mut session = self.begin(doing, Begin::WriteReleases).await?;
         let outcome = releases::pin(&mut session.connection(), id, to, by, at).await;

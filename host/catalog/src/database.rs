@@ -1,5 +1,5 @@
-//! Which databases there are, and how a transaction begins and ends on each: the one place where they differ while the catalogue is in
-//! use. Knows no table.
+//! Which databases there are, and how a transaction begins and ends on each: the one place where
+//! they differ while the catalogue is in use. Knows no table.
 
 use sqlx::Transaction;
 use sqlx::pool::PoolConnection;
@@ -20,7 +20,8 @@ pub(crate) enum Database {
 /// What is to be done, as far as it decides how to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begin {
-    /// One statement that reads, asked even of a database that did not answer the last time: to find out.
+    /// One statement that reads, asked even of a database that did not answer the last time: to
+    /// find out.
     Probe,
     /// One statement that reads.
     One,
@@ -28,11 +29,13 @@ pub(crate) enum Begin {
     Read,
     /// Several that write, all or none.
     Write,
-    /// The same, with what becomes of plugin releases left to nobody else meanwhile: they are read before they are written.
+    /// The same, with what becomes of plugin releases left to nobody else meanwhile: they are read
+    /// before they are written.
     WriteReleases,
 }
 
-/// A connection on which something was begun. One that is dropped before [`Session::commit`] leaves no trace.
+/// A connection on which something was begun. One that is dropped before [`Session::commit`] leaves
+/// no trace.
 pub(crate) enum Session {
     SqliteOne(PoolConnection<Sqlite>),
     Sqlite(Transaction<'static, Sqlite>),
@@ -58,10 +61,14 @@ impl Database {
 
     pub(crate) async fn begin(&self, begin: Begin) -> Result<Session, sqlx::Error> {
         Ok(match (self, begin) {
-            (Self::Sqlite(file), Begin::Probe | Begin::One) => Session::SqliteOne(file.one().await?),
+            (Self::Sqlite(file), Begin::Probe | Begin::One) => {
+                Session::SqliteOne(file.one().await?)
+            }
             (Self::Sqlite(file), Begin::Read) => Session::Sqlite(file.read().await?),
             // Whoever writes to the file is alone with it.
-            (Self::Sqlite(file), Begin::Write | Begin::WriteReleases) => Session::Sqlite(file.write().await?),
+            (Self::Sqlite(file), Begin::Write | Begin::WriteReleases) => {
+                Session::Sqlite(file.write().await?)
+            }
             (Self::Postgres(server), begin) => Session::Postgres(server.begin(begin).await?),
         })
     }

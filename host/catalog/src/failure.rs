@@ -7,7 +7,8 @@ use std::time::Duration;
 /// The catalogue's fault.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The address has no scheme that we know. Holds the scheme alone: the rest may carry a password.
+    /// The address has no scheme that we know. Holds the scheme alone: the rest may carry a
+    /// password.
     #[error(
         "the database address starts with {scheme:?}: use sqlite:/path/to/catalogue.db or postgres://user@host/database, or leave the address out for the file in the data directory"
     )]
@@ -16,7 +17,9 @@ pub enum Failure {
         scheme: String,
     },
     /// A database that this build was made without.
-    #[error("this build of yearbook cannot use {what}: take a release build, or build with `cargo build --release --features {feature}`")]
+    #[error(
+        "this build of yearbook cannot use {what}: take a release build, or build with `cargo build --release --features {feature}`"
+    )]
     NotBuilt {
         /// The database.
         what: &'static str,
@@ -29,8 +32,11 @@ pub enum Failure {
         /// What is wrong.
         reason: String,
     },
-    /// A `postgres:` address that makes no sense. Holds nothing of it: there may be a password anywhere.
-    #[error("the PostgreSQL address is not understood ({reason}): use postgres://user:password@host:5432/database")]
+    /// A `postgres:` address that makes no sense. Holds nothing of it: there may be a password
+    /// anywhere.
+    #[error(
+        "the PostgreSQL address is not understood ({reason}): use postgres://user:password@host:5432/database"
+    )]
     BadPostgresAddress {
         /// What is wrong.
         reason: String,
@@ -88,7 +94,9 @@ pub enum Failure {
         known: i64,
     },
     /// A query failed, or its answer could not be read.
-    #[error("the catalogue {location} failed to {doing}: {source}. `yearbook doctor` checks the database")]
+    #[error(
+        "the catalogue {location} failed to {doing}: {source}. `yearbook doctor` checks the database"
+    )]
     Query {
         /// Which database.
         location: String,
@@ -124,7 +132,9 @@ pub enum Failure {
         after: Duration,
     },
     /// What was to be named is no longer certain to be stored.
-    #[error("{0} was declared too long ago or by another process, and `yearbook gc` may have removed it: nothing was changed; do it again")]
+    #[error(
+        "{0} was declared too long ago or by another process, and `yearbook gc` may have removed it: nothing was changed; do it again"
+    )]
     Swept(yearbook_domain::Stored),
     /// The operating system gives no random numbers, so no key or secret can be made.
     #[error("the operating system gave no random numbers: {0}")]
@@ -138,7 +148,8 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Whether the catalogue is well and merely has too much to do: whoever asks may try again in a moment.
+    /// Whether the catalogue is well and merely has too much to do: whoever asks may try again in a
+    /// moment.
     #[must_use]
     pub fn is_overload(&self) -> bool {
         match self {

@@ -1,6 +1,7 @@
-//! API keys (contract 5): `yb_`, 28 random characters, 6 characters of checksum, all of them letters
-//! and digits. 28 characters of 62 kinds carry 166 bits, so a fast hash is enough to store them by.
-//! The checksum lets a mistyped key be refused without asking the database; it is no secret.
+//! API keys (contract 5): `yb_`, 28 random characters, 6 characters of checksum, all of them
+//! letters and digits. 28 characters of 62 kinds carry 166 bits, so a fast hash is enough to store
+//! them by. The checksum lets a mistyped key be refused without asking the database; it is no
+//! secret.
 //!
 //! The text of a key never appears in `Debug` output, in logs or in the catalogue.
 
@@ -104,7 +105,9 @@ pub fn new_id() -> Result<String, Failure> {
 #[must_use]
 pub fn parse(text: &str) -> Option<KeyHash> {
     let rest = text.strip_prefix(PREFIX)?;
-    if rest.len() != RANDOM_CHARACTERS + CHECKSUM_CHARACTERS || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+    if rest.len() != RANDOM_CHARACTERS + CHECKSUM_CHARACTERS
+        || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    {
         return None;
     }
     let (body, given) = rest.split_at(RANDOM_CHARACTERS);
@@ -113,8 +116,10 @@ pub fn parse(text: &str) -> Option<KeyHash> {
 
 /// Six characters that depend on every character of `body`: a slip passes once in 57 billion.
 fn checksum(body: &str) -> String {
-    let digest = Sha256::new().chain_update("yearbook key checksum 1:").chain_update(body).finalize();
-    let mut number = digest.iter().take(8).fold(0_u64, |number, &byte| (number << 8) | u64::from(byte));
+    let digest =
+        Sha256::new().chain_update("yearbook key checksum 1:").chain_update(body).finalize();
+    let mut number =
+        digest.iter().take(8).fold(0_u64, |number, &byte| (number << 8) | u64::from(byte));
     let mut text = String::with_capacity(CHECKSUM_CHARACTERS);
     for _ in 0..CHECKSUM_CHARACTERS {
         text.push(character(number % 62));
@@ -130,14 +135,18 @@ fn random_text(length: usize) -> Result<String, Failure> {
     while text.len() < length {
         getrandom::fill(&mut bytes)?;
         // 248 = 4 × 62: bytes above would favour some characters.
-        let fair = bytes.iter().filter(|&&byte| byte < 248).map(|&byte| character(u64::from(byte) % 62));
+        let fair =
+            bytes.iter().filter(|&&byte| byte < 248).map(|&byte| character(u64::from(byte) % 62));
         text.extend(fair.take(length - text.len()));
     }
     Ok(text)
 }
 
 fn character(index: u64) -> char {
-    usize::try_from(index).ok().and_then(|index| ALPHABET.get(index)).map_or('0', |&byte| char::from(byte))
+    usize::try_from(index)
+        .ok()
+        .and_then(|index| ALPHABET.get(index))
+        .map_or('0', |&byte| char::from(byte))
 }
 
 #[cfg(test)]
@@ -161,7 +170,8 @@ mod tests {
         let (key, _) = issue().unwrap();
         let good = key.expose();
         for position in 0..good.len() {
-            for replacement in ALPHABET.iter().map(|&byte| char::from(byte)).chain(['_', ' ', '-']) {
+            for replacement in ALPHABET.iter().map(|&byte| char::from(byte)).chain(['_', ' ', '-'])
+            {
                 let mut bad = good.to_owned();
                 bad.replace_range(position..=position, &replacement.to_string());
                 assert_eq!(parse(&bad).is_some(), bad == good, "{position} {replacement}");
@@ -182,8 +192,17 @@ mod tests {
     fn what_is_no_key_is_refused() {
         let (key, _) = issue().unwrap();
         let text = key.expose();
-        let cases =
-            ["", "yb_", "yb", "é", &"é".repeat(40), &format!(" {text}"), &format!("{text}\n"), &format!("{text}0"), &text.to_uppercase()];
+        let cases = [
+            "",
+            "yb_",
+            "yb",
+            "é",
+            &"é".repeat(40),
+            &format!(" {text}"),
+            &format!("{text}\n"),
+            &format!("{text}0"),
+            &text.to_uppercase(),
+        ];
         for bad in cases {
             assert_eq!(parse(bad), None, "{bad:?}");
         }
@@ -206,7 +225,8 @@ mod tests {
 
     #[test]
     fn keys_and_ids_differ_and_use_the_whole_alphabet() {
-        let keys: HashSet<String> = (0..200).map(|_| issue().unwrap().0.expose().to_owned()).collect();
+        let keys: HashSet<String> =
+            (0..200).map(|_| issue().unwrap().0.expose().to_owned()).collect();
         assert_eq!(keys.len(), 200);
         let characters: HashSet<char> = keys.iter().flat_map(|key| key[3..].chars()).collect();
         assert_eq!(characters.len(), 62);

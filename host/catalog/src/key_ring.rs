@@ -1,8 +1,8 @@
-//! Holders of keys. The checksum is judged first, then memory answers, then the database. Key texts go no further than this file: what is
-//! cached and looked up is their hash.
+//! Holders of keys. The checksum is judged first, then memory answers, then the database. Key texts
+//! go no further than this file: what is cached and looked up is their hash.
 //!
-//! What is known of a valid key holds until a key is revoked or altered anywhere, which the database counts, and for a stated time while
-//! the database is away.
+//! What is known of a valid key holds until a key is revoked or altered anywhere, which the
+//! database counts, and for a stated time while the database is away.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,11 +21,12 @@ const VALID_KEYS: u64 = 16_384;
 /// Keys in memory that do not exist, apart from the valid ones so that they evict none of those.
 const UNKNOWN_KEYS: u64 = 16_384;
 
-/// A well-formed key that does not exist is looked up again after this long: one that is made meanwhile works within the 2 s of
-/// contract 6.
+/// A well-formed key that does not exist is looked up again after this long: one that is made
+/// meanwhile works within the 2 s of contract 6.
 const UNKNOWN_FOR: Duration = Duration::from_secs(1);
 
-/// Part of the database's connections that lookups of keys may take, of which nobody knows yet whether they exist: one in four.
+/// Part of the database's connections that lookups of keys may take, of which nobody knows yet
+/// whether they exist: one in four.
 const CONNECTIONS_PER_LOOKUP: u32 = 4;
 
 /// The keys of a running server.
@@ -63,7 +64,8 @@ pub struct UnknownKey {
 }
 
 impl UnknownKey {
-    /// Whether this host has found the key valid before. It is looked up again because some key was revoked, and need not be this one.
+    /// Whether this host has found the key valid before. It is looked up again because some key was
+    /// revoked, and need not be this one.
     #[must_use]
     pub fn was_valid(&self) -> bool {
         self.once_valid
@@ -75,7 +77,8 @@ impl KeyRing {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, live: Arc<Live>, settings: &DatabaseSettings) -> Self {
         let valid = Generations::new(live.keys_revision(), || Cache::new(VALID_KEYS));
-        let permits = usize::try_from(settings.connections / CONNECTIONS_PER_LOOKUP).unwrap_or(usize::MAX);
+        let permits =
+            usize::try_from(settings.connections / CONNECTIONS_PER_LOOKUP).unwrap_or(usize::MAX);
         Self {
             store,
             live,
@@ -104,14 +107,19 @@ impl KeyRing {
         if self.unknown.contains_key(&hash) {
             return Ok(RecalledKey::Invalid);
         }
-        Ok(RecalledKey::Unknown(UnknownKey { hash, once_valid: self.once_valid.contains_key(&hash) }))
+        Ok(RecalledKey::Unknown(UnknownKey {
+            hash,
+            once_valid: self.once_valid.contains_key(&hash),
+        }))
     }
 
-    /// The holder of `key`, from the database; none when it does not exist or is revoked. Concurrent lookups of one key cost one query.
-    /// Keys that have never been valid here share few connections, so that however many of them come, the others are free for callers.
+    /// The holder of `key`, from the database; none when it does not exist or is revoked.
+    /// Concurrent lookups of one key cost one query. Keys that have never been valid here share few
+    /// connections, so that however many of them come, the others are free for callers.
     ///
     /// # Errors
-    /// [`Failure`] when the database fails; [`Failure::TooManyLookups`] when others have taken all permits for too long.
+    /// [`Failure`] when the database fails; [`Failure::TooManyLookups`] when others have taken all
+    /// permits for too long.
     pub async fn look_up(&self, key: UnknownKey) -> Result<Option<Caller>, Failure> {
         let valid = self.valid.at(self.live.keys_revision());
         match valid.try_get_with(key.hash, self.fetch(key)).await {
@@ -134,7 +142,8 @@ impl KeyRing {
     }
 
     async fn fetch(&self, UnknownKey { hash, once_valid }: UnknownKey) -> Result<Caller, Missing> {
-        let _permit = if once_valid { None } else { Some(self.permit().await.map_err(Missing::failed)?) };
+        let _permit =
+            if once_valid { None } else { Some(self.permit().await.map_err(Missing::failed)?) };
         let found = self.store.key(&hash).await.map_err(Missing::failed)?;
         match found.filter(|record| record.revoked_at.is_none()) {
             Some(record) => {
@@ -151,7 +160,11 @@ impl KeyRing {
 
     async fn permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, Failure> {
         let late = || Failure::TooManyLookups { after: self.patience };
-        timeout(self.patience, self.lookups.acquire()).await.ok().and_then(Result::ok).ok_or_else(late)
+        timeout(self.patience, self.lookups.acquire())
+            .await
+            .ok()
+            .and_then(Result::ok)
+            .ok_or_else(late)
     }
 }
 

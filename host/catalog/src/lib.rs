@@ -1,5 +1,6 @@
 //! The catalogue: which datasets and snapshots there are, who may ask, and what they used. The only
-//! crate that speaks SQL. It never touches stored data, plugins, HTTP, the environment or arguments.
+//! crate that speaks SQL. It never touches stored data, plugins, HTTP, the environment or
+//! arguments.
 //!
 //! [`Store`] is what a database must do; [`open`] finds the implementation for an address. Above it
 //! stand what a running server uses: [`Live`] (the catalogue in memory), [`KeyRing`] (who a key
@@ -42,12 +43,13 @@ pub use key_ring::{KeyRing, RecalledKey, UnknownKey};
 pub use live::{FollowCounts, Live};
 pub use meter::{Meter, Usage};
 pub use model::{
-    Committed, Condemned, Declared, Dropped, KeyRecord, Loose, Publication, REMOVE_WITHIN, Reserved, Revisions, Standing, StoreDescription,
-    UsageCount,
+    Committed, Condemned, Declared, Dropped, KeyRecord, Loose, Publication, REMOVE_WITHIN,
+    Reserved, Revisions, Standing, StoreDescription, UsageCount,
 };
 pub use open::{open, sqlite_url};
 pub use release::{
-    Changed, Line, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState, ReleaseUse, Settlement, Trial, lines,
+    Changed, Line, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState, ReleaseUse,
+    Settlement, Trial, lines,
 };
 pub use reservation::{Reservation, UsedUp};
 pub use retention::{Retention, monthly};

@@ -17,7 +17,8 @@ use crate::{Failure, PluginRelease, Revisions, Shelf, Store};
 /// A database that takes longer than this counts as failed.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long to wait after the database has told of a change, so that a thousand publishes in a row are not a thousand times read.
+/// How long to wait after the database has told of a change, so that a thousand publishes in a row
+/// are not a thousand times read.
 const GATHER: Duration = Duration::from_millis(50);
 
 /// Snapshots other than current ones that are remembered, those that do not exist included. Pinned
@@ -71,12 +72,12 @@ struct View {
 }
 
 impl Live {
-    /// How often to poll unless a test is in a hurry: with the time that reading takes, a publish is
-    /// seen well within the 2 s of contract 6.
+    /// How often to poll unless a test is in a hurry: with the time that reading takes, a publish
+    /// is seen well within the 2 s of contract 6.
     pub const PERIOD: Duration = Duration::from_millis(500);
 
-    /// Reads the catalogue, then follows it: every `every` it asks for the revision, and reads again
-    /// only when that moved. Following ends when the last `Arc` is dropped.
+    /// Reads the catalogue, then follows it: every `every` it asks for the revision, and reads
+    /// again only when that moved. Following ends when the last `Arc` is dropped.
     ///
     /// # Errors
     /// [`Failure`] when the first read fails: a server that has nothing to serve should not start.
@@ -108,8 +109,8 @@ impl Live {
         Arc::clone(&self.view.load().sorted)
     }
 
-    /// Every known plugin release, by kind and name, oldest first; the receiver wakes when they change. It
-    /// does not keep the catalogue alive.
+    /// Every known plugin release, by kind and name, oldest first; the receiver wakes when they
+    /// change. It does not keep the catalogue alive.
     #[must_use]
     pub fn releases(&self) -> watch::Receiver<Arc<[PluginRelease]>> {
         self.releases.subscribe()
@@ -132,18 +133,25 @@ impl Live {
         self.healthy.load(Ordering::Relaxed)
     }
 
-    /// A retained snapshot of `dataset`, from memory where possible. None: dropped or never existed;
-    /// [`Store::standing`] tells.
+    /// A retained snapshot of `dataset`, from memory where possible. None: dropped or never
+    /// existed; [`Store::standing`] tells.
     ///
     /// # Errors
     /// [`Failure`] when the database has to be asked and fails.
-    pub async fn snapshot(&self, dataset: &Dataset, id: &str) -> Result<Option<Arc<Snapshot>>, Failure> {
+    pub async fn snapshot(
+        &self,
+        dataset: &Dataset,
+        id: &str,
+    ) -> Result<Option<Arc<Snapshot>>, Failure> {
         if dataset.current.id == id {
             return Ok(Some(Arc::clone(&dataset.current)));
         }
         let pinned = self.pinned.at(self.revision());
         let fetch = async { Ok(self.store.snapshot(&dataset.name, id).await?.map(Arc::new)) };
-        pinned.try_get_with((dataset.name.clone(), id.to_owned()), fetch).await.map_err(Failure::Shared)
+        pinned
+            .try_get_with((dataset.name.clone(), id.to_owned()), fetch)
+            .await
+            .map_err(Failure::Shared)
     }
 
     /// Looks at the database now instead of at the next tick. On failure the last view stays and
@@ -158,7 +166,9 @@ impl Live {
         self.count(begun, outcome.is_ok());
         let was_healthy = self.healthy.swap(outcome.is_ok(), Ordering::Relaxed);
         match &outcome {
-            Err(failure) if was_healthy => tracing::error!(%failure, "the catalogue does not answer: serving what is in memory"),
+            Err(failure) if was_healthy => {
+                tracing::error!(%failure, "the catalogue does not answer: serving what is in memory")
+            }
             Ok(()) if !was_healthy => tracing::info!("the catalogue answers again"),
             _ => {}
         }
@@ -171,7 +181,12 @@ impl Live {
         let Following { looks, failures, ns, right_at_ns } = &self.following;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let age = self.started.elapsed().saturating_sub(Duration::from_nanos(read(right_at_ns)));
-        FollowCounts { looks: read(looks), failures: read(failures), time: Duration::from_nanos(read(ns)), age }
+        FollowCounts {
+            looks: read(looks),
+            failures: read(failures),
+            time: Duration::from_nanos(read(ns)),
+            age,
+        }
     }
 
     fn count(&self, begun: Instant, right: bool) {
@@ -192,7 +207,11 @@ impl Live {
         let known = self.view.load_full();
         if revisions != known.revisions {
             let view = View::load(&*self.store, &known.shelf).await?;
-            tracing::debug!(revision = view.revisions.all, datasets = view.sorted.len(), "read the catalogue again");
+            tracing::debug!(
+                revision = view.revisions.all,
+                datasets = view.sorted.len(),
+                "read the catalogue again"
+            );
             let releases = Arc::clone(&view.releases);
             self.view.store(Arc::new(view));
             self.releases.send_if_modified(|known| {
@@ -206,8 +225,8 @@ impl Live {
 }
 
 impl View {
-    /// The revision is read first: if the catalogue moves in between, the view is newer than it says
-    /// and the next tick reads it once more. Of the datasets only what is not as `known`.
+    /// The revision is read first: if the catalogue moves in between, the view is newer than it
+    /// says and the next tick reads it once more. Of the datasets only what is not as `known`.
     async fn load(store: &dyn Store, known: &Shelf) -> Result<Self, Failure> {
         let revisions = in_time(store, store.revisions()).await?;
         let shelf = in_time(store, store.shelf(known)).await?;
@@ -241,7 +260,10 @@ async fn told(moves: &mut Option<watch::Receiver<()>>) {
     std::future::pending().await
 }
 
-async fn in_time<T>(store: &dyn Store, answer: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+async fn in_time<T>(
+    store: &dyn Store,
+    answer: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
     let late = |_| Failure::TimedOut { location: store.describe().location, after: PATIENCE };
     timeout(PATIENCE, answer).await.map_err(late)?
 }

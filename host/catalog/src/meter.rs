@@ -72,7 +72,11 @@ impl Meter {
     ///
     /// # Errors
     /// [`Failure`] when the database cannot count: the request must then be refused as our fault.
-    pub async fn reserve(self: &Arc<Self>, caller: &Caller, limits: PlanLimits) -> Result<Result<Reservation, UsedUp>, Failure> {
+    pub async fn reserve(
+        self: &Arc<Self>,
+        caller: &Caller,
+        limits: PlanLimits,
+    ) -> Result<Result<Reservation, UsedUp>, Failure> {
         self.reserve_at(caller, limits, Millis::now()).await
     }
 
@@ -82,13 +86,14 @@ impl Meter {
         limits: PlanLimits,
         now: Millis,
     ) -> Result<Result<Reservation, UsedUp>, Failure> {
-        let (meter, key_id, month, resets_at) = (Arc::clone(self), caller.key_id.clone(), now.month(), now.next_month());
+        let (meter, key_id, month, resets_at) =
+            (Arc::clone(self), caller.key_id.clone(), now.month(), now.next_month());
         let Some(limit) = limits.requests_per_month else {
             let usage = Usage { used: 0, limit: None, resets_at };
             return Ok(Ok(Reservation::new(meter, key_id, month, usage)));
         };
-        // In a task of its own, which a caller that goes away does not stop half-way: the reservation
-        // is then dropped unseen and given back.
+        // In a task of its own, which a caller that goes away does not stop half-way: the
+        // reservation is then dropped unseen and given back.
         let counting = tokio::spawn(async move {
             Ok(match meter.store.reserve(&key_id, &month, limit).await? {
                 Reserved::Granted { used } => {
@@ -114,7 +119,11 @@ impl Meter {
         let _no_flush = if unlimited { Some(self.flushing.lock().await) } else { None };
         let waiting = lock(&self.counted).get(&entry).copied().unwrap_or(0);
         let written = self.store.used(&entry.0, &entry.1).await?;
-        Ok(Usage { used: written + waiting, limit: limits.requests_per_month, resets_at: now.next_month() })
+        Ok(Usage {
+            used: written + waiting,
+            limit: limits.requests_per_month,
+            resets_at: now.next_month(),
+        })
     }
 
     /// Writes every count and gives back what is owed. Call it once no request is under way.
@@ -181,7 +190,10 @@ impl Meter {
         if taken.is_empty() {
             return Ok(());
         }
-        let counts: Vec<UsageCount> = taken.into_iter().map(|((key_id, month), requests)| UsageCount { key_id, month, requests }).collect();
+        let counts: Vec<UsageCount> = taken
+            .into_iter()
+            .map(|((key_id, month), requests)| UsageCount { key_id, month, requests })
+            .collect();
         let outcome = self.store.add_usage(&counts).await;
         if outcome.as_ref().is_err_and(Failure::left_no_trace) {
             let mut counted = lock(&self.counted);
@@ -209,7 +221,9 @@ async fn keep_flushing(meter: Weak<Meter>, bell: Arc<Notify>) {
         }
         let outcome = meter.flush().await;
         match &outcome {
-            Err(failure) if !failing => tracing::error!(%failure, "usage cannot be written: keeping counts in memory"),
+            Err(failure) if !failing => {
+                tracing::error!(%failure, "usage cannot be written: keeping counts in memory")
+            }
             Ok(()) if failing => tracing::info!("usage is being written again"),
             _ => {}
         }

@@ -12,15 +12,17 @@ pub struct Publication {
     pub name: DatasetName,
     /// Its grouping in bulk paths.
     pub namespace: Namespace,
-    /// The version. Its file must be declared ([`crate::Store::declare`]) and stored: from the commit on it is served. The commit
-    /// sets `created_at`.
+    /// The version. Its file must be declared ([`crate::Store::declare`]) and stored: from the
+    /// commit on it is served. The commit sets `created_at`.
     pub snapshot: Snapshot,
-    /// Id of the snapshot that this one was compared with ([`crate::Store::current`]); none: the dataset had none.
+    /// Id of the snapshot that this one was compared with ([`crate::Store::current`]); none: the
+    /// dataset had none.
     pub predecessor: Option<String>,
-    /// Changes from `predecessor` to `snapshot`, where they are known. The commit sets `committed_at`.
+    /// Changes from `predecessor` to `snapshot`, where they are known. The commit sets
+    /// `committed_at`.
     pub changes: Option<ChangeSet>,
-    /// Time of the commit. None, as everything that publishes says: the database's clock. An instant is for histories that are made
-    /// elsewhere, such as those of tests.
+    /// Time of the commit. None, as everything that publishes says: the database's clock. An
+    /// instant is for histories that are made elsewhere, such as those of tests.
     pub at: Option<Millis>,
 }
 
@@ -29,9 +31,11 @@ pub struct Publication {
 pub enum Committed {
     /// The snapshot is now the current one.
     New,
-    /// It was the current one already; only `checked_at` moved, and the file where it was written anew.
+    /// It was the current one already; only `checked_at` moved, and the file where it was written
+    /// anew.
     Unchanged,
-    /// Nothing was written: the current snapshot is no longer the one that this was compared with. Compare again.
+    /// Nothing was written: the current snapshot is no longer the one that this was compared with.
+    /// Compare again.
     Conflict,
 }
 
@@ -51,7 +55,8 @@ pub enum Standing {
 pub enum Declared {
     /// Nothing removes it until it has been loose for as long as `yearbook gc` waits.
     Yes,
-    /// A `gc` is removing it at this moment; it may be declared when that is done, or in ten minutes if that died.
+    /// A `gc` is removing it at this moment; it may be declared when that is done, or in ten
+    /// minutes if that died.
     BeingRemoved,
 }
 
@@ -69,7 +74,8 @@ pub struct Loose {
 pub struct Condemned {
     /// When, by the database's clock: says whose it is.
     pub at: Millis,
-    /// Condemned now, and to be removed from the object store by whoever asked; [`REMOVE_WITHIN`] says until when.
+    /// Condemned now, and to be removed from the object store by whoever asked; [`REMOVE_WITHIN`]
+    /// says until when.
     pub due: Vec<Loose>,
     /// Loose for too short a time, or found for the first time.
     pub later: Vec<Loose>,
@@ -135,9 +141,11 @@ pub struct UsageCount {
 /// How often the catalogue has changed. Numbers grow, and are of use only to be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Revisions {
-    /// Changes that a running server must notice: datasets, snapshots, keys and plugin releases, not usage.
+    /// Changes that a running server must notice: datasets, snapshots, keys and plugin releases,
+    /// not usage.
     pub all: i64,
-    /// Keys that were revoked or altered: what was known of keys before holds no longer. New keys do not count.
+    /// Keys that were revoked or altered: what was known of keys before holds no longer. New keys
+    /// do not count.
     pub keys: i64,
 }
 

@@ -17,8 +17,9 @@ const RESERVED: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 /// processes may open the same one at the same time.
 ///
 /// `sqlite:/path/catalogue.db` is a file; `sqlite::memory:` a catalogue that lives as long as the
-/// store, for tests. `postgres://user:password@host:port/database` is a database on a server, with the parameters that libpq knows
-/// (`sslmode`, `sslrootcert`, `host` for a socket's folder, `options[search_path]` for a schema).
+/// store, for tests. `postgres://user:password@host:port/database` is a database on a server, with
+/// the parameters that libpq knows (`sslmode`, `sslrootcert`, `host` for a socket's folder,
+/// `options[search_path]` for a schema).
 ///
 /// # Errors
 /// [`Failure`] with what to do: an address of no known kind, a file that cannot be opened, tables
@@ -27,7 +28,9 @@ pub async fn open(url: &str, settings: &DatabaseSettings) -> Result<Arc<dyn Stor
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {
         "sqlite" => Ok(Arc::new(Catalogue::new(SqliteFile::open(url).await?))),
-        "postgres" | "postgresql" => Ok(Arc::new(Catalogue::new(PostgresServer::open(url, settings).await?))),
+        "postgres" | "postgresql" => {
+            Ok(Arc::new(Catalogue::new(PostgresServer::open(url, settings).await?)))
+        }
         _ => Err(Failure::UnknownScheme { scheme: scheme.to_owned() }),
     }
 }
@@ -49,7 +52,10 @@ mod tests {
         for (url, expected) in [
             ("mysql://root:hunter2@host/db", "starts with \"mysql\""),
             ("hunter2", "starts with \"\""),
-            ("postgres://yearbook:hunter2@host/db?pasword=hunter2", "parameters that are not known"),
+            (
+                "postgres://yearbook:hunter2@host/db?pasword=hunter2",
+                "parameters that are not known",
+            ),
             ("postgres://yearbook:hunter2@host/db?sslmode=hunter2", "a wrong value"),
             ("postgresql://yearbook:hunter2@host", "names no database"),
             ("postgres://yearbook:hunter2@host:hunter2/db", "no address"),
@@ -60,7 +66,11 @@ mod tests {
             let message = open(url, &DatabaseSettings::default()).await.err().unwrap().to_string();
             assert!(message.contains(expected), "{url}: {message}");
             assert!(!message.contains("hunter2"), "{message}");
-            assert!(message.contains("use sqlite:/path/to/catalogue.db") || message.contains("use postgres://"), "{message}");
+            assert!(
+                message.contains("use sqlite:/path/to/catalogue.db")
+                    || message.contains("use postgres://"),
+                "{message}"
+            );
         }
     }
 
@@ -78,8 +88,13 @@ mod tests {
     async fn a_missing_folder_is_named_with_what_to_do() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("missing/catalogue.db");
-        let message = open(&sqlite_url(&path), &DatabaseSettings::default()).await.err().unwrap().to_string();
-        assert!(message.contains("missing/catalogue.db") && message.contains("Check that its folder exists"), "{message}");
+        let message =
+            open(&sqlite_url(&path), &DatabaseSettings::default()).await.err().unwrap().to_string();
+        assert!(
+            message.contains("missing/catalogue.db")
+                && message.contains("Check that its folder exists"),
+            "{message}"
+        );
     }
 
     #[tokio::test]
@@ -88,7 +103,8 @@ mod tests {
         let path = folder.path().join("notes.txt");
         let text = "these are my notes\n".repeat(100);
         std::fs::write(&path, &text).unwrap();
-        let message = open(&sqlite_url(&path), &DatabaseSettings::default()).await.err().unwrap().to_string();
+        let message =
+            open(&sqlite_url(&path), &DatabaseSettings::default()).await.err().unwrap().to_string();
         assert!(message.contains("notes.txt") && message.contains("not a database"), "{message}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }

@@ -1,5 +1,6 @@
-//! The catalogue in PostgreSQL, which any number of hosts share. How it is opened stands in `postgres/connect.rs`, how the tables are
-//! brought up to date in `postgres/migrate.rs`, what is told between hosts in `postgres/listen.rs`.
+//! The catalogue in PostgreSQL, which any number of hosts share. How it is opened stands in
+//! `postgres/connect.rs`, how the tables are brought up to date in `postgres/migrate.rs`, what is
+//! told between hosts in `postgres/listen.rs`.
 
 mod check;
 mod connect;
@@ -43,7 +44,8 @@ impl PostgresServer {
             return Err(presence::away());
         }
         self.presence.asked();
-        let connection = self.pool.acquire().await.inspect_err(|error| self.presence.failed(error))?;
+        let connection =
+            self.pool.acquire().await.inspect_err(|error| self.presence.failed(error))?;
         PostgresSession::begin(connection, begin, self.answer, Arc::clone(&self.presence)).await
     }
 
@@ -52,7 +54,8 @@ impl PostgresServer {
         self.moves.clone()
     }
 
-    /// Connections in use come back as soon as their statements have ended; nobody waits longer than for one.
+    /// Connections in use come back as soon as their statements have ended; nobody waits longer
+    /// than for one.
     pub(crate) async fn close(&self) {
         let _ = timeout(self.answer, self.pool.close()).await;
     }

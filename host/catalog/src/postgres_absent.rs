@@ -1,5 +1,5 @@
-//! Stands in for the catalogue in PostgreSQL where the feature `postgres` is off: the same names, no value of theirs, and a refusal that
-//! says how to get a build that has it.
+//! Stands in for the catalogue in PostgreSQL where the feature `postgres` is off: the same names,
+//! no value of theirs, and a refusal that says how to get a build that has it.
 
 use std::convert::Infallible;
 

@@ -1,5 +1,6 @@
-//! Plugin releases: where one may stand, what may become of it, and which of a name's releases serves.
-//! Values and pure functions; the bytes of a release lie in the object store and never here.
+//! Plugin releases: where one may stand, what may become of it, and which of a name's releases
+//! serves. Values and pure functions; the bytes of a release lie in the object store and never
+//! here.
 
 mod observed;
 mod serving;
@@ -153,8 +154,15 @@ mod tests {
     fn a_release_that_failed_or_is_gone_serves_only_after_somebody_promoted_it() {
         let all = [Installed, Promoted, RolledBack, Removed, Quarantined];
         assert!(all.iter().all(|state| state.may_become(Promoted)));
-        assert!(all.iter().all(|state| *state == Promoted || !state.may_become(*state)), "nothing else happens twice");
-        assert!(!Promoted.may_become(Installed) && !Removed.may_become(Quarantined) && !RolledBack.may_become(Quarantined));
+        assert!(
+            all.iter().all(|state| *state == Promoted || !state.may_become(*state)),
+            "nothing else happens twice"
+        );
+        assert!(
+            !Promoted.may_become(Installed)
+                && !Removed.may_become(Quarantined)
+                && !RolledBack.may_become(Quarantined)
+        );
     }
 
     #[test]

@@ -71,8 +71,8 @@ impl Reservation {
         }
     }
 
-    /// Gives the request back before it returns. When the database fails, it stays owed and is given
-    /// back as soon as the database answers.
+    /// Gives the request back before it returns. When the database fails, it stays owed and is
+    /// given back as soon as the database answers.
     pub async fn release(mut self) {
         let Some(Open { meter, key_id, month }) = self.open.take() else { return };
         if self.usage.limit.is_none() {

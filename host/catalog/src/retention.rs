@@ -30,7 +30,9 @@ impl Retention {
         let first_of_newest = history.len().saturating_sub(newest);
         let young_from = now.0.saturating_sub(i64::from(self.hours) * HOUR_MS);
         let monthly = monthly_position(history.iter().copied(), now);
-        (0..first_of_newest).filter(|&index| history[index].0 <= young_from && Some(index) != monthly).collect()
+        (0..first_of_newest)
+            .filter(|&index| history[index].0 <= young_from && Some(index) != monthly)
+            .collect()
     }
 }
 
@@ -38,10 +40,14 @@ impl Retention {
 /// month (UTC), or the oldest there is. `history` is oldest first; none only when it is empty.
 #[must_use]
 pub fn monthly(history: &[SnapshotSummary], now: Millis) -> Option<&SnapshotSummary> {
-    monthly_position(history.iter().map(|summary| summary.created_at), now).map(|index| &history[index])
+    monthly_position(history.iter().map(|summary| summary.created_at), now)
+        .map(|index| &history[index])
 }
 
-fn monthly_position(history: impl DoubleEndedIterator<Item = Millis> + ExactSizeIterator + Clone, now: Millis) -> Option<usize> {
+fn monthly_position(
+    history: impl DoubleEndedIterator<Item = Millis> + ExactSizeIterator + Clone,
+    now: Millis,
+) -> Option<usize> {
     let this_month = now.month();
     // `YYYY-MM` sorts like the calendar.
     let before = history.clone().rposition(|created_at| created_at.month() < this_month);
@@ -59,7 +65,11 @@ mod tests {
     fn check(retention: (u32, u32), history: &[i64], now: i64, dropped: &[usize]) {
         let history: Vec<Millis> = history.iter().map(|&at| Millis(at)).collect();
         let retention = Retention { snapshots: retention.0, hours: retention.1 };
-        assert_eq!(retention.drops(&history, Millis(now)), dropped, "{retention:?} {history:?} at {now}");
+        assert_eq!(
+            retention.drops(&history, Millis(now)),
+            dropped,
+            "{retention:?} {history:?} at {now}"
+        );
     }
 
     #[test]
@@ -72,7 +82,12 @@ mod tests {
 
     #[test]
     fn the_current_one_is_kept_whatever_the_settings() {
-        check((0, 0), &[NOVEMBER - 40 * DAY, NOVEMBER - 2 * DAY, NOVEMBER + DAY], NOVEMBER + 9 * DAY, &[0]);
+        check(
+            (0, 0),
+            &[NOVEMBER - 40 * DAY, NOVEMBER - 2 * DAY, NOVEMBER + DAY],
+            NOVEMBER + 9 * DAY,
+            &[0],
+        );
         check((0, 0), &[NOVEMBER], NOVEMBER + 9 * DAY, &[]);
     }
 
@@ -85,7 +100,8 @@ mod tests {
 
     #[test]
     fn the_monthly_one_is_kept_contract_4() {
-        let history = [NOVEMBER - 3 * DAY, NOVEMBER - 1, NOVEMBER, NOVEMBER + DAY, NOVEMBER + 2 * DAY];
+        let history =
+            [NOVEMBER - 3 * DAY, NOVEMBER - 1, NOVEMBER, NOVEMBER + DAY, NOVEMBER + 2 * DAY];
         check((1, 0), &history, NOVEMBER + 2 * DAY, &[0, 2, 3]);
         // A month later it is another one.
         check((1, 0), &history, NOVEMBER + 40 * DAY, &[0, 1, 2, 3]);
@@ -93,9 +109,16 @@ mod tests {
 
     #[test]
     fn monthly_is_the_last_from_before_this_month_or_the_oldest_contract_4() {
-        let summary = |id: &str, at| SnapshotSummary { id: id.to_owned(), created_at: Millis(at), rows: 1 };
-        let history = [summary("october", NOVEMBER - 1), summary("first", NOVEMBER), summary("second", NOVEMBER + DAY)];
-        let named = |history: &[SnapshotSummary], now| monthly(history, Millis(now)).map(|found| found.id.clone());
+        let summary =
+            |id: &str, at| SnapshotSummary { id: id.to_owned(), created_at: Millis(at), rows: 1 };
+        let history = [
+            summary("october", NOVEMBER - 1),
+            summary("first", NOVEMBER),
+            summary("second", NOVEMBER + DAY),
+        ];
+        let named = |history: &[SnapshotSummary], now| {
+            monthly(history, Millis(now)).map(|found| found.id.clone())
+        };
         assert_eq!(named(&history, NOVEMBER + 2 * DAY).as_deref(), Some("october"));
         assert_eq!(named(&history, NOVEMBER + 35 * DAY).as_deref(), Some("second"));
         assert_eq!(named(&history[1..], NOVEMBER + 2 * DAY).as_deref(), Some("first"));

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{
-    BoundingBox, Column, Credit, CreditLine, Dataset, DatasetName, Millis, Namespace, Snapshot, SnapshotSummary, StoredFile,
+    BoundingBox, Column, Credit, CreditLine, Dataset, DatasetName, Millis, Namespace, Snapshot,
+    SnapshotSummary, StoredFile,
 };
 
 use crate::words::Place;
@@ -59,7 +60,10 @@ impl SnapshotRow {
         Ok(Snapshot {
             created_at: Millis(self.created_at),
             rows: place.count("row_count", self.row_count)?,
-            file: StoredFile { sha256: self.file_sha256, bytes: place.count("file_bytes", self.file_bytes)? },
+            file: StoredFile {
+                sha256: self.file_sha256,
+                bytes: place.count("file_bytes", self.file_bytes)?,
+            },
             title: self.title,
             description: self.description,
             credit: Credit {
@@ -69,19 +73,29 @@ impl SnapshotRow {
                 licence_title: self.licence_title,
                 licence_url: self.licence_url,
                 source_url: self.source_url,
-                source_url_precision: self.source_url_precision.map(|word| place.parse("source_url_precision", &word)).transpose()?,
-                sources: self.sources.map_or_else(|| Ok(Vec::new()), |json| place.json("sources", &json))?,
+                source_url_precision: self
+                    .source_url_precision
+                    .map(|word| place.parse("source_url_precision", &word))
+                    .transpose()?,
+                sources: self
+                    .sources
+                    .map_or_else(|| Ok(Vec::new()), |json| place.json("sources", &json))?,
             },
             refresh_cadence: self.refresh_cadence,
             bulk_redistribution: self.bulk_redistribution,
-            columns: columns.into_iter().map(|column| column.read(&row)).collect::<Result<_, _>>()?,
+            columns: columns
+                .into_iter()
+                .map(|column| column.read(&row))
+                .collect::<Result<_, _>>()?,
             primary_key: place.names("primary_key", &self.primary_key)?,
             dimensions: place.names("dimensions", &self.dimensions)?,
             date_column: self.date_column,
             date_range: self.first_date.zip(self.last_date),
             layout: place.parse("layout", &self.layout)?,
             bbox: match (self.west, self.south, self.east, self.north) {
-                (Some(west), Some(south), Some(east), Some(north)) => Some(BoundingBox([west, south, east, north])),
+                (Some(west), Some(south), Some(east), Some(north)) => {
+                    Some(BoundingBox([west, south, east, north]))
+                }
                 _ => None,
             },
             id: self.id,
@@ -147,7 +161,8 @@ pub(crate) fn assemble(
     for column in columns {
         columns_of.entry(column.snapshot).or_default().push(column);
     }
-    let mut summaries_of: HashMap<String, Vec<SnapshotSummary>> = HashMap::with_capacity(datasets.len());
+    let mut summaries_of: HashMap<String, Vec<SnapshotSummary>> =
+        HashMap::with_capacity(datasets.len());
     for row in summaries {
         let rows = Place { table: "snapshots", row: &row.id }.count("row_count", row.row_count)?;
         let summary = SnapshotSummary { id: row.id, created_at: Millis(row.created_at), rows };
@@ -178,7 +193,8 @@ pub(crate) struct FileRow {
 
 impl FileRow {
     pub(crate) fn read(self) -> Result<StoredFile, sqlx::Error> {
-        let bytes = Place { table: "snapshots", row: &self.file_sha256 }.count("file_bytes", self.file_bytes)?;
+        let bytes = Place { table: "snapshots", row: &self.file_sha256 }
+            .count("file_bytes", self.file_bytes)?;
         Ok(StoredFile { sha256: self.file_sha256, bytes })
     }
 }
@@ -206,7 +222,10 @@ impl ChangesRow {
         let place = Place { table: "changes", row: &self.to_id };
         Ok(ChangeSet {
             rows: place.count("row_count", self.row_count)?,
-            file: StoredFile { bytes: place.count("file_bytes", self.file_bytes)?, sha256: self.file_sha256 },
+            file: StoredFile {
+                bytes: place.count("file_bytes", self.file_bytes)?,
+                sha256: self.file_sha256,
+            },
             columns: place.json("columns", &self.columns)?,
             from: self.from_id,
             committed_at: Millis(self.committed_at),

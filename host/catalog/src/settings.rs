@@ -1,5 +1,5 @@
-//! `[database]`, as far as the catalogue understands it: bounds for a database on the network, and for doing without. SQLite waits by
-//! bounds of its own (`sqlite/connect.rs`).
+//! `[database]`, as far as the catalogue understands it: bounds for a database on the network, and
+//! for doing without. SQLite waits by bounds of its own (`sqlite/connect.rs`).
 
 use std::time::Duration;
 
@@ -9,16 +9,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DatabaseSettings {
-    /// Connections of one process, besides one that listens for changes. Default 16: six hosts fit into a server's usual 100.
-    /// A quarter of them, one at least, looks up keys that may not exist.
+    /// Connections of one process, besides one that listens for changes. Default 16: six hosts fit
+    /// into a server's usual 100. A quarter of them, one at least, looks up keys that may not
+    /// exist.
     pub connections: u32,
-    /// Longest wait for a free or a new connection, milliseconds. Default 1,000: a client that waits longer is better told 503.
+    /// Longest wait for a free or a new connection, milliseconds. Default 1,000: a client that
+    /// waits longer is better told 503.
     pub acquire_ms: u64,
-    /// Longest that one statement may take, milliseconds, waits for locks included. Default 5,000: statements take milliseconds, a publish
-    /// that waits for another dataset's commit some more.
+    /// Longest that one statement may take, milliseconds, waits for locks included. Default 5,000:
+    /// statements take milliseconds, a publish that waits for another dataset's commit some more.
     pub answer_ms: u64,
-    /// While the database is away, keys that a host knows go on for so long, seconds, and keys that are revoked meanwhile with them; then
-    /// every key is 503. Default 300. 0: as soon as the database is known to be away. Holds for SQLite, too.
+    /// While the database is away, keys that a host knows go on for so long, seconds, and keys that
+    /// are revoked meanwhile with them; then every key is 503. Default 300. 0: as soon as the
+    /// database is known to be away. Holds for SQLite, too.
     pub stale_keys_s: u64,
 }
 

@@ -1,5 +1,5 @@
-//! The datasets as they were at one instant, with what tells whether one of them has moved since: a host of many datasets
-//! reads the one that was published and not all of them.
+//! The datasets as they were at one instant, with what tells whether one of them has moved since: a
+//! host of many datasets reads the one that was published and not all of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +38,8 @@ impl Shelf {
     /// All of them, sorted by name.
     #[must_use]
     pub fn sorted(&self) -> Vec<Arc<Dataset>> {
-        let mut sorted: Vec<_> = self.0.values().map(|shelved| Arc::clone(&shelved.dataset)).collect();
+        let mut sorted: Vec<_> =
+            self.0.values().map(|shelved| Arc::clone(&shelved.dataset)).collect();
         // Not left to the database: each has its own idea of how text sorts.
         sorted.sort_by(|left, right| left.name.cmp(&right.name));
         sorted
@@ -49,11 +50,14 @@ impl Shelf {
         self.0.get(&mark.name).is_some_and(|shelved| shelved.mark == *mark)
     }
 
-    /// What stands here now: as `marks` say, of `read` where it was read again, else of what stood here.
+    /// What stands here now: as `marks` say, of `read` where it was read again, else of what stood
+    /// here.
     pub(crate) fn moved(&self, marks: Vec<Mark>, read: Vec<Dataset>) -> Self {
-        let mut read: HashMap<String, Dataset> = read.into_iter().map(|dataset| (dataset.name.as_str().to_owned(), dataset)).collect();
+        let mut read: HashMap<String, Dataset> =
+            read.into_iter().map(|dataset| (dataset.name.as_str().to_owned(), dataset)).collect();
         let shelve = |mark: Mark| {
-            let dataset = read.remove(&mark.name).map(Arc::new).or_else(|| self.get(&mark.name).cloned())?;
+            let dataset =
+                read.remove(&mark.name).map(Arc::new).or_else(|| self.get(&mark.name).cloned())?;
             Some((mark.name.clone(), Shelved { mark, dataset }))
         };
         Self(marks.into_iter().filter_map(shelve).collect())

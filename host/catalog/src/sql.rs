@@ -1,5 +1,6 @@
-//! One way of asking, whichever database answers: statements are those of `statements.rs`, values and rows are of types that both
-//! databases know. Knows nothing of transactions (`database/session.rs`) and of tables.
+//! One way of asking, whichever database answers: statements are those of `statements.rs`, values
+//! and rows are of types that both databases know. Knows nothing of transactions
+//! (`database/session.rs`) and of tables.
 
 #[cfg(feature = "postgres")]
 use std::io::ErrorKind;
@@ -35,10 +36,16 @@ pub(crate) enum Statement<'c> {
 
 /// A value that every database of this build knows.
 #[cfg(feature = "postgres")]
-pub(crate) trait Value<'v>: Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Postgres> {}
+pub(crate) trait Value<'v>:
+    Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Postgres>
+{
+}
 
 #[cfg(feature = "postgres")]
-impl<'v, T: Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Postgres>> Value<'v> for T {}
+impl<'v, T: Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Postgres>> Value<'v>
+    for T
+{
+}
 
 /// A value that every database of this build knows.
 #[cfg(not(feature = "postgres"))]
@@ -76,7 +83,9 @@ impl Connection<'_> {
         match self {
             Self::Sqlite(connection) => Statement::Sqlite(connection, sqlx::query(sql)),
             #[cfg(feature = "postgres")]
-            Self::Postgres(connection, patience) => Statement::Postgres(connection, sqlx::query(sql), *patience),
+            Self::Postgres(connection, patience) => {
+                Statement::Postgres(connection, sqlx::query(sql), *patience)
+            }
         }
     }
 }
@@ -87,7 +96,9 @@ impl Statement<'_> {
         match self {
             Self::Sqlite(connection, query) => Self::Sqlite(connection, query.bind(value)),
             #[cfg(feature = "postgres")]
-            Self::Postgres(connection, query, patience) => Self::Postgres(connection, query.bind(value), patience),
+            Self::Postgres(connection, query, patience) => {
+                Self::Postgres(connection, query.bind(value), patience)
+            }
         }
     }
 
@@ -96,17 +107,25 @@ impl Statement<'_> {
         match self {
             Self::Sqlite(connection, query) => Ok(query.execute(connection).await?.rows_affected()),
             #[cfg(feature = "postgres")]
-            Self::Postgres(connection, query, patience) => Ok(within(patience, query.execute(connection)).await?.rows_affected()),
+            Self::Postgres(connection, query, patience) => {
+                Ok(within(patience, query.execute(connection)).await?.rows_affected())
+            }
         }
     }
 
     /// Every row.
     pub(crate) async fn all<R: Row>(self) -> Result<Vec<R>, sqlx::Error> {
         match self {
-            Self::Sqlite(connection, query) => query.fetch_all(connection).await?.iter().map(R::from_row).collect(),
+            Self::Sqlite(connection, query) => {
+                query.fetch_all(connection).await?.iter().map(R::from_row).collect()
+            }
             #[cfg(feature = "postgres")]
             Self::Postgres(connection, query, patience) => {
-                within(patience, query.fetch_all(connection)).await?.iter().map(R::from_row).collect()
+                within(patience, query.fetch_all(connection))
+                    .await?
+                    .iter()
+                    .map(R::from_row)
+                    .collect()
             }
         }
     }
@@ -114,10 +133,16 @@ impl Statement<'_> {
     /// The first row, if there is one.
     pub(crate) async fn optional<R: Row>(self) -> Result<Option<R>, sqlx::Error> {
         match self {
-            Self::Sqlite(connection, query) => query.fetch_optional(connection).await?.as_ref().map(R::from_row).transpose(),
+            Self::Sqlite(connection, query) => {
+                query.fetch_optional(connection).await?.as_ref().map(R::from_row).transpose()
+            }
             #[cfg(feature = "postgres")]
             Self::Postgres(connection, query, patience) => {
-                within(patience, query.fetch_optional(connection)).await?.as_ref().map(R::from_row).transpose()
+                within(patience, query.fetch_optional(connection))
+                    .await?
+                    .as_ref()
+                    .map(R::from_row)
+                    .transpose()
             }
         }
     }
@@ -128,10 +153,14 @@ impl Statement<'_> {
     }
 }
 
-/// What `work` answers, unless that takes longer than `patience`. What was sent may still be answered later, so the connection is of no
-/// more use then.
+/// What `work` answers, unless that takes longer than `patience`. What was sent may still be
+/// answered later, so the connection is of no more use then.
 #[cfg(feature = "postgres")]
-pub(crate) async fn within<T>(patience: Duration, work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, sqlx::Error> {
-    let late = |_| Err(sqlx::Error::Io(std::io::Error::new(ErrorKind::TimedOut, "no answer in time")));
+pub(crate) async fn within<T>(
+    patience: Duration,
+    work: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    let late =
+        |_| Err(sqlx::Error::Io(std::io::Error::new(ErrorKind::TimedOut, "no answer in time")));
     timeout(patience, work).await.unwrap_or_else(late)
 }

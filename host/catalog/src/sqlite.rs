@@ -1,5 +1,5 @@
-//! The catalogue in an SQLite file. Several processes may share it (`yearbook serve` beside `yearbook publish`): see
-//! `sqlite/connect.rs` for what that takes.
+//! The catalogue in an SQLite file. Several processes may share it (`yearbook serve` beside
+//! `yearbook publish`): see `sqlite/connect.rs` for what that takes.
 
 mod check;
 mod connect;

@@ -24,7 +24,8 @@ pub(crate) const MOVE_REVISION: &str = "UPDATE revision SET value = value + 1 WH
 pub(crate) const SCHEMA: &str = "SELECT current_schema()::text";
 
 /// PostgreSQL alone: until the transaction ends, nobody else brings tables up to date.
-pub(crate) const LOCK_TABLES: &str = "SELECT pg_advisory_xact_lock(79410001, hashtext(current_setting('search_path')))";
+pub(crate) const LOCK_TABLES: &str =
+    "SELECT pg_advisory_xact_lock(79410001, hashtext(current_setting('search_path')))";
 
 /// PostgreSQL alone: makes the schema that the address names, where it does not exist.
 pub(crate) const MAKE_SCHEMA: &str = "
@@ -34,15 +35,21 @@ pub(crate) const MAKE_SCHEMA: &str = "
         END IF;
     END $$";
 
-/// PostgreSQL alone: until the transaction ends, nobody else decides what becomes of plugin releases.
-pub(crate) const LOCK_RELEASES: &str = "SELECT pg_advisory_xact_lock(79410002, hashtext(current_schema()))";
+/// PostgreSQL alone: until the transaction ends, nobody else decides what becomes of plugin
+/// releases.
+pub(crate) const LOCK_RELEASES: &str =
+    "SELECT pg_advisory_xact_lock(79410002, hashtext(current_schema()))";
 
-/// PostgreSQL alone: until the transaction ends, nobody else decides what is named in the object store.
-pub(crate) const LOCK_STORED: &str = "SELECT pg_advisory_xact_lock(79410003, hashtext(current_schema()))";
+/// PostgreSQL alone: until the transaction ends, nobody else decides what is named in the object
+/// store.
+pub(crate) const LOCK_STORED: &str =
+    "SELECT pg_advisory_xact_lock(79410003, hashtext(current_schema()))";
 
-pub(crate) const CLOCK_OF_SQLITE: &str = "SELECT CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)";
+pub(crate) const CLOCK_OF_SQLITE: &str =
+    "SELECT CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)";
 
-pub(crate) const CLOCK_OF_POSTGRES: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+pub(crate) const CLOCK_OF_POSTGRES: &str =
+    "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /// What is served, with current snapshots.
 macro_rules! datasets {
@@ -84,37 +91,47 @@ pub(crate) const CURRENT_COLUMNS: &str = "
     WHERE c.snapshot IN (SELECT MAX(number) FROM snapshots GROUP BY dataset)
     ORDER BY c.snapshot, c.position";
 
-pub(crate) const SUMMARIES: &str = "SELECT dataset, id, created_at, row_count FROM snapshots ORDER BY dataset, number";
+pub(crate) const SUMMARIES: &str =
+    "SELECT dataset, id, created_at, row_count FROM snapshots ORDER BY dataset, number";
 
-pub(crate) const SUMMARIES_OF: &str = "SELECT dataset, id, created_at, row_count FROM snapshots WHERE dataset = $1 ORDER BY number";
+pub(crate) const SUMMARIES_OF: &str =
+    "SELECT dataset, id, created_at, row_count FROM snapshots WHERE dataset = $1 ORDER BY number";
 
 /// An id may be in the history twice; the newest counts.
-pub(crate) const SNAPSHOT: &str =
-    concat!("SELECT ", snapshot_columns!(), " FROM snapshots s WHERE s.dataset = $1 AND s.id = $2 ORDER BY s.number DESC LIMIT 1");
+pub(crate) const SNAPSHOT: &str = concat!(
+    "SELECT ",
+    snapshot_columns!(),
+    " FROM snapshots s WHERE s.dataset = $1 AND s.id = $2 ORDER BY s.number DESC LIMIT 1"
+);
 
 pub(crate) const COLUMNS: &str = "
     SELECT snapshot, name, column_type, nullable, role, unit, description, few_values
     FROM columns WHERE snapshot = $1 ORDER BY position";
 
-pub(crate) const IS_RETAINED: &str = "SELECT COUNT(*) FROM snapshots WHERE dataset = $1 AND id = $2";
+pub(crate) const IS_RETAINED: &str =
+    "SELECT COUNT(*) FROM snapshots WHERE dataset = $1 AND id = $2";
 
-pub(crate) const WAS_DROPPED: &str = "SELECT COUNT(*) FROM dropped_snapshots WHERE dataset = $1 AND id = $2";
+pub(crate) const WAS_DROPPED: &str =
+    "SELECT COUNT(*) FROM dropped_snapshots WHERE dataset = $1 AND id = $2";
 
-/// The dataset's row first, so that two publishers of one dataset follow each other. [`CHECKED`] comes before the end of the
-/// transaction.
+/// The dataset's row first, so that two publishers of one dataset follow each other. [`CHECKED`]
+/// comes before the end of the transaction.
 pub(crate) const PUT_DATASET: &str = "
     INSERT INTO datasets (name, namespace, checked_at, retired_at) VALUES ($1, $2, 0, NULL)
     ON CONFLICT (name) DO UPDATE SET namespace = excluded.namespace, retired_at = NULL";
 
 /// Never turns the time back.
-pub(crate) const CHECKED: &str = "UPDATE datasets SET checked_at = $2 WHERE name = $1 AND checked_at < $2";
+pub(crate) const CHECKED: &str =
+    "UPDATE datasets SET checked_at = $2 WHERE name = $1 AND checked_at < $2";
 
-pub(crate) const CURRENT: &str =
-    "SELECT number, id, file_sha256, created_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
+pub(crate) const CURRENT: &str = "SELECT number, id, file_sha256, created_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
 
 /// [`SNAPSHOT`] of the newest.
-pub(crate) const CURRENT_SNAPSHOT: &str =
-    concat!("SELECT ", snapshot_columns!(), " FROM snapshots s WHERE s.dataset = $1 ORDER BY s.number DESC LIMIT 1");
+pub(crate) const CURRENT_SNAPSHOT: &str = concat!(
+    "SELECT ",
+    snapshot_columns!(),
+    " FROM snapshots s WHERE s.dataset = $1 ORDER BY s.number DESC LIMIT 1"
+);
 
 /// Clocks may have been turned back, so the newest snapshot need not have the latest time.
 pub(crate) const LATEST: &str = "SELECT MAX(created_at) FROM snapshots WHERE dataset = $1";
@@ -133,18 +150,22 @@ pub(crate) const INSERT_COLUMN: &str = "
     INSERT INTO columns (snapshot, position, name, column_type, nullable, role, unit, description, few_values)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
-pub(crate) const HISTORY: &str = "SELECT number, id, created_at FROM snapshots WHERE dataset = $1 ORDER BY number";
+pub(crate) const HISTORY: &str =
+    "SELECT number, id, created_at FROM snapshots WHERE dataset = $1 ORDER BY number";
 
 pub(crate) const BURY_SNAPSHOT: &str = "
     INSERT INTO dropped_snapshots (dataset, id, created_at, dropped_at)
     SELECT dataset, id, created_at, $2 FROM snapshots WHERE number = $1
     ON CONFLICT (dataset, id) DO UPDATE SET created_at = excluded.created_at, dropped_at = excluded.dropped_at";
 
-pub(crate) const DELETE_SNAPSHOT: &str = "DELETE FROM snapshots WHERE number = $1 RETURNING file_sha256";
+pub(crate) const DELETE_SNAPSHOT: &str =
+    "DELETE FROM snapshots WHERE number = $1 RETURNING file_sha256";
 
-pub(crate) const RETIRE: &str = "UPDATE datasets SET retired_at = $2 WHERE name = $1 AND retired_at IS NULL";
+pub(crate) const RETIRE: &str =
+    "UPDATE datasets SET retired_at = $2 WHERE name = $1 AND retired_at IS NULL";
 
-/// A file of changes that two datasets share, or that is a snapshot's too, is one file: `UNION` lists it once.
+/// A file of changes that two datasets share, or that is a snapshot's too, is one file: `UNION`
+/// lists it once.
 pub(crate) const REFERENCED_FILES: &str = "
     SELECT file_sha256, file_bytes FROM snapshots UNION SELECT file_sha256, file_bytes FROM changes ORDER BY file_sha256";
 
@@ -157,10 +178,10 @@ pub(crate) const INSERT_CHANGES: &str = "
 pub(crate) const RENUMBER_CHANGES: &str = "UPDATE changes SET number = $2 WHERE number = $1";
 
 /// Those that lead to the oldest retained snapshot or to one before it.
-pub(crate) const DROP_CHANGES: &str =
-    "DELETE FROM changes WHERE dataset = $1 AND number <= (SELECT MIN(number) FROM snapshots WHERE dataset = $1) RETURNING file_sha256";
+pub(crate) const DROP_CHANGES: &str = "DELETE FROM changes WHERE dataset = $1 AND number <= (SELECT MIN(number) FROM snapshots WHERE dataset = $1) RETURNING file_sha256";
 
-/// With the credits of its snapshots; where an older binary left them out, as long as the snapshots are kept.
+/// With the credits of its snapshots; where an older binary left them out, as long as the snapshots
+/// are kept.
 pub(crate) const CHANGES: &str = "
     SELECT c.number, c.from_number, c.from_id, c.to_id, c.committed_at, c.row_count, c.file_sha256, c.file_bytes, c.columns,
         COALESCE(c.from_attribution, f.attribution) AS from_attribution, COALESCE(c.from_licence, f.licence) AS from_licence,
@@ -170,11 +191,14 @@ pub(crate) const CHANGES: &str = "
 
 pub(crate) const INSERT_KEY: &str = "INSERT INTO keys (id, hash, label, plan, created_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6)";
 
-pub(crate) const KEYS: &str = "SELECT id, label, plan, created_at, revoked_at FROM keys ORDER BY created_at, id";
+pub(crate) const KEYS: &str =
+    "SELECT id, label, plan, created_at, revoked_at FROM keys ORDER BY created_at, id";
 
-pub(crate) const KEY: &str = "SELECT hash, id, label, plan, created_at, revoked_at FROM keys WHERE hash = $1";
+pub(crate) const KEY: &str =
+    "SELECT hash, id, label, plan, created_at, revoked_at FROM keys WHERE hash = $1";
 
-pub(crate) const REVOKE_KEY: &str = "UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
+pub(crate) const REVOKE_KEY: &str =
+    "UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
 
 /// One statement, so that no two hosts can both take the last request. No row: the limit was
 /// reached. A limit of 0 must not come here.
@@ -183,7 +207,8 @@ pub(crate) const RESERVE: &str = "
     ON CONFLICT (key_id, month) DO UPDATE SET used = usage.used + 1 WHERE usage.used < $3
     RETURNING used";
 
-pub(crate) const RELEASE: &str = "UPDATE usage SET used = used - 1 WHERE key_id = $1 AND month = $2 AND used > 0";
+pub(crate) const RELEASE: &str =
+    "UPDATE usage SET used = used - 1 WHERE key_id = $1 AND month = $2 AND used > 0";
 
 pub(crate) const ADD_USAGE: &str = "
     INSERT INTO usage (key_id, month, used) VALUES ($1, $2, $3)
@@ -201,15 +226,16 @@ pub(crate) const REGISTER_RELEASE: &str = "
     INSERT INTO plugin_releases (kind, name, digest, version, bytes, installed_by, installed_at, state, built_in, reason)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
-pub(crate) const RELEASE_STANDS: &str =
-    "SELECT state, pinned, quarantines FROM plugin_releases WHERE kind = $1 AND name = $2 AND digest = $3";
+pub(crate) const RELEASE_STANDS: &str = "SELECT state, pinned, quarantines FROM plugin_releases WHERE kind = $1 AND name = $2 AND digest = $3";
 
 pub(crate) const CHANGE_RELEASE: &str = "
     UPDATE plugin_releases SET state = $4, reason = $5, until = $6, quarantines = $7 WHERE kind = $1 AND name = $2 AND digest = $3";
 
-pub(crate) const NUMBER_RELEASE: &str = "UPDATE plugin_releases SET promotion = $4 WHERE kind = $1 AND name = $2 AND digest = $3";
+pub(crate) const NUMBER_RELEASE: &str =
+    "UPDATE plugin_releases SET promotion = $4 WHERE kind = $1 AND name = $2 AND digest = $3";
 
-pub(crate) const UNPIN_RELEASE: &str = "UPDATE plugin_releases SET pinned = FALSE WHERE kind = $1 AND name = $2 AND digest = $3";
+pub(crate) const UNPIN_RELEASE: &str =
+    "UPDATE plugin_releases SET pinned = FALSE WHERE kind = $1 AND name = $2 AND digest = $3";
 
 pub(crate) const UNPIN_OTHERS: &str = "
     UPDATE plugin_releases SET pinned = FALSE WHERE kind = $1 AND name = $2 AND digest <> $3
@@ -250,7 +276,8 @@ pub(crate) const TRIALS: &str = "
     FROM plugin_trials ORDER BY kind, name, first_at, digest";
 
 /// A release that is installed anew is tried anew.
-pub(crate) const FORGET_TRIALS: &str = "DELETE FROM plugin_trials WHERE kind = $1 AND name = $2 AND digest = $3";
+pub(crate) const FORGET_TRIALS: &str =
+    "DELETE FROM plugin_trials WHERE kind = $1 AND name = $2 AND digest = $3";
 
 pub(crate) const ADD_USE: &str = "
     INSERT INTO plugin_use (kind, name, digest, responses, failures, last_at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -271,23 +298,25 @@ pub(crate) const IS_NAMED: &str = "
         WHEN $1 = 'snapshot' THEN (SELECT COUNT(*) FROM snapshots WHERE file_sha256 = $2) + (SELECT COUNT(*) FROM changes WHERE file_sha256 = $2)
         ELSE (SELECT COUNT(*) FROM plugin_releases WHERE digest = $2 AND state <> 'removed') END";
 
-pub(crate) const LOOSE: &str =
-    "SELECT kind, sha256, MAX(since), MAX(condemned) FROM loose_files GROUP BY kind, sha256 ORDER BY kind, sha256";
+pub(crate) const LOOSE: &str = "SELECT kind, sha256, MAX(since), MAX(condemned) FROM loose_files GROUP BY kind, sha256 ORDER BY kind, sha256";
 
-pub(crate) const CONDEMNED: &str = "SELECT MAX(condemned) FROM loose_files WHERE kind = $1 AND sha256 = $2";
+pub(crate) const CONDEMNED: &str =
+    "SELECT MAX(condemned) FROM loose_files WHERE kind = $1 AND sha256 = $2";
 
 /// One that is being removed stays so.
 pub(crate) const PUT_LOOSE: &str = "
     INSERT INTO loose_files (kind, sha256, declarer, since, condemned) VALUES ($1, $2, $3, $4, NULL)
     ON CONFLICT (kind, sha256, declarer) DO UPDATE SET since = excluded.since";
 
-pub(crate) const CONDEMN: &str = "UPDATE loose_files SET condemned = $3 WHERE kind = $1 AND sha256 = $2";
+pub(crate) const CONDEMN: &str =
+    "UPDATE loose_files SET condemned = $3 WHERE kind = $1 AND sha256 = $2";
 
 pub(crate) const TAKE_DECLARED: &str = "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2 AND declarer = $3 AND condemned IS NULL";
 
 pub(crate) const FORGET_LOOSE: &str = "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2";
 
-pub(crate) const FORGET_CONDEMNED: &str = "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2 AND condemned = $3";
+pub(crate) const FORGET_CONDEMNED: &str =
+    "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2 AND condemned = $3";
 
 pub(crate) const ALL_DATASETS: &str = "SELECT name FROM datasets ORDER BY name";
 

@@ -9,8 +9,9 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile};
 
 use crate::{
-    Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent,
-    ReleaseId, ReleaseUse, Reserved, Retention, Revisions, Settlement, Shelf, Standing, StoreDescription, Trial, UsageCount,
+    Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease,
+    Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse, Reserved, Retention,
+    Revisions, Settlement, Shelf, Standing, StoreDescription, Trial, UsageCount,
 };
 
 /// A catalogue in some database, shared by every host and by every command that runs beside them.
@@ -40,15 +41,23 @@ pub trait Store: Send + Sync + 'static {
         Ok(self.revisions().await?.all)
     }
 
-    /// Wakes when the database tells of a change, which is sooner than asking finds out. None: it tells nothing.
+    /// Wakes when the database tells of a change, which is sooner than asking finds out. None: it
+    /// tells nothing.
     fn moves(&self) -> Option<watch::Receiver<()>>;
 
-    /// Every dataset that is not retired, as of one instant. Only what has moved since `known` was read is read again.
+    /// Every dataset that is not retired, as of one instant. Only what has moved since `known` was
+    /// read is read again.
     async fn shelf(&self, known: &Shelf) -> Result<Shelf, Failure>;
 
     /// [`Store::shelf`] from scratch, sorted by name.
     async fn datasets(&self) -> Result<Vec<Dataset>, Failure> {
-        Ok(self.shelf(&Shelf::default()).await?.sorted().iter().map(|dataset| Dataset::clone(dataset)).collect())
+        Ok(self
+            .shelf(&Shelf::default())
+            .await?
+            .sorted()
+            .iter()
+            .map(|dataset| Dataset::clone(dataset))
+            .collect())
     }
 
     /// One of them; none when there is none or it is retired.
@@ -63,36 +72,50 @@ pub trait Store: Send + Sync + 'static {
     /// Whether a snapshot is kept, was dropped, or never existed.
     async fn standing(&self, dataset: &DatasetName, id: &str) -> Result<Standing, Failure>;
 
-    /// What changed from one snapshot to the next, oldest first, as one history without gaps that ends with the current snapshot and
-    /// begins no earlier than the oldest retained one. Empty: nothing is known of what came before the current one.
+    /// What changed from one snapshot to the next, oldest first, as one history without gaps that
+    /// ends with the current snapshot and begins no earlier than the oldest retained one. Empty:
+    /// nothing is known of what came before the current one.
     async fn changes(&self, dataset: &DatasetName) -> Result<Vec<ChangeSet>, Failure>;
 
     /// Makes a snapshot the current one and drops what `retention` no longer keeps, leaving a
     /// tombstone; the same id as the current one only moves `checked_at`. Either way a retired
-    /// dataset is served again. Compares and swaps: [`Committed::Conflict`] when the current snapshot is neither this one nor the one
-    /// that it was compared with. `created_at` is set here, later than that of every other snapshot of the dataset by the clock of
-    /// HTTP, which has whole seconds.
-    /// [`Failure::Swept`] when a file that it names is neither declared by this store nor named already.
-    async fn commit(&self, publication: &Publication, retention: Retention) -> Result<Committed, Failure>;
+    /// dataset is served again. Compares and swaps: [`Committed::Conflict`] when the current
+    /// snapshot is neither this one nor the one that it was compared with. `created_at` is set
+    /// here, later than that of every other snapshot of the dataset by the clock of HTTP, which has
+    /// whole seconds. [`Failure::Swept`] when a file that it names is neither declared by this
+    /// store nor named already.
+    async fn commit(
+        &self,
+        publication: &Publication,
+        retention: Retention,
+    ) -> Result<Committed, Failure>;
 
-    /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired already.
+    /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired
+    /// already.
     async fn retire(&self, dataset: &DatasetName) -> Result<bool, Failure>;
 
-    /// Every stored file that a retained snapshot or its changes need, those of retired datasets included;
-    /// each once, sorted by digest.
+    /// Every stored file that a retained snapshot or its changes need, those of retired datasets
+    /// included; each once, sorted by digest.
     async fn referenced_files(&self) -> Result<Vec<StoredFile>, Failure>;
 
-    /// Drops what `retention` no longer keeps of any dataset now, by the database's clock, as a publish would; with `dry_run` only says what
-    /// that is.
+    /// Drops what `retention` no longer keeps of any dataset now, by the database's clock, as a
+    /// publish would; with `dry_run` only says what that is.
     async fn retain(&self, retention: Retention, dry_run: bool) -> Result<Vec<Dropped>, Failure>;
 
-    /// Says that this process is about to store something, or to rely on what is stored under that name: before it looks whether it is
-    /// there. Holds until this store commits a name for it.
+    /// Says that this process is about to store something, or to rely on what is stored under that
+    /// name: before it looks whether it is there. Holds until this store commits a name for it.
     async fn declare(&self, stored: &Stored) -> Result<Declared, Failure>;
 
-    /// Of what was `found` in the object store, condemns at most `at_most` that nothing has named or declared since `before`, by the
-    /// database's clock. What is loose and not known to be is known from now on. With `dry_run` nothing is condemned or remembered.
-    async fn condemn(&self, found: &[Stored], before: Millis, at_most: usize, dry_run: bool) -> Result<Condemned, Failure>;
+    /// Of what was `found` in the object store, condemns at most `at_most` that nothing has named
+    /// or declared since `before`, by the database's clock. What is loose and not known to be is
+    /// known from now on. With `dry_run` nothing is condemned or remembered.
+    async fn condemn(
+        &self,
+        found: &[Stored],
+        before: Millis,
+        at_most: usize,
+        dry_run: bool,
+    ) -> Result<Condemned, Failure>;
 
     /// Forgets what was condemned at `at` and is no longer in the object store.
     async fn forget(&self, removed: &[Stored], at: Millis) -> Result<(), Failure>;
@@ -125,17 +148,20 @@ pub trait Store: Send + Sync + 'static {
     /// The secret called `name`, made at first use; the same on every host for ever.
     async fn secret(&self, name: &str) -> Result<[u8; 32], Failure>;
 
-    /// Makes a plugin release known, with an event that tells so. One that is known already (same kind, name
-    /// and digest) stays as it is, so that hosts may register what they embed at every start; false then.
-    /// [`Failure::Swept`] when its component is neither declared by this store nor named already.
+    /// Makes a plugin release known, with an event that tells so. One that is known already (same
+    /// kind, name and digest) stays as it is, so that hosts may register what they embed at every
+    /// start; false then. [`Failure::Swept`] when its component is neither declared by this store
+    /// nor named already.
     async fn register_release(&self, release: &PluginRelease) -> Result<bool, Failure>;
 
-    /// Moves a release into another state, if it may go there from where it stands, with an event that tells
-    /// so. A release that stops being promoted loses its pin. One that was removed needs its component declared.
+    /// Moves a release into another state, if it may go there from where it stands, with an event
+    /// that tells so. A release that stops being promoted loses its pin. One that was removed needs
+    /// its component declared.
     async fn change_release(&self, change: &ReleaseChange) -> Result<Changed, Failure>;
 
-    /// Does what hosts concluded from what they saw, if the release stands where they saw it and is not pinned: exactly once, however many
-    /// hosts conclude it. False: somebody was quicker, or it no longer holds.
+    /// Does what hosts concluded from what they saw, if the release stands where they saw it and is
+    /// not pinned: exactly once, however many hosts conclude it. False: somebody was quicker, or it
+    /// no longer holds.
     async fn settle_release(&self, settlement: &Settlement) -> Result<bool, Failure>;
 
     /// Adds what one host saw of a release that waits; the sum of all hosts.
@@ -150,9 +176,15 @@ pub trait Store: Send + Sync + 'static {
     /// Every sum of [`Store::add_release_use`].
     async fn release_use(&self) -> Result<Vec<ReleaseUse>, Failure>;
 
-    /// Pins a promoted release (`to`: true) in the place of the one that its name has pinned, or takes its
-    /// pin away. False when it is not promoted, or stands so already.
-    async fn pin_release(&self, id: &ReleaseId, to: bool, by: &str, at: Millis) -> Result<bool, Failure>;
+    /// Pins a promoted release (`to`: true) in the place of the one that its name has pinned, or
+    /// takes its pin away. False when it is not promoted, or stands so already.
+    async fn pin_release(
+        &self,
+        id: &ReleaseId,
+        to: bool,
+        by: &str,
+        at: Millis,
+    ) -> Result<bool, Failure>;
 
     /// Every known plugin release, by kind and name, oldest first.
     async fn releases(&self) -> Result<Vec<PluginRelease>, Failure>;

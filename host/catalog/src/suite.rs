@@ -152,7 +152,8 @@ mod sqlite_file {
         let url = sqlite_url(&folder.path().join("catalogue.db"));
         let open = move || {
             let url = url.clone();
-            Box::pin(async move { open(&url, &DatabaseSettings::default()).await.unwrap() }) as super::Opening
+            Box::pin(async move { open(&url, &DatabaseSettings::default()).await.unwrap() })
+                as super::Opening
         };
         Place { open: Box::new(open), _folder: Some(folder) }
     }
@@ -176,7 +177,12 @@ mod sqlite_memory {
         let open = move || {
             let store = Arc::clone(&store);
             Box::pin(async move {
-                store.get_or_init(async || open("sqlite::memory:", &DatabaseSettings::default()).await.unwrap()).await.clone()
+                store
+                    .get_or_init(async || {
+                        open("sqlite::memory:", &DatabaseSettings::default()).await.unwrap()
+                    })
+                    .await
+                    .clone()
             }) as super::Opening
         };
         Place { open: Box::new(open), _folder: None }

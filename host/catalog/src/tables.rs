@@ -1,4 +1,5 @@
-//! What happens inside a transaction, grouped by table and written once for every database. Never begins or ends one.
+//! What happens inside a transaction, grouped by table and written once for every database. Never
+//! begins or ends one.
 
 pub(crate) mod changes;
 pub(crate) mod history;

@@ -36,18 +36,30 @@ pub(crate) struct Place<'a> {
 
 impl Place<'_> {
     /// The opposite of [`word`].
-    pub(crate) fn parse<T: DeserializeOwned>(&self, column: &'static str, word: &str) -> Result<T, sqlx::Error> {
+    pub(crate) fn parse<T: DeserializeOwned>(
+        &self,
+        column: &'static str,
+        word: &str,
+    ) -> Result<T, sqlx::Error> {
         let deserializer: StrDeserializer<'_, WordError> = word.into_deserializer();
         T::deserialize(deserializer).map_err(|_| self.unreadable(column, word))
     }
 
     /// The opposite of [`list`].
-    pub(crate) fn names(&self, column: &'static str, json: &str) -> Result<Vec<String>, sqlx::Error> {
+    pub(crate) fn names(
+        &self,
+        column: &'static str,
+        json: &str,
+    ) -> Result<Vec<String>, sqlx::Error> {
         self.json(column, json)
     }
 
     /// The opposite of [`list`] for any list.
-    pub(crate) fn json<T: DeserializeOwned>(&self, column: &'static str, json: &str) -> Result<Vec<T>, sqlx::Error> {
+    pub(crate) fn json<T: DeserializeOwned>(
+        &self,
+        column: &'static str,
+        json: &str,
+    ) -> Result<Vec<T>, sqlx::Error> {
         serde_json::from_str(json).map_err(|_| self.unreadable(column, json))
     }
 
@@ -57,7 +69,13 @@ impl Place<'_> {
     }
 
     fn unreadable(&self, column: &'static str, found: &str) -> sqlx::Error {
-        Unreadable { table: self.table, column, row: self.row.to_owned(), found: format!("{found:?}") }.into()
+        Unreadable {
+            table: self.table,
+            column,
+            row: self.row.to_owned(),
+            found: format!("{found:?}"),
+        }
+        .into()
     }
 }
 
@@ -74,8 +92,14 @@ mod tests {
         let place = Place { table: "columns", row: "cpi" };
         assert_eq!(word(&Role::Geometry).unwrap(), "geometry");
         assert_eq!(place.parse::<Role>("role", "geometry").unwrap(), Role::Geometry);
-        assert_eq!(place.parse::<ColumnType>("column_type", &word(&ColumnType::Date).unwrap()).unwrap(), ColumnType::Date);
-        assert_eq!(place.parse::<Layout>("layout", &word(&Layout::Wide).unwrap()).unwrap(), Layout::Wide);
+        assert_eq!(
+            place.parse::<ColumnType>("column_type", &word(&ColumnType::Date).unwrap()).unwrap(),
+            ColumnType::Date
+        );
+        assert_eq!(
+            place.parse::<Layout>("layout", &word(&Layout::Wide).unwrap()).unwrap(),
+            Layout::Wide
+        );
         for plan in Plan::ALL {
             assert_eq!(word(&plan).unwrap(), plan.as_str());
         }

@@ -21,16 +21,19 @@ pub struct Arguments {
 /// Arguments of every command; they may stand before or after it.
 #[derive(Args, Clone, Debug)]
 pub struct Shared {
-    /// Folder of the embedded database, object store and caches [variable: YEARBOOK_DATA_DIR; default: ./yearbook-data]
+    /// Folder of the embedded database, object store and caches [variable: YEARBOOK_DATA_DIR;
+    /// default: ./yearbook-data]
     #[arg(long, global = true, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
     /// Settings file [default: ./yearbook.toml if there is one]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Folder of built-in plugins, for a binary that does not carry them [variable: YEARBOOK_PLUGINS_DIR]
+    /// Folder of built-in plugins, for a binary that does not carry them [variable:
+    /// YEARBOOK_PLUGINS_DIR]
     #[arg(long, global = true, value_name = "DIR")]
     pub plugins: Option<PathBuf>,
-    /// Print JSON for machines: results on standard output, errors as {"error": "..."} on standard error
+    /// Print JSON for machines: results on standard output, errors as {"error": "..."} on standard
+    /// error
     #[arg(long, global = true)]
     pub json: bool,
 }
@@ -43,7 +46,8 @@ pub enum Command {
         /// Address to listen on; port 0 takes a free one [default: 127.0.0.1:8080]
         #[arg(long, value_name = "ADDRESS")]
         listen: Option<String>,
-        /// Address for /metrics and health, without a key: one that clients cannot reach [default: none]
+        /// Address for /metrics and health, without a key: one that clients cannot reach [default:
+        /// none]
         #[arg(long, value_name = "ADDRESS")]
         admin_listen: Option<String>,
     },
@@ -64,13 +68,15 @@ pub enum Command {
     Plugin(Plugin),
     /// Print the machine description of the interface (OpenAPI 3.1) as `serve` would answer it
     Openapi,
-    /// Check settings, data directory, database, object store, snapshots, plugins and the machine; say what to mend
+    /// Check settings, data directory, database, object store, snapshots, plugins and the machine;
+    /// say what to mend
     Doctor {
         /// Read every stored file and compare it with its digest
         #[arg(long)]
         deep: bool,
     },
-    /// Drop snapshots that are no longer kept, and remove from the object store what nothing has needed for long
+    /// Drop snapshots that are no longer kept, and remove from the object store what nothing has
+    /// needed for long
     ///
     /// Safe at any time, beside servers, publishers and another `gc`. Run it daily.
     Gc {
@@ -80,7 +86,8 @@ pub enum Command {
     },
     /// Ask a running server whether it is alive; exit code 1 when it is not
     Health {
-        /// Its listener for operators, or the public one [default: what server.admin_listen says, else server.listen]
+        /// Its listener for operators, or the public one [default: what server.admin_listen says,
+        /// else server.listen]
         #[arg(long, value_name = "URL")]
         url: Option<String>,
     },
@@ -137,10 +144,12 @@ pub enum Datasets {
 /// `yearbook plugin`.
 #[derive(Debug, Subcommand)]
 pub enum Plugin {
-    /// Try a plugin as the host would use it; say what is wrong, what to do, and what it uses of its limits
+    /// Try a plugin as the host would use it; say what is wrong, what to do, and what it uses of
+    /// its limits
     ///
-    /// Takes a component, or the core module that `cargo build --target wasm32-unknown-unknown` makes. Nothing is
-    /// installed. Exit code 1 when something is wrong; what failed is then left as capsules, for `plugin replay`.
+    /// Takes a component, or the core module that `cargo build --target wasm32-unknown-unknown`
+    /// makes. Nothing is installed. Exit code 1 when something is wrong; what failed is then left
+    /// as capsules, for `plugin replay`.
     Check {
         /// The plugin
         #[arg(value_name = "FILE.wasm")]
@@ -151,8 +160,8 @@ pub enum Plugin {
     },
     /// Make a call that failed again: with the same input and under the same limits
     ///
-    /// Takes a capsule that `plugin check` left, or a server with `plugins.capsules` set. Exit code 0 when the call succeeds now, 1 when
-    /// it fails as before, or otherwise.
+    /// Takes a capsule that `plugin check` left, or a server with `plugins.capsules` set. Exit code
+    /// 0 when the call succeeds now, 1 when it fails as before, or otherwise.
     Replay {
         /// The capsule
         #[arg(value_name = "CAPSULE")]
@@ -161,7 +170,8 @@ pub enum Plugin {
         #[arg(long, value_name = "FILE.wasm")]
         component: Option<PathBuf>,
     },
-    /// Show what a plugin is made of and whether it is trusted here; nothing of it is compiled or run
+    /// Show what a plugin is made of and whether it is trusted here; nothing of it is compiled or
+    /// run
     Inspect {
         /// The plugin
         #[arg(value_name = "FILE.wasm")]
@@ -183,9 +193,10 @@ pub enum Plugin {
     },
     /// Check a plugin, store it and make its release known to every running host
     ///
-    /// Where nothing of its name serves yet, and for a generator, the release serves within 2 seconds. Otherwise it waits as
-    /// `installed` beside the release that serves: hosts compare the two on live responses and promote it, or roll it back, as
-    /// `[plugins]` in the settings says. `--now` or `plugin pin` promotes it at once.
+    /// Where nothing of its name serves yet, and for a generator, the release serves within 2
+    /// seconds. Otherwise it waits as `installed` beside the release that serves: hosts compare the
+    /// two on live responses and promote it, or roll it back, as `[plugins]` in the settings says.
+    /// `--now` or `plugin pin` promotes it at once.
     Install {
         /// The plugin
         #[arg(value_name = "FILE.wasm")]
@@ -224,7 +235,8 @@ pub enum Plugin {
     },
     /// Show what each release does now: responses a second, times, processor, memory, traps
     ///
-    /// Reads the admin listener of a running server (`serve --admin-listen`). Refreshes every second on a terminal, else prints once.
+    /// Reads the admin listener of a running server (`serve --admin-listen`). Refreshes every
+    /// second on a terminal, else prints once.
     Top {
         /// The admin listener, like http://127.0.0.1:9090 [default: server.admin_listen]
         #[arg(long, value_name = "URL")]

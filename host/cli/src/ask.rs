@@ -27,16 +27,23 @@ pub(crate) async fn get(url: &str, path: &str) -> anyhow::Result<String> {
     let Some((uri, authority)) = uri.as_ref().and_then(|uri| Some((uri, uri.authority()?))) else {
         bail!("that is no address; write it as http://127.0.0.1:9090");
     };
-    let asked = tokio::time::timeout(PATIENCE, ask(uri, authority.host(), authority.port_u16().unwrap_or(80)));
+    let asked = tokio::time::timeout(
+        PATIENCE,
+        ask(uri, authority.host(), authority.port_u16().unwrap_or(80)),
+    );
     asked.await.with_context(|| format!("no answer within {} s", PATIENCE.as_secs()))?
 }
 
 async fn ask(uri: &Uri, host: &str, port: u16) -> anyhow::Result<String> {
     let address = (host.trim_matches(['[', ']']), port);
-    let stream = TcpStream::connect(address).await.context("nobody listens there; start `yearbook serve` with --admin-listen")?;
+    let stream = TcpStream::connect(address)
+        .await
+        .context("nobody listens there; start `yearbook serve` with --admin-listen")?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     let connection = tokio::spawn(connection);
-    let request = Request::get(uri.path()).header(HOST, format!("{host}:{port}")).body(Empty::<Bytes>::new())?;
+    let request = Request::get(uri.path())
+        .header(HOST, format!("{host}:{port}"))
+        .body(Empty::<Bytes>::new())?;
     let response = sender.send_request(request).await?;
     let status = response.status();
     if !status.is_success() {

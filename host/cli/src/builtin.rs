@@ -1,5 +1,5 @@
-//! The plugins that every installation has: where their components come from. Says nothing of what a
-//! component may do; that is the sandbox's.
+//! The plugins that every installation has: where their components come from. Says nothing of what
+//! a component may do; that is the sandbox's.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 /// Names of the built-in plugins: formats in the order in which they are listed, then integrations.
-pub const NAMES: [&str; 7] = ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
+pub const NAMES: [&str; 7] =
+    ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
 
 /// How the built-in plugins are made.
 const HOW_TO_BUILD: &str = "build them with `cargo xtask plugins`, or name a folder that has them with --plugins or YEARBOOK_PLUGINS_DIR";
@@ -49,7 +50,11 @@ pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<Component>> {
         (None, Some(embedded)) => Ok(NAMES
             .into_iter()
             .zip(embedded)
-            .map(|(name, bytes)| Component { name, bytes: Cow::Borrowed(bytes), by: "embedded".to_owned() })
+            .map(|(name, bytes)| Component {
+                name,
+                bytes: Cow::Borrowed(bytes),
+                by: "embedded".to_owned(),
+            })
             .collect()),
         (None, None) => match work_tree() {
             Some(folder) => from_folder(&folder),
@@ -65,14 +70,16 @@ fn from_folder(folder: &Path) -> anyhow::Result<Vec<Component>> {
         .into_iter()
         .map(|name| {
             let path = folder.join(format!("{name}.wasm"));
-            let bytes = std::fs::read(&path).with_context(|| format!("cannot read the plugin {}; {HOW_TO_BUILD}", path.display()))?;
+            let bytes = std::fs::read(&path).with_context(|| {
+                format!("cannot read the plugin {}; {HOW_TO_BUILD}", path.display())
+            })?;
             Ok(Component { name, bytes: Cow::Owned(bytes), by: folder.display().to_string() })
         })
         .collect()
 }
 
-/// Where the work tree that this binary was built from keeps plugins. A release build must not look at
-/// the machine that it was built on.
+/// Where the work tree that this binary was built from keeps plugins. A release build must not look
+/// at the machine that it was built on.
 fn work_tree() -> Option<PathBuf> {
     cfg!(debug_assertions).then(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist"))
 }
@@ -98,6 +105,9 @@ mod tests {
             std::fs::write(folder.path().join(format!("{name}.wasm")), name).unwrap();
         }
         let found = components(Some(folder.path())).unwrap();
-        assert_eq!(found.iter().map(|component| component.bytes.to_vec()).collect::<Vec<_>>(), NAMES.map(|name| name.as_bytes().to_vec()));
+        assert_eq!(
+            found.iter().map(|component| component.bytes.to_vec()).collect::<Vec<_>>(),
+            NAMES.map(|name| name.as_bytes().to_vec())
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! One file a command. A command opens what it needs from the [`Context`], calls the crate that knows,
-//! and hands the result to the output.
+//! One file a command. A command opens what it needs from the [`Context`], calls the crate that
+//! knows, and hands the result to the output.
 
 mod datasets;
 mod doctor;

@@ -56,8 +56,8 @@ impl Context {
         Workers::with_stack(sandbox.threads, sandbox.limits.thread_stack_bytes())
     }
 
-    /// The data directory, made when it is missing, for its owner alone: it holds key hashes and the
-    /// secret that signs cursors.
+    /// The data directory, made when it is missing, for its owner alone: it holds key hashes and
+    /// the secret that signs cursors.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -78,7 +78,8 @@ pub(crate) fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let end = rest.find('/').unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
-    match authority.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host))) {
+    match authority.rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?.0, host)))
+    {
         Some((user, host)) => format!("{scheme}://{user}:***@{host}{path}"),
         None => url.to_owned(),
     }
@@ -90,7 +91,10 @@ mod tests {
 
     #[test]
     fn a_password_is_never_printed() {
-        assert_eq!(without_password("postgres://ann:p:w@db:5432/yb"), "postgres://ann:***@db:5432/yb");
+        assert_eq!(
+            without_password("postgres://ann:p:w@db:5432/yb"),
+            "postgres://ann:***@db:5432/yb"
+        );
         assert_eq!(without_password("postgres://db/yb"), "postgres://db/yb");
         assert_eq!(without_password("sqlite:/a@b/c.db"), "sqlite:/a@b/c.db");
     }

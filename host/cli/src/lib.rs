@@ -1,5 +1,5 @@
-//! The binary `yearbook`: the composition root. The only crate that reads arguments and environment,
-//! and the only one that knows all the others; it holds no rule of its own.
+//! The binary `yearbook`: the composition root. The only crate that reads arguments and
+//! environment, and the only one that knows all the others; it holds no rule of its own.
 
 pub mod arguments;
 mod ask;
@@ -34,7 +34,10 @@ pub fn run(arguments: Vec<OsString>, variables: Vec<(String, String)>) -> ExitCo
     if let Some(code) = yearbook_sandbox::compile_as_child(&arguments) {
         return code;
     }
-    let wants_json = arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json");
+    let wants_json = arguments
+        .iter()
+        .take_while(|argument| *argument != "--")
+        .any(|argument| argument == "--json");
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => return explain(&error, wants_json),
@@ -49,13 +52,27 @@ pub fn run(arguments: Vec<OsString>, variables: Vec<(String, String)>) -> ExitCo
     }
 }
 
-fn start(arguments: Arguments, variables: Vec<(String, String)>, output: Output) -> anyhow::Result<()> {
+fn start(
+    arguments: Arguments,
+    variables: Vec<(String, String)>,
+    output: Output,
+) -> anyhow::Result<()> {
     let Arguments { shared, command } = arguments;
-    let plugins_dir = shared.plugins.or_else(|| settings::variable(&variables, "YEARBOOK_PLUGINS_DIR").map(Into::into));
-    let mut sources = Sources { data_dir: shared.data_dir, config: shared.config, variables, flags: Vec::new() };
+    let plugins_dir = shared
+        .plugins
+        .or_else(|| settings::variable(&variables, "YEARBOOK_PLUGINS_DIR").map(Into::into));
+    let mut sources =
+        Sources { data_dir: shared.data_dir, config: shared.config, variables, flags: Vec::new() };
     if let Command::Serve { listen, admin_listen } = &command {
-        let flags = [("server.listen", "--listen", listen), ("server.admin_listen", "--admin-listen", admin_listen)];
-        sources.flags.extend(flags.into_iter().filter_map(|(key, flag, address)| Some((key, flag, address.clone()?))));
+        let flags = [
+            ("server.listen", "--listen", listen),
+            ("server.admin_listen", "--admin-listen", admin_listen),
+        ];
+        sources.flags.extend(
+            flags
+                .into_iter()
+                .filter_map(|(key, flag, address)| Some((key, flag, address.clone()?))),
+        );
     }
     let settings = Settings::load(&sources)?;
     let traces = logging::start(&settings.values.log, matches!(command, Command::Serve { .. }))?;

@@ -10,7 +10,8 @@ use tracing_subscriber::{EnvFilter, Layer as _, registry};
 use crate::settings::{Log, LogFormat};
 use crate::traces::{Traces, is_ours};
 
-/// Starts the log; `serving` decides how much is said when the settings don't, and whether there are traces.
+/// Starts the log; `serving` decides how much is said when the settings don't, and whether there
+/// are traces.
 ///
 /// # Errors
 /// When `log.level` cannot be understood, or traces cannot be exported.
@@ -22,13 +23,16 @@ pub fn start(log: &Log, serving: bool) -> anyhow::Result<Option<Traces>> {
     let traces = log.otlp_endpoint.as_ref().filter(|_| serving).map(Traces::start).transpose()?;
     let lines = Lines::default().with_writer(std::io::stderr);
     let lines = match log.format {
-        LogFormat::Text => lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).boxed(),
+        LogFormat::Text => {
+            lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).boxed()
+        }
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
     // A second start in one process (tests) keeps the first log.
     let _ = match &traces {
         None => registry().with(lines).with(filter).try_init(),
-        // The log knows every span that traces have: a line below one that it did not know would lack the request's id.
+        // The log knows every span that traces have: a line below one that it did not know would
+        // lack the request's id.
         Some(traces) => {
             let spans = filter_fn(|metadata| metadata.is_span() && is_ours(metadata));
             registry().with(lines.with_filter(filter.or(spans))).with(traces.layer()).try_init()

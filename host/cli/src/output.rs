@@ -26,10 +26,16 @@ impl Output {
     ///
     /// # Errors
     /// When standard output cannot be written; a reader that went away is no error.
-    pub fn result(self, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+    pub fn result(
+        self,
+        value: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> anyhow::Result<()> {
         let line = if self.json { serde_json::to_string(value)? } else { text() };
         match writeln!(io::stdout().lock(), "{}", line.trim_end_matches('\n')) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(anyhow::Error::new(error).context("cannot write the result")),
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(anyhow::Error::new(error).context("cannot write the result"))
+            }
             _ => Ok(()),
         }
     }
@@ -82,7 +88,9 @@ mod tests {
 
     #[test]
     fn a_cause_that_is_quoted_already_is_not_said_twice() {
-        let error = anyhow::anyhow!("disk full").context("cannot write x: disk full").context("cannot publish y");
+        let error = anyhow::anyhow!("disk full")
+            .context("cannot write x: disk full")
+            .context("cannot publish y");
         assert_eq!(sentences(&error), ["cannot publish y", "cannot write x: disk full"]);
     }
 }

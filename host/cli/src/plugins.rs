@@ -1,5 +1,6 @@
-//! From components to a registry that answers: what the binary brings, put into a sandbox; and for a server the
-//! platform's keeper, which follows the catalogue, so that a mixed fleet agrees on what runs.
+//! From components to a registry that answers: what the binary brings, put into a sandbox; and for
+//! a server the platform's keeper, which follows the catalogue, so that a mixed fleet agrees on
+//! what runs.
 
 use std::sync::Arc;
 
@@ -13,12 +14,16 @@ use yearbook_workers::Workers;
 use crate::builtin;
 use crate::context::Context;
 
-/// Loads every built-in plugin, whatever the catalogue says. `cached`: with the data directory's compiled components;
-/// otherwise they are compiled now.
+/// Loads every built-in plugin, whatever the catalogue says. `cached`: with the data directory's
+/// compiled components; otherwise they are compiled now.
 ///
 /// # Errors
 /// When a component is missing or the sandbox refuses it.
-pub(crate) async fn load(context: &Context, workers: Arc<Workers>, cached: bool) -> anyhow::Result<Registry> {
+pub(crate) async fn load(
+    context: &Context,
+    workers: Arc<Workers>,
+    cached: bool,
+) -> anyhow::Result<Registry> {
     let components = builtin::components(context.plugins_dir.as_deref())?;
     let sandbox = serving(context, Arc::clone(&workers), cached)?;
     let registry = Registry::new();
@@ -26,9 +31,15 @@ pub(crate) async fn load(context: &Context, workers: Arc<Workers>, cached: bool)
         let builtin::Component { name, bytes, by } = component;
         let sandbox = Arc::clone(&sandbox);
         // Compiling takes a second or so of a core.
-        let loaded = workers.run(move || sandbox.load(&bytes)).await.with_context(|| format!("cannot load the plugin {name} from {by}"))?;
-        let plugin =
-            loaded.with_context(|| format!("the plugin {name} from {by} is refused; build it again with `cargo xtask plugins`"))?;
+        let loaded = workers
+            .run(move || sandbox.load(&bytes))
+            .await
+            .with_context(|| format!("cannot load the plugin {name} from {by}"))?;
+        let plugin = loaded.with_context(|| {
+            format!(
+                "the plugin {name} from {by} is refused; build it again with `cargo xtask plugins`"
+            )
+        })?;
         registry.add(&plugin).with_context(|| format!("the plugin {name} from {by} is refused"))?;
     }
     Ok(registry)
@@ -45,27 +56,46 @@ pub(crate) struct Kept {
     pub(crate) registry: Arc<Registry>,
 }
 
-/// Loads what the binary brings and makes it known to every host that shares the catalogue. The registry is
-/// empty until [`Kept::follow`].
+/// Loads what the binary brings and makes it known to every host that shares the catalogue. The
+/// registry is empty until [`Kept::follow`].
 ///
 /// # Errors
 /// When a component is missing or refused, or when catalogue or object store fail.
-pub(crate) async fn keep(context: &Context, store: &Arc<dyn Store>, files: &Files, workers: Arc<Workers>) -> anyhow::Result<Kept> {
+pub(crate) async fn keep(
+    context: &Context,
+    store: &Arc<dyn Store>,
+    files: &Files,
+    workers: Arc<Workers>,
+) -> anyhow::Result<Kept> {
     let components = builtin::components(context.plugins_dir.as_deref())?;
     let sandbox = serving(context, workers, true)?;
     let registry = Arc::new(Registry::new());
     let trust = context.settings.values.plugins.trust.clone();
-    let embed = |component: builtin::Component| Embedded { name: component.name.to_owned(), bytes: component.bytes, by: component.by };
+    let embed = |component: builtin::Component| Embedded {
+        name: component.name.to_owned(),
+        bytes: component.bytes,
+        by: component.by,
+    };
     let embedded = components.into_iter().map(embed).collect();
     let settings = context.settings.values.plugins.guard;
-    let guard = Guard::new(Arc::clone(store), Arc::clone(&sandbox), settings).context("the thread that compares releases cannot start")?;
-    let keeper =
-        Keeper::start(Arc::clone(&sandbox), files.clone(), &**store, Arc::clone(&registry), Arc::clone(&guard), trust, embedded).await?;
+    let guard = Guard::new(Arc::clone(store), Arc::clone(&sandbox), settings)
+        .context("the thread that compares releases cannot start")?;
+    let keeper = Keeper::start(
+        Arc::clone(&sandbox),
+        files.clone(),
+        &**store,
+        Arc::clone(&registry),
+        Arc::clone(&guard),
+        trust,
+        embedded,
+    )
+    .await?;
     Ok(Kept { keeper, sandbox, guard, registry })
 }
 
 impl Kept {
-    /// Loads what is to serve now, and from now on whatever the catalogue says, as long as this value lives.
+    /// Loads what is to serve now, and from now on whatever the catalogue says, as long as this
+    /// value lives.
     pub(crate) async fn follow(&self, live: &Arc<Live>) {
         let releases = live.releases();
         let now = Arc::clone(&releases.borrow());
@@ -75,23 +105,40 @@ impl Kept {
     }
 }
 
-/// A sandbox with the data directory's compiled components, and what plugins fail at kept where the settings say; or without either.
+/// A sandbox with the data directory's compiled components, and what plugins fail at kept where the
+/// settings say; or without either.
 fn serving(context: &Context, workers: Arc<Workers>, cached: bool) -> anyhow::Result<Arc<Sandbox>> {
     let limits = context.settings.values.sandbox.limits;
     let capsules = context.settings.values.plugins.capsules.clone();
-    sandbox(if cached { Config { capsules, ..kept(context, limits) } } else { Config { limits, ..Config::default() } }, workers)
+    sandbox(
+        if cached {
+            Config { capsules, ..kept(context, limits) }
+        } else {
+            Config { limits, ..Config::default() }
+        },
+        workers,
+    )
 }
 
 /// A sandbox that keeps what it compiles where servers on the same data directory find it.
 pub(crate) fn kept(context: &Context, limits: Limits) -> Config {
     let settings = &context.settings;
-    Config { limits, cache: Some(settings.cache_dir()), cache_key: Some(settings.cache_key_file()), ..Config::default() }
+    Config {
+        limits,
+        cache: Some(settings.cache_dir()),
+        cache_key: Some(settings.cache_key_file()),
+        ..Config::default()
+    }
 }
 
 /// A sandbox that compiles in a child process of this program.
 pub(crate) fn sandbox(config: Config, workers: Arc<Workers>) -> anyhow::Result<Arc<Sandbox>> {
     // The program that runs, even where another has been put in its place meanwhile.
-    let this =
-        if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { std::env::current_exe().context("this program has no path")? };
-    Sandbox::new(&Config { compiler: Compiler::Child(this), ..config }, workers).context("the sandbox for plugins cannot start")
+    let this = if cfg!(target_os = "linux") {
+        "/proc/self/exe".into()
+    } else {
+        std::env::current_exe().context("this program has no path")?
+    };
+    Sandbox::new(&Config { compiler: Compiler::Child(this), ..config }, workers)
+        .context("the sandbox for plugins cannot start")
 }

@@ -1,6 +1,6 @@
-//! The settings of one run: defaults, then `yearbook.toml`, then variables, then flags (contract 6).
-//! Owns where settings come from and what a wrong one is told; what a setting means belongs to the
-//! crate that declares it, which also gives its default and its reason.
+//! The settings of one run: defaults, then `yearbook.toml`, then variables, then flags (contract
+//! 6). Owns where settings come from and what a wrong one is told; what a setting means belongs to
+//! the crate that declares it, which also gives its default and its reason.
 
 mod document;
 mod file;
@@ -15,7 +15,9 @@ use std::time::Duration;
 use anyhow::Context;
 use yearbook_catalog::Retention;
 
-pub use document::{Collector, Database, Document, Log, LogFormat, PluginsSection, SandboxSection, Storage};
+pub use document::{
+    Collector, Database, Document, Log, LogFormat, PluginsSection, SandboxSection, Storage,
+};
 pub use problem::{Origin, Problem, Wrong};
 
 use known::Known;
@@ -59,8 +61,8 @@ pub struct Settings {
     pub written: Vec<Assignment>,
 }
 
-/// What the environment and the arguments say about settings. Everything is passed in, so that a test
-/// needs no environment of its own.
+/// What the environment and the arguments say about settings. Everything is passed in, so that a
+/// test needs no environment of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     /// `--data-dir`.
@@ -83,8 +85,12 @@ impl Settings {
         let mut assignments = Vec::new();
         let mut problems = Vec::new();
         if let Some(path) = &file {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read the settings file {}; check that it exists and may be read", path.display()))?;
+            let text = std::fs::read_to_string(path).with_context(|| {
+                format!(
+                    "cannot read the settings file {}; check that it exists and may be read",
+                    path.display()
+                )
+            })?;
             match file::assignments(path, &text) {
                 Ok(found) => assignments.extend(found),
                 Err(problem) => problems.push(problem),
@@ -101,43 +107,63 @@ impl Settings {
         if !problems.is_empty() {
             return Err(Wrong(problems).into());
         }
-        let named = sources.data_dir.clone().or_else(|| variable(&sources.variables, "YEARBOOK_DATA_DIR").map(PathBuf::from));
-        let data_dir = std::path::absolute(named.unwrap_or_else(|| PathBuf::from(DATA_DIR))).context("the working directory is unknown")?;
+        let named = sources
+            .data_dir
+            .clone()
+            .or_else(|| variable(&sources.variables, "YEARBOOK_DATA_DIR").map(PathBuf::from));
+        let data_dir = std::path::absolute(named.unwrap_or_else(|| PathBuf::from(DATA_DIR)))
+            .context("the working directory is unknown")?;
         Ok(Self { data_dir, file, values, written: counting(assignments) })
     }
 
     /// Address of the catalogue's database.
     #[must_use]
     pub fn database_url(&self) -> String {
-        self.values.database.url.clone().unwrap_or_else(|| yearbook_catalog::sqlite_url(&self.data_dir.join("yearbook.db")))
+        self.values
+            .database
+            .url
+            .clone()
+            .unwrap_or_else(|| yearbook_catalog::sqlite_url(&self.data_dir.join("yearbook.db")))
     }
 
     /// Address of the object store.
     #[must_use]
     pub fn storage_url(&self) -> String {
-        self.values.storage.url.clone().unwrap_or_else(|| format!("file:{}", self.data_dir.join("objects").display()))
+        self.values
+            .storage
+            .url
+            .clone()
+            .unwrap_or_else(|| format!("file:{}", self.data_dir.join("objects").display()))
     }
 
     /// Where clients reach the server, for examples that people copy.
     #[must_use]
     pub fn base_url(&self) -> String {
         let server = &self.values.server;
-        server.public_url.as_ref().map_or_else(|| format!("http://{}", server.listen), |url| url.as_str().to_owned())
+        server
+            .public_url
+            .as_ref()
+            .map_or_else(|| format!("http://{}", server.listen), |url| url.as_str().to_owned())
     }
 
     /// What snapshots a new one leaves in place.
     #[must_use]
     pub fn retention(&self) -> Retention {
-        Retention { snapshots: self.values.storage.retain_snapshots, hours: self.values.storage.retain_hours }
+        Retention {
+            snapshots: self.values.storage.retain_snapshots,
+            hours: self.values.storage.retain_hours,
+        }
     }
 
-    /// How long what nothing names stays in the object store: as long as is set, and never shorter than a host may still hold it for
-    /// current and a response wait for its first bytes and for its client.
+    /// How long what nothing names stays in the object store: as long as is set, and never shorter
+    /// than a host may still hold it for current and a response wait for its first bytes and for
+    /// its client.
     #[must_use]
     pub fn unnamed_for(&self) -> Duration {
         let Document { server, sandbox, database, storage, .. } = &self.values;
         let waits = server.first_byte_ms.saturating_add(sandbox.limits.stalled_client_ms);
-        let least = Duration::from_millis(waits).saturating_add(Duration::from_secs(database.bounds.stale_keys_s));
+        let least = Duration::from_millis(waits)
+            .saturating_add(Duration::from_secs(database.bounds.stale_keys_s));
         least.max(Duration::from_secs(u64::from(storage.unnamed_hours) * 3600))
     }
 
@@ -150,7 +176,11 @@ impl Settings {
     /// File of the secret that seals precompiled plugins.
     #[must_use]
     pub fn cache_key_file(&self) -> PathBuf {
-        self.values.sandbox.cache_key_file.clone().unwrap_or_else(|| self.data_dir.join("cache.key"))
+        self.values
+            .sandbox
+            .cache_key_file
+            .clone()
+            .unwrap_or_else(|| self.data_dir.join("cache.key"))
     }
 }
 
@@ -171,11 +201,15 @@ pub fn variable(variables: &[(String, String)], name: &str) -> Option<String> {
     variables::value(variables, name)
 }
 
-/// The file to read: the one named, which must exist, or the one in the working directory, which may.
+/// The file to read: the one named, which must exist, or the one in the working directory, which
+/// may.
 fn settings_file(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
     match named {
         Some(path) if path.is_file() => Ok(Some(path.to_owned())),
-        Some(path) => anyhow::bail!("there is no settings file {}; check the path after --config", path.display()),
+        Some(path) => anyhow::bail!(
+            "there is no settings file {}; check the path after --config",
+            path.display()
+        ),
         None => Ok(Some(PathBuf::from(FILE_NAME)).filter(|path| path.is_file())),
     }
 }

@@ -1,6 +1,8 @@
-//! Traces for an OpenTelemetry collector: OTLP over HTTP, off unless `log.otlp_endpoint` names one. Owns which spans are exported and
-//! how; what they say belongs to the crates that open them. Queue, batches, sampling, headers and the service's name are the library's,
-//! with the variables that it documents (`OTEL_TRACES_SAMPLER`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_MAX_QUEUE_SIZE` …).
+//! Traces for an OpenTelemetry collector: OTLP over HTTP, off unless `log.otlp_endpoint` names one.
+//! Owns which spans are exported and how; what they say belongs to the crates that open them.
+//! Queue, batches, sampling, headers and the service's name are the library's, with the variables
+//! that it documents (`OTEL_TRACES_SAMPLER`, `OTEL_EXPORTER_OTLP_HEADERS`,
+//! `OTEL_BSP_MAX_QUEUE_SIZE` …).
 
 mod client;
 
@@ -27,8 +29,8 @@ const FLUSH: Duration = Duration::from_secs(2);
 /// The service's name where neither `OTEL_SERVICE_NAME` nor `OTEL_RESOURCE_ATTRIBUTES` gives one.
 const SERVICE: &str = "yearbook";
 
-/// An exporter that runs. Spans wait for it in a bounded queue (2,048 of them) and are dropped where that is full; it sends from a
-/// thread of its own.
+/// An exporter that runs. Spans wait for it in a bounded queue (2,048 of them) and are dropped
+/// where that is full; it sends from a thread of its own.
 #[derive(Debug)]
 pub struct Traces(SdkTracerProvider);
 
@@ -46,7 +48,12 @@ impl Traces {
             .build()
             .context("traces cannot be exported; check the variables that begin with OTEL_EXPORTER_OTLP_")?;
         global::set_text_map_propagator(TraceContextPropagator::new());
-        Ok(Self(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource()).build()))
+        Ok(Self(
+            SdkTracerProvider::builder()
+                .with_batch_exporter(exporter)
+                .with_resource(resource())
+                .build(),
+        ))
     }
 
     /// What hands spans to the exporter.
@@ -69,9 +76,14 @@ impl Traces {
     }
 }
 
-/// Our own spans, and our warnings and errors as events of theirs: whatever is exported may stand in the log, too.
+/// Our own spans, and our warnings and errors as events of theirs: whatever is exported may stand
+/// in the log, too.
 fn exported(metadata: &Metadata<'_>) -> bool {
-    let most = if metadata.is_span() || metadata.target() == "yearbook_traces" { Level::DEBUG } else { Level::WARN };
+    let most = if metadata.is_span() || metadata.target() == "yearbook_traces" {
+        Level::DEBUG
+    } else {
+        Level::WARN
+    };
     is_ours(metadata) && *metadata.level() <= most
 }
 
@@ -83,7 +95,8 @@ pub(crate) fn is_ours(metadata: &Metadata<'_>) -> bool {
 fn resource() -> Resource {
     let named = Resource::builder().build();
     let name = named.get_ref(&Key::new("service.name")).map(|name| name.to_string());
-    let builder = Resource::builder().with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
+    let builder = Resource::builder()
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
     match name {
         Some(name) if !name.starts_with("unknown_service") => builder.build(),
         _ => builder.with_service_name(SERVICE).build(),

@@ -1,4 +1,5 @@
-//! Stands in for traces where the feature `otlp` is off: no trace is exported, and a setting that asks for them is refused.
+//! Stands in for traces where the feature `otlp` is off: no trace is exported, and a setting that
+//! asks for them is refused.
 
 use std::convert::Infallible;
 

@@ -1,5 +1,5 @@
-//! Who may download which stored file whole (spec 4.3, 5.6 and 8, contract 4 and 5). Where the file lies and how it travels is
-//! not decided here.
+//! Who may download which stored file whole (spec 4.3, 5.6 and 8, contract 4 and 5). Where the file
+//! lies and how it travels is not decided here.
 
 use std::sync::Arc;
 
@@ -52,8 +52,8 @@ impl Freshness {
         }
     }
 
-    /// What a request means that asks for `asked`, or for nothing in particular: the best that the plan is entitled to. A plan
-    /// that is entitled to nothing is told so about the newest.
+    /// What a request means that asks for `asked`, or for nothing in particular: the best that the
+    /// plan is entitled to. A plan that is entitled to nothing is told so about the newest.
     #[must_use]
     pub fn wanted(asked: Option<Self>, limits: PlanLimits) -> Self {
         asked.unwrap_or(match limits.bulk {
@@ -63,11 +63,12 @@ impl Freshness {
     }
 }
 
-/// Decides whether `snapshot`, the one of `dataset` that `freshness` names, may be sent. The caller shows that the key was
-/// checked; `limits` are those of the caller's plan.
+/// Decides whether `snapshot`, the one of `dataset` that `freshness` names, may be sent. The caller
+/// shows that the key was checked; `limits` are those of the caller's plan.
 ///
 /// # Errors
-/// [`Refusal::BulkForbidden`] when the licence forbids it, of this snapshot or by now; then [`Refusal::PaymentRequired`].
+/// [`Refusal::BulkForbidden`] when the licence forbids it, of this snapshot or by now; then
+/// [`Refusal::PaymentRequired`].
 pub fn plan(
     dataset: &Dataset,
     snapshot: Arc<Snapshot>,
@@ -81,16 +82,21 @@ pub fn plan(
     }
     let advice = match (limits.bulk, freshness) {
         (BulkEntitlement::Current, _) | (BulkEntitlement::Monthly, Freshness::Monthly) => None,
-        (BulkEntitlement::Monthly, Freshness::Current) => {
-            Some("The current file needs an Enterprise plan; leave freshness out or ask for freshness=monthly.")
-        }
-        (BulkEntitlement::None, _) => {
-            Some("Bulk downloads need a Pro or Enterprise plan; upgrade, or page through /data with an explicit limit.")
-        }
+        (BulkEntitlement::Monthly, Freshness::Current) => Some(
+            "The current file needs an Enterprise plan; leave freshness out or ask for freshness=monthly.",
+        ),
+        (BulkEntitlement::None, _) => Some(
+            "Bulk downloads need a Pro or Enterprise plan; upgrade, or page through /data with an explicit limit.",
+        ),
     };
     match advice {
         Some(advice) => Err(Refusal::PaymentRequired { advice: advice.to_owned() }),
-        None => Ok(BulkPlan { dataset: dataset.name.clone(), namespace: dataset.namespace.clone(), snapshot, freshness }),
+        None => Ok(BulkPlan {
+            dataset: dataset.name.clone(),
+            namespace: dataset.namespace.clone(),
+            snapshot,
+            freshness,
+        }),
     }
 }
 

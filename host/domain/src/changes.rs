@@ -1,5 +1,5 @@
-//! Changes between versions of a dataset (contract 4, `/changes`): which a client is to be sent next, and how far it is
-//! then. The law: rows of snapshot A + changes(A→B) = rows of snapshot B.
+//! Changes between versions of a dataset (contract 4, `/changes`): which a client is to be sent
+//! next, and how far it is then. The law: rows of snapshot A + changes(A→B) = rows of snapshot B.
 
 mod query;
 
@@ -21,8 +21,9 @@ pub const SNAPSHOT_ID: &str = "_snapshot_id";
 /// When that was committed, RFC 3339 with whole seconds.
 pub const COMMITTED_AT: &str = "_committed_at";
 
-/// Every change from one snapshot to the one that followed it, in a stored file: first the rows that went away or are what an update
-/// began with, in the older snapshot's order, then those that came or are what an update ended with, in the newer one's.
+/// Every change from one snapshot to the one that followed it, in a stored file: first the rows
+/// that went away or are what an update began with, in the older snapshot's order, then those that
+/// came or are what an update ended with, in the newer one's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangeSet {
     /// Id of the older snapshot.
@@ -35,8 +36,8 @@ pub struct ChangeSet {
     pub rows: u64,
     /// Where they are.
     pub file: StoredFile,
-    /// Columns of the newer snapshot, which are those of the file besides [`CHANGE_TYPE`]. A column that the older one did not have,
-    /// or had with another type, is null in its rows.
+    /// Columns of the newer snapshot, which are those of the file besides [`CHANGE_TYPE`]. A column
+    /// that the older one did not have, or had with another type, is null in its rows.
     pub columns: Vec<Column>,
     /// Credit of the older snapshot; none: it was dropped before this was kept.
     pub from_credit: Option<CreditLine>,
@@ -44,7 +45,8 @@ pub struct ChangeSet {
     pub to_credit: Option<CreditLine>,
 }
 
-/// How far a client is: before row `row` of set `set` of a history. Past the last set: it has everything.
+/// How far a client is: before row `row` of set `set` of a history. Past the last set: it has
+/// everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Position of the set in the history.
@@ -66,8 +68,9 @@ pub struct Pull {
     pub full: bool,
 }
 
-/// Where a client stands that has the snapshot called `id`; none when `history`, oldest first and without gaps, does not tell what
-/// followed it. Data may have gone back to what it was: then the newest occurrence counts, since the rows are the same.
+/// Where a client stands that has the snapshot called `id`; none when `history`, oldest first and
+/// without gaps, does not tell what followed it. Data may have gone back to what it was: then the
+/// newest occurrence counts, since the rows are the same.
 #[must_use]
 pub fn after(history: &[ChangeSet], id: &str) -> Option<Mark> {
     if history.last().is_some_and(|last| last.to == id) {
@@ -76,8 +79,8 @@ pub fn after(history: &[ChangeSet], id: &str) -> Option<Mark> {
     history.iter().rposition(|set| set.from == id).map(|set| Mark { set, row: 0 })
 }
 
-/// The next `max_rows` rows from `start` on. An answer has one schema, so it ends before a snapshot with other columns: whoever goes on
-/// from there projects what it has on them.
+/// The next `max_rows` rows from `start` on. An answer has one schema, so it ends before a snapshot
+/// with other columns: whoever goes on from there projects what it has on them.
 #[must_use]
 pub fn pull(history: &[ChangeSet], start: Mark, max_rows: u64) -> Pull {
     let mut pull = Pull { parts: Vec::new(), end: start, more: false, full: false };
@@ -102,8 +105,9 @@ pub fn pull(history: &[ChangeSet], start: Mark, max_rows: u64) -> Pull {
     pull
 }
 
-/// The credit of what lies between `start` and `end`: of the snapshot at which `start` stands and of each that is reached from there,
-/// empty changes included, since the client has that snapshot's rows afterwards. `current` stands in for what is not known.
+/// The credit of what lies between `start` and `end`: of the snapshot at which `start` stands and
+/// of each that is reached from there, empty changes included, since the client has that snapshot's
+/// rows afterwards. `current` stands in for what is not known.
 #[must_use]
 pub fn credit(history: &[ChangeSet], start: Mark, end: Mark, current: &CreditLine) -> CreditLine {
     let past = end.set + usize::from(end.row > 0);
@@ -116,8 +120,8 @@ pub fn credit(history: &[ChangeSet], start: Mark, end: Mark, current: &CreditLin
     CreditLine::join(&lines.map(|line| line.unwrap_or(current).clone()).collect::<Vec<_>>())
 }
 
-/// What a signed watermark of `dataset` carries as its filters, so that no cursor of `/data` and no other dataset's watermark passes
-/// for one.
+/// What a signed watermark of `dataset` carries as its filters, so that no cursor of `/data` and no
+/// other dataset's watermark passes for one.
 #[must_use]
 pub fn seal(dataset: &DatasetName) -> [u8; 16] {
     let mut short = [0; 16];

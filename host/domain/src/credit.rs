@@ -53,8 +53,8 @@ pub struct CreditLine {
 }
 
 impl CreditLine {
-    /// The credit of rows that were published with `lines`, oldest first: each distinct text once, attributions joined by `; `,
-    /// licences by ` AND `.
+    /// The credit of rows that were published with `lines`, oldest first: each distinct text once,
+    /// attributions joined by `; `, licences by ` AND `.
     #[must_use]
     pub fn join(lines: &[Self]) -> Self {
         let distinct = |text: fn(&Self) -> &str, separator: &str| {
@@ -66,7 +66,10 @@ impl CreditLine {
             }
             texts.join(separator)
         };
-        Self { attribution: distinct(|line| &line.attribution, "; "), licence: distinct(|line| &line.licence, " AND ") }
+        Self {
+            attribution: distinct(|line| &line.attribution, "; "),
+            licence: distinct(|line| &line.licence, " AND "),
+        }
     }
 }
 

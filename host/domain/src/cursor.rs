@@ -1,6 +1,6 @@
-//! Where a page of rows stopped (contract 3). A cursor fixes snapshot and filters; `limit`, `format`,
-//! `envelope` and the key may change from page to page. How a position is signed and spelled is the
-//! server's affair.
+//! Where a page of rows stopped (contract 3). A cursor fixes snapshot and filters; `limit`,
+//! `format`, `envelope` and the key may change from page to page. How a position is signed and
+//! spelled is the server's affair.
 
 use sha2::{Digest, Sha256};
 
@@ -38,22 +38,28 @@ impl Position {
         let (row, bytes) = bytes.split_first_chunk()?;
         let (filters, id) = bytes.split_first_chunk()?;
         let snapshot = std::str::from_utf8(id).ok()?.to_owned();
-        (layout == LAYOUT).then_some(Self { snapshot, row: u64::from_le_bytes(*row), filters: *filters })
+        (layout == LAYOUT).then_some(Self {
+            snapshot,
+            row: u64::from_le_bytes(*row),
+            filters: *filters,
+        })
     }
 
     /// Judges whether `query` continues what this cursor began.
     ///
     /// # Errors
-    /// `value_error` at `cursor` when a filter changed or is missing, at `snapshot` when the request pins
-    /// another snapshot than the cursor's.
+    /// `value_error` at `cursor` when a filter changed or is missing, at `snapshot` when the
+    /// request pins another snapshot than the cursor's.
     pub fn check(&self, dataset: &DatasetName, query: &DataQuery) -> Result<(), Problem> {
         if self.filters != fingerprint(dataset, query) {
             return Err(changed(query));
         }
         match &query.snapshot {
             Some(pinned) if *pinned != self.snapshot => {
-                let sentence =
-                    format!("the cursor reads snapshot '{}'; leave snapshot out, or start again without the cursor", self.snapshot);
+                let sentence = format!(
+                    "the cursor reads snapshot '{}'; leave snapshot out, or start again without the cursor",
+                    self.snapshot
+                );
                 Err(Problem::value_error("snapshot", &sentence, pinned))
             }
             _ => Ok(()),
@@ -64,7 +70,10 @@ impl Position {
 /// The problem of a cursor that the service did not issue, or that was altered on the way.
 #[must_use]
 pub fn unreadable(query: &DataQuery) -> Problem {
-    at_cursor(query, "the cursor is not one that this service issued; send the value of X-Next-Page unchanged, or start again without it")
+    at_cursor(
+        query,
+        "the cursor is not one that this service issued; send the value of X-Next-Page unchanged, or start again without it",
+    )
 }
 
 fn changed(query: &DataQuery) -> Problem {
@@ -78,7 +87,8 @@ fn at_cursor(query: &DataQuery, sentence: &str) -> Problem {
     Problem::value_error("cursor", sentence, query.cursor.as_deref().unwrap_or_default())
 }
 
-/// What must not change between pages: dataset, `start`, `end`, `dimensions`, `geometry` and `columns`.
+/// What must not change between pages: dataset, `start`, `end`, `dimensions`, `geometry` and
+/// `columns`.
 #[must_use]
 pub fn fingerprint(dataset: &DatasetName, query: &DataQuery) -> [u8; 16] {
     let mut hash = Sha256::new();
@@ -120,15 +130,32 @@ mod tests {
     }
 
     fn position(raw: &str) -> Position {
-        Position { snapshot: "s1".to_owned(), row: 7, filters: fingerprint(&name("cpi"), &query(raw)) }
+        Position {
+            snapshot: "s1".to_owned(),
+            row: 7,
+            filters: fingerprint(&name("cpi"), &query(raw)),
+        }
     }
 
     #[test]
     fn limit_format_and_envelope_may_change_between_pages_contract_3() {
         let begun = position("start=2020-01-01&end=2021-01-01&dimensions=x&columns=a,b&limit=5");
         let same = "end=2021-01-01&start=2020-01-01&columns=a,b&dimensions=x";
-        for more in ["", "&limit=9", "&format=csv", "&envelope=true", "&snapshot=s1", "&geometry=yes", "&utm=1", "&csv.delimiter=;"] {
-            assert_eq!(begun.check(&name("cpi"), &query(&format!("{same}{more}"))), Ok(()), "{more}");
+        for more in [
+            "",
+            "&limit=9",
+            "&format=csv",
+            "&envelope=true",
+            "&snapshot=s1",
+            "&geometry=yes",
+            "&utm=1",
+            "&csv.delimiter=;",
+        ] {
+            assert_eq!(
+                begun.check(&name("cpi"), &query(&format!("{same}{more}"))),
+                Ok(()),
+                "{more}"
+            );
         }
     }
 
@@ -146,9 +173,17 @@ mod tests {
             "start=2020-01-01&end=2020-01-01&dimensions=x&columns=a,b",
         ] {
             let problem = begun.check(&name("cpi"), &query(other)).unwrap_err();
-            assert_eq!((problem.kind, problem.loc[1].as_str()), ("value_error", "cursor"), "{other}");
+            assert_eq!(
+                (problem.kind, problem.loc[1].as_str()),
+                ("value_error", "cursor"),
+                "{other}"
+            );
         }
-        assert!(begun.check(&name("other"), &query("start=2020-01-01&dimensions=x&columns=a,b")).is_err());
+        assert!(
+            begun
+                .check(&name("other"), &query("start=2020-01-01&dimensions=x&columns=a,b"))
+                .is_err()
+        );
     }
 
     #[test]

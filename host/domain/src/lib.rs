@@ -20,7 +20,9 @@ pub mod weight;
 pub use caller::Caller;
 pub use credit::{Credit, CreditLine, SourceEntry};
 pub use cursor::Position;
-pub use dataset::{BoundingBox, Column, ColumnType, Dataset, Layout, Role, Snapshot, SnapshotSummary, StoredFile};
+pub use dataset::{
+    BoundingBox, Column, ColumnType, Dataset, Layout, Role, Snapshot, SnapshotSummary, StoredFile,
+};
 pub use name::{DatasetName, Namespace};
 pub use plan::{Plan, PlanLimits, PlanTable};
 pub use problem::Problem;

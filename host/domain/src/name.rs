@@ -79,7 +79,9 @@ mod tests {
         for good in ["a", "cpi_quarterly", "x1", "a__b_"] {
             assert!(is_snake_case(good), "{good}");
         }
-        for bad in ["", "A", "1a", "_a", "a-b", "a b", "é", "a\n", "a/../b", &"a".repeat(MAX_BYTES + 1)] {
+        for bad in
+            ["", "A", "1a", "_a", "a-b", "a b", "é", "a\n", "a/../b", &"a".repeat(MAX_BYTES + 1)]
+        {
             assert!(!is_snake_case(bad), "{bad}");
         }
     }

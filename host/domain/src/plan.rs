@@ -106,7 +106,11 @@ impl PlanTable {
 impl Default for PlanTable {
     /// The table of contract 5.
     fn default() -> Self {
-        let limited = |requests| PlanLimits { requests_per_month: Some(requests), row_cap: Some(50_000), bulk: BulkEntitlement::None };
+        let limited = |requests| PlanLimits {
+            requests_per_month: Some(requests),
+            row_cap: Some(50_000),
+            bulk: BulkEntitlement::None,
+        };
         let unlimited = |bulk| PlanLimits { requests_per_month: None, row_cap: None, bulk };
         Self {
             free: limited(10),

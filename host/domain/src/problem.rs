@@ -1,4 +1,5 @@
-//! One problem with a request parameter, as `HTTPValidationError` lists them (spec 2.4, contract 2).
+//! One problem with a request parameter, as `HTTPValidationError` lists them (spec 2.4, contract
+//! 2).
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -32,12 +33,24 @@ pub struct Problem {
 impl Problem {
     /// Any problem; the constructors below are the ones that contract 2 lists.
     #[must_use]
-    pub fn new(place: Place, name: &str, kind: &'static str, msg: impl Into<String>, input: Option<&str>) -> Self {
+    pub fn new(
+        place: Place,
+        name: &str,
+        kind: &'static str,
+        msg: impl Into<String>,
+        input: Option<&str>,
+    ) -> Self {
         let place = match place {
             Place::Query => "query",
             Place::Path => "path",
         };
-        Self { loc: [place.to_owned(), name.to_owned()], msg: msg.into(), kind, input: input.map(str::to_owned), ctx: None }
+        Self {
+            loc: [place.to_owned(), name.to_owned()],
+            msg: msg.into(),
+            kind,
+            input: input.map(str::to_owned),
+            ctx: None,
+        }
     }
 
     /// The same with a context.
@@ -56,14 +69,27 @@ impl Problem {
     /// A value that only a sentence can explain.
     #[must_use]
     pub fn value_error(name: &str, sentence: &str, input: &str) -> Self {
-        Self::new(Place::Query, name, "value_error", format!("Value error, {sentence}"), Some(input)).with_ctx(json!({"error": {}}))
+        Self::new(
+            Place::Query,
+            name,
+            "value_error",
+            format!("Value error, {sentence}"),
+            Some(input),
+        )
+        .with_ctx(json!({"error": {}}))
     }
 
     /// A path segment that is not snake_case.
     #[must_use]
     pub fn bad_name(name: &str, input: &str) -> Self {
         let pattern = crate::name::PATTERN;
-        Self::new(Place::Path, name, "string_pattern_mismatch", format!("String should match pattern '{pattern}'"), Some(input))
-            .with_ctx(json!({"pattern": pattern}))
+        Self::new(
+            Place::Path,
+            name,
+            "string_pattern_mismatch",
+            format!("String should match pattern '{pattern}'"),
+            Some(input),
+        )
+        .with_ctx(json!({"pattern": pattern}))
     }
 }

@@ -11,8 +11,8 @@ pub use parse::too_many_names;
 /// Rows returned when `limit` is omitted (spec 4.1 rule 1).
 pub const DEFAULT_LIMIT: u64 = 100;
 
-/// Names in one list (`columns`, `datasets`) at most: more columns than a table of any use has, and with names of three letters all that
-/// fits into an address of 16 KiB.
+/// Names in one list (`columns`, `datasets`) at most: more columns than a table of any use has, and
+/// with names of three letters all that fits into an address of 16 KiB.
 pub const LISTED_NAMES: usize = 4_096;
 
 /// The parameters of `/data`, each right in itself. Whether they suit the dataset is decided by
@@ -39,6 +39,7 @@ pub struct DataQuery {
     pub snapshot: Option<String>,
     /// Projection, in the order asked for.
     pub columns: Option<Vec<String>>,
-    /// Parameters whose name has a dot, for the encoder: `("csv.delimiter", ";")`; the last of a name wins.
+    /// Parameters whose name has a dot, for the encoder: `("csv.delimiter", ";")`; the last of a
+    /// name wins.
     pub options: Vec<(String, String)>,
 }

@@ -1,5 +1,5 @@
-//! Every correct "no" to a caller (spec section 7, contract 1 and 2). Closed: a new refusal does not
-//! compile until the server gives it a status.
+//! Every correct "no" to a caller (spec section 7, contract 1 and 2). Closed: a new refusal does
+//! not compile until the server gives it a status.
 
 use crate::{Millis, Problem};
 
@@ -77,8 +77,8 @@ pub enum Refusal {
         /// When counting starts anew.
         resets_at: Millis,
     },
-    /// 429: the caller holds its share of what all callers share: open responses, and the bytes of their
-    /// bodies.
+    /// 429: the caller holds its share of what all callers share: open responses, and the bytes of
+    /// their bodies.
     ShareUsedUp {
         /// Whole seconds to wait.
         retry_after: u64,

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What lies in the object store under one digest, together with what belongs to it: checksums, a signature. It is stored, named by
-/// the catalogue and removed as one.
+/// What lies in the object store under one digest, together with what belongs to it: checksums, a
+/// signature. It is stored, named by the catalogue and removed as one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Stored {
     /// What it is.

@@ -39,18 +39,23 @@ impl Millis {
     pub fn next_month(self) -> Self {
         let first = self.utc().date().first_of_month();
         let next = first.checked_add(jiff::Span::new().months(1)).unwrap_or(first);
-        next.to_zoned(jiff::tz::TimeZone::UTC).map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
+        next.to_zoned(jiff::tz::TimeZone::UTC)
+            .map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
     }
 
     /// The first instant of the calendar month in UTC.
     #[must_use]
     pub fn month_start(self) -> Self {
         let first = self.utc().date().first_of_month();
-        first.to_zoned(jiff::tz::TimeZone::UTC).map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
+        first
+            .to_zoned(jiff::tz::TimeZone::UTC)
+            .map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
     }
 
     fn utc(self) -> jiff::Zoned {
-        jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(jiff::tz::TimeZone::UTC)
+        jiff::Timestamp::from_millisecond(self.0)
+            .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+            .to_zoned(jiff::tz::TimeZone::UTC)
     }
 }
 

@@ -1,15 +1,17 @@
-//! The weight of rows: bytes that the widest text form takes, which is JSON (column names in every row). One measure for who publishes
-//! rows, who cuts them into batches and who judges what plugins return; all of its limits follow from one number.
+//! The weight of rows: bytes that the widest text form takes, which is JSON (column names in every
+//! row). One measure for who publishes rows, who cuts them into batches and who judges what plugins
+//! return; all of its limits follow from one number.
 
-/// Bytes that one call of a plugin may return, unless `sandbox.output_bytes_per_call` says otherwise.
+/// Bytes that one call of a plugin may return, unless `sandbox.output_bytes_per_call` says
+/// otherwise.
 pub const CALL_OUTPUT_BYTES: usize = 64 << 20;
 
-/// Weight of one row at most. A heavier one is refused when it is published: half of a call leaves room in a plugin's memory for the
-/// row, for what is made of it, and for a buffer that grows.
+/// Weight of one row at most. A heavier one is refused when it is published: half of a call leaves
+/// room in a plugin's memory for the row, for what is made of it, and for a buffer that grows.
 pub const ROW_BYTES: usize = CALL_OUTPUT_BYTES / 2;
 
-/// Weight of a batch at most, unless it is a single row: plugins may return eight times what they are given
-/// (`sandbox.amplification`), and are not to reach the end of a call even then.
+/// Weight of a batch at most, unless it is a single row: plugins may return eight times what they
+/// are given (`sandbox.amplification`), and are not to reach the end of a call even then.
 pub const BATCH_BYTES: usize = CALL_OUTPUT_BYTES / 16;
 
 /// Bytes of a cell besides its value and its column's name: quotes, colon, comma, `null`.
@@ -41,7 +43,14 @@ mod tests {
 
     #[test]
     fn a_text_weighs_what_json_writes_for_it() {
-        for text in ["", "plain", "Tāmaki Makaurau", "\"quoted\" \\ back", "a\tb\nc\rd\u{8}\u{c}", "\u{0}\u{1f}\u{7f}\u{80}"] {
+        for text in [
+            "",
+            "plain",
+            "Tāmaki Makaurau",
+            "\"quoted\" \\ back",
+            "a\tb\nc\rd\u{8}\u{c}",
+            "\u{0}\u{1f}\u{7f}\u{80}",
+        ] {
             let written = serde_json::to_string(text).map(|json| json.len() - 2);
             assert_eq!(written.ok(), Some(json_bytes(text)), "{text:?}");
         }

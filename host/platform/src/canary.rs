@@ -1,6 +1,7 @@
-//! The differential canary: a release that waits makes a share of live responses again, from the same batches with the same options, after
-//! and beside the release that serves. Clients get the bytes of the one that serves, whatever comes of it here. What differs, fails or
-//! costs too much is found; what follows from it is decided once, in `judge`.
+//! The differential canary: a release that waits makes a share of live responses again, from the
+//! same batches with the same options, after and beside the release that serves. Clients get the
+//! bytes of the one that serves, whatever comes of it here. What differs, fails or costs too much
+//! is found; what follows from it is decided once, in `judge`.
 
 mod compare;
 mod describe;

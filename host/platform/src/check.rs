@@ -1,6 +1,6 @@
-//! `yearbook plugin check`: everything that the host asks of a plugin, tried before anybody is served by it.
-//! Finds all that is wrong, says where and what to do, and measures what the plugin uses of its limits.
-//! Blocking; takes seconds of a core.
+//! `yearbook plugin check`: everything that the host asks of a plugin, tried before anybody is
+//! served by it. Finds all that is wrong, says where and what to do, and measures what the plugin
+//! uses of its limits. Blocking; takes seconds of a core.
 
 mod encoder;
 mod generator;
@@ -67,17 +67,30 @@ fn load(sandbox: &Arc<Sandbox>, component: &Component, tally: &mut Tally) -> Opt
 }
 
 /// The description must be the same every time: the host asks once a load.
-fn describe_again(sandbox: &Arc<Sandbox>, component: &Component, plugin: &Plugin, tally: &mut Tally) {
+fn describe_again(
+    sandbox: &Arc<Sandbox>,
+    component: &Component,
+    plugin: &Plugin,
+    tally: &mut Tally,
+) {
     let begun = Instant::now();
     let again = sandbox.load(&component.bytes);
     tally.loaded_again(begun.elapsed());
     let same = match (plugin, &again) {
-        (Plugin::Encoder(one), Ok(Plugin::Encoder(other))) => one.description() == other.description(),
-        (Plugin::Generator(one), Ok(Plugin::Generator(other))) => one.description() == other.description(),
+        (Plugin::Encoder(one), Ok(Plugin::Encoder(other))) => {
+            one.description() == other.description()
+        }
+        (Plugin::Generator(one), Ok(Plugin::Generator(other))) => {
+            one.description() == other.description()
+        }
         _ => false,
     };
     if !same {
-        tally.find("describe", "it says something else the second time", "return the same description at every call");
+        tally.find(
+            "describe",
+            "it says something else the second time",
+            "return the same description at every call",
+        );
     }
 }
 
@@ -112,7 +125,8 @@ fn advice_on(rejected: &Rejected) -> String {
     .to_owned()
 }
 
-/// Limits for checking: those that hosts serve with, but few instances, so that little address space is taken.
+/// Limits for checking: those that hosts serve with, but few instances, so that little address
+/// space is taken.
 impl Report {
     /// The limits to check with, from those that hosts serve with.
     #[must_use]

@@ -1,5 +1,5 @@
-//! What somebody hands in as a plugin: a component, or a core module as `cargo build` leaves it, which is
-//! made a component here. So a plugin's author needs no tool but cargo and `yearbook`.
+//! What somebody hands in as a plugin: a component, or a core module as `cargo build` leaves it,
+//! which is made a component here. So a plugin's author needs no tool but cargo and `yearbook`.
 
 use sha2::{Digest, Sha256};
 
@@ -25,7 +25,9 @@ pub struct Component {
 #[derive(Debug, thiserror::Error)]
 pub enum NotAComponent {
     /// It does not begin as WebAssembly does.
-    #[error("the file is not WebAssembly; hand in what `cargo build --target wasm32-unknown-unknown` made, or a component")]
+    #[error(
+        "the file is not WebAssembly; hand in what `cargo build --target wasm32-unknown-unknown` made, or a component"
+    )]
     NotWasm,
     /// Larger than `sandbox.component_bytes`.
     #[error("the file has {bytes} bytes; {limit} are allowed (sandbox.component_bytes)")]
@@ -70,13 +72,20 @@ impl Component {
 }
 
 fn componentize(module: &[u8]) -> Result<Vec<u8>, NotAComponent> {
-    let encoded = wit_component::ComponentEncoder::default().module(module).and_then(|mut encoder| encoder.encode());
+    let encoded = wit_component::ComponentEncoder::default()
+        .module(module)
+        .and_then(|mut encoder| encoder.encode());
     encoded.map_err(|error| NotAComponent::Module(one_line(&format!("{error:#}"))))
 }
 
-/// Imports and exports that the component's type names. The sandbox reads both for itself; this is for people.
+/// Imports and exports that the component's type names. The sandbox reads both for itself; this is
+/// for people.
 fn names(component: &[u8]) -> Option<(Vec<String>, Vec<String>)> {
-    let wit_component::DecodedWasm::Component(resolve, world) = wit_component::decode(component).ok()? else { return None };
+    let wit_component::DecodedWasm::Component(resolve, world) =
+        wit_component::decode(component).ok()?
+    else {
+        return None;
+    };
     let world = resolve.worlds.get(world)?;
     let imports = world.imports.keys().map(|key| resolve.name_world_key(key)).collect();
     let exports = world.exports.keys().map(|key| resolve.name_world_key(key)).collect();
@@ -95,10 +104,20 @@ mod tests {
 
     #[test]
     fn what_is_no_plugin_is_told_why() {
-        let refused = |bytes: &[u8]| Component::read(bytes.to_vec(), 1_000).map(drop).map_err(|error| error.to_string());
+        let refused = |bytes: &[u8]| {
+            Component::read(bytes.to_vec(), 1_000).map(drop).map_err(|error| error.to_string())
+        };
         assert!(refused(b"#!/bin/sh").is_err_and(|error| error.contains("not WebAssembly")));
-        assert!(refused(&[0; 1_001]).is_err_and(|error| error.contains("1001 bytes") && error.contains("component_bytes")));
+        assert!(
+            refused(&[0; 1_001]).is_err_and(
+                |error| error.contains("1001 bytes") && error.contains("component_bytes")
+            )
+        );
         // The smallest core module: it exports nothing.
-        assert!(refused(MODULE).is_err_and(|error| error.contains("export_encoder!")), "{:?}", refused(MODULE));
+        assert!(
+            refused(MODULE).is_err_and(|error| error.contains("export_encoder!")),
+            "{:?}",
+            refused(MODULE)
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Declaring what is about to be stored (decision 0170), and waiting while somebody removes just that.
+//! Declaring what is about to be stored (decision 0170), and waiting while somebody removes just
+//! that.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +14,8 @@ use yearbook_snapshot::{Declare, Files};
 
 use crate::Problem;
 
-/// How long to wait for a `gc` to remove what is to be stored again: one file takes it milliseconds.
+/// How long to wait for a `gc` to remove what is to be stored again: one file takes it
+/// milliseconds.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long to wait before asking again.
@@ -24,14 +26,22 @@ pub struct Declarations(pub Arc<dyn Store>);
 
 impl Declare for Declarations {
     fn declare<'a>(&'a self, stored: &'a Stored) -> BoxFuture<'a, Result<(), String>> {
-        declare(&*self.0, stored).map(|declared| declared.map_err(|problem| problem.to_string())).boxed()
+        declare(&*self.0, stored)
+            .map(|declared| declared.map_err(|problem| problem.to_string()))
+            .boxed()
     }
 }
 
 /// Declares a component and stores it; its digest.
-pub(crate) async fn store_component(store: &dyn Store, files: &Files, bytes: Bytes) -> Result<String, Problem> {
+pub(crate) async fn store_component(
+    store: &dyn Store,
+    files: &Files,
+    bytes: Bytes,
+) -> Result<String, Problem> {
     let hashed = bytes.clone();
-    let digest = tokio::task::spawn_blocking(move || Sha256::digest(&hashed)).await.map_err(|_| Problem::Panicked)?;
+    let digest = tokio::task::spawn_blocking(move || Sha256::digest(&hashed))
+        .await
+        .map_err(|_| Problem::Panicked)?;
     let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     declare(store, &Stored::component(&digest)).await?;
     Ok(files.put_component(bytes).await?)

@@ -1,5 +1,6 @@
-//! `yearbook gc`: drops the snapshots that retention no longer keeps, then removes from the object store what nothing has named for long
-//! (decision 0170). Safe beside running hosts, publishers, installs and another `gc`: the catalogue decides, this only does it.
+//! `yearbook gc`: drops the snapshots that retention no longer keeps, then removes from the object
+//! store what nothing has named for long (decision 0170). Safe beside running hosts, publishers,
+//! installs and another `gc`: the catalogue decides, this only does it.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -27,7 +28,8 @@ pub struct GcSettings {
 /// What went, or would.
 #[derive(Clone, Debug, Default)]
 pub struct Collected {
-    /// Snapshots that retention dropped. Their files go when they have been unnamed for long enough.
+    /// Snapshots that retention dropped. Their files go when they have been unnamed for long
+    /// enough.
     pub dropped: Vec<Dropped>,
     /// Removed from the object store, with their bytes.
     pub removed: Vec<(Loose, u64)>,
@@ -42,20 +44,28 @@ pub struct Collected {
 /// Collects once.
 ///
 /// # Errors
-/// What catalogue and object store fail with. What had been removed by then is gone, and the next run goes on.
-pub async fn gc(store: &dyn Store, files: &Files, settings: GcSettings) -> Result<Collected, Problem> {
+/// What catalogue and object store fail with. What had been removed by then is gone, and the next
+/// run goes on.
+pub async fn gc(
+    store: &dyn Store,
+    files: &Files,
+    settings: GcSettings,
+) -> Result<Collected, Problem> {
     let GcSettings { retention, unnamed_for, dry_run } = settings;
-    let mut collected = Collected { dropped: store.retain(retention, dry_run).await?, ..Collected::default() };
+    let mut collected =
+        Collected { dropped: store.retain(retention, dry_run).await?, ..Collected::default() };
     let age = i64::try_from(unnamed_for.as_millis()).unwrap_or(i64::MAX);
     let before = Millis(store.clock().await?.0.saturating_sub(age));
-    let mut held: HashMap<Stored, u64> = files.held().await?.into_iter().map(|Held { stored, bytes }| (stored, bytes)).collect();
+    let mut held: HashMap<Stored, u64> =
+        files.held().await?.into_iter().map(|Held { stored, bytes }| (stored, bytes)).collect();
     loop {
         let mut found: Vec<Stored> = held.keys().cloned().collect();
         found.sort();
         let begun = Instant::now();
         let at_most = if dry_run { usize::MAX } else { AT_A_TIME };
         let condemned = store.condemn(&found, before, at_most, dry_run).await?;
-        let with_bytes = |loose: &Loose| (loose.clone(), held.get(&loose.stored).copied().unwrap_or(0));
+        let with_bytes =
+            |loose: &Loose| (loose.clone(), held.get(&loose.stored).copied().unwrap_or(0));
         collected.later = condemned.later.iter().map(with_bytes).collect();
         collected.being_removed = condemned.being_removed;
         collected.removed.extend(condemned.due.iter().map(with_bytes));
@@ -73,7 +83,8 @@ pub async fn gc(store: &dyn Store, files: &Files, settings: GcSettings) -> Resul
     Ok(collected)
 }
 
-/// Removes one thing that was condemned at `begun`, unless that is so long ago that it may belong to somebody else by now.
+/// Removes one thing that was condemned at `begun`, unless that is so long ago that it may belong
+/// to somebody else by now.
 async fn remove(files: &Files, stored: &Stored, begun: Instant) -> Result<(), Problem> {
     let left = REMOVE_WITHIN.saturating_sub(begun.elapsed());
     if left.is_zero() {

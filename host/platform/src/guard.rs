@@ -1,5 +1,6 @@
-//! Watches the releases that a host serves: has those that wait make a share of responses again, keeps count of those that fail, and brings
-//! what follows into the catalogue, where every host hears of it. A response asks it at most three things, none of which waits.
+//! Watches the releases that a host serves: has those that wait make a share of responses again,
+//! keeps count of those that fail, and brings what follows into the catalogue, where every host
+//! hears of it. A response asks it at most three things, none of which waits.
 
 mod rounds;
 
@@ -64,8 +65,13 @@ impl Guard {
     ///
     /// # Errors
     /// When the operating system refuses a thread.
-    pub fn new(store: Arc<dyn Store>, sandbox: Arc<Sandbox>, settings: GuardSettings) -> std::io::Result<Arc<Self>> {
-        let (seen, stack_bytes) = (Arc::new(Seen::default()), sandbox.limits().thread_stack_bytes());
+    pub fn new(
+        store: Arc<dyn Store>,
+        sandbox: Arc<Sandbox>,
+        settings: GuardSettings,
+    ) -> std::io::Result<Arc<Self>> {
+        let (seen, stack_bytes) =
+            (Arc::new(Seen::default()), sandbox.limits().thread_stack_bytes());
         Ok(Arc::new(Self {
             store,
             sandbox,
@@ -79,16 +85,27 @@ impl Guard {
         }))
     }
 
-    /// Brings what is seen to the catalogue that `live` follows, every `every` and when something may decide, as long as both live.
+    /// Brings what is seen to the catalogue that `live` follows, every `every` and when something
+    /// may decide, as long as both live.
     pub fn follow(self: &Arc<Self>, live: &Arc<Live>, every: Duration) {
         tokio::spawn(rounds::run(Arc::downgrade(self), Arc::downgrade(live), every));
     }
 
-    /// The batches of a response that `encoder` is about to make; a share of them is made again by a release that waits.
+    /// The batches of a response that `encoder` is about to make; a share of them is made again by
+    /// a release that waits.
     #[must_use]
-    pub fn watched(&self, encoder: &Arc<Encoder>, schema: &SchemaRef, options: &[OptionValue], batches: Batches) -> Batches {
+    pub fn watched(
+        &self,
+        encoder: &Arc<Encoder>,
+        schema: &SchemaRef,
+        options: &[OptionValue],
+        batches: Batches,
+    ) -> Batches {
         let beside = self.beside.load();
-        let Some(waiting) = beside.get(encoder.digest()).and_then(|beside| beside.waiting.clone()) else { return batches };
+        let Some(waiting) = beside.get(encoder.digest()).and_then(|beside| beside.waiting.clone())
+        else {
+            return batches;
+        };
         if !self.is_drawn() {
             return batches;
         }
@@ -115,7 +132,8 @@ impl Guard {
         self.woken.notify_one();
     }
 
-    /// The release that would serve in the place of `encoder`, where it says the same of itself and nobody pinned the other.
+    /// The release that would serve in the place of `encoder`, where it says the same of itself and
+    /// nobody pinned the other.
     #[must_use]
     pub fn previous(&self, encoder: &Encoder) -> Option<Arc<Encoder>> {
         self.beside.load().get(encoder.digest())?.previous.clone()

@@ -1,7 +1,8 @@
-//! Keeps a host's registry as the catalogue wants it: loads the release that serves each name, from what the
-//! binary carries or from the object store, and swaps the whole set in one step. A release that this host
-//! cannot load is passed over for the next one of its name. Requests that have begun keep what they began with. What waits to take the
-//! place of a release that serves, and what would serve in its place, is loaded too, for the guard.
+//! Keeps a host's registry as the catalogue wants it: loads the release that serves each name, from
+//! what the binary carries or from the object store, and swaps the whole set in one step. A release
+//! that this host cannot load is passed over for the next one of its name. Requests that have begun
+//! keep what they began with. What waits to take the place of a release that serves, and what would
+//! serve in its place, is loaded too, for the guard.
 
 mod beside;
 
@@ -50,11 +51,13 @@ pub struct Keeper {
 
 #[derive(Default)]
 struct State {
-    /// Plugins of the present set and those beside it, and those loaded at start that are in neither yet.
+    /// Plugins of the present set and those beside it, and those loaded at start that are in
+    /// neither yet.
     loaded: HashMap<String, Plugin>,
     /// Digests that the sandbox refused here: they stay refused.
     refused: HashSet<String>,
-    /// Digests that are not trusted, with the signature that was judged: another one is judged again.
+    /// Digests that are not trusted, with the signature that was judged: another one is judged
+    /// again.
     untrusted: HashMap<String, Option<Signature>>,
     /// The present set: digests, and formats that nothing may serve.
     serving: (Vec<String>, Vec<String>),
@@ -80,8 +83,8 @@ enum Unfit {
 }
 
 impl Keeper {
-    /// Loads what came with the binary, stores it for hosts that do not have it, and registers it. The
-    /// registry stays empty until [`Keeper::apply`].
+    /// Loads what came with the binary, stores it for hosts that do not have it, and registers it.
+    /// The registry stays empty until [`Keeper::apply`].
     ///
     /// # Errors
     /// [`Problem`] when a component of the binary is refused, or store or catalogue fail.
@@ -94,17 +97,32 @@ impl Keeper {
         trust: Trust,
         embedded: Vec<Embedded>,
     ) -> Result<Arc<Self>, Problem> {
-        let mut keeper = Self { sandbox, files, registry, guard, trust, embedded: HashMap::new(), state: Mutex::default() };
-        let known: HashSet<ReleaseId> = store.releases().await?.into_iter().map(|release| release.id).collect();
+        let mut keeper = Self {
+            sandbox,
+            files,
+            registry,
+            guard,
+            trust,
+            embedded: HashMap::new(),
+            state: Mutex::default(),
+        };
+        let known: HashSet<ReleaseId> =
+            store.releases().await?.into_iter().map(|release| release.id).collect();
         for Embedded { name, bytes, by } in embedded {
             let bytes: Bytes = match bytes {
                 Cow::Borrowed(bytes) => Bytes::from_static(bytes),
                 Cow::Owned(bytes) => Bytes::from(bytes),
             };
             let loaded = load(&keeper.sandbox, bytes.clone()).await;
-            let plugin = loaded.map_err(|unfit| Problem::Embedded { name, by: by.clone(), reason: unfit.to_string() })?;
+            let plugin = loaded.map_err(|unfit| Problem::Embedded {
+                name,
+                by: by.clone(),
+                reason: unfit.to_string(),
+            })?;
             let release = release(&plugin, by, true, ReleaseState::Promoted);
-            if !known.contains(&release.id) || !keeper.files.has_component(plugin.digest(), plugin.bytes()).await? {
+            if !known.contains(&release.id)
+                || !keeper.files.has_component(plugin.digest(), plugin.bytes()).await?
+            {
                 store_component(store, &keeper.files, bytes.clone()).await?;
             }
             store.register_release(&release).await?;
@@ -114,7 +132,8 @@ impl Keeper {
         Ok(Arc::new(keeper))
     }
 
-    /// Brings the registry in line with `releases`. False when the object store has to be asked again.
+    /// Brings the registry in line with `releases`. False when the object store has to be asked
+    /// again.
     pub async fn apply(&self, releases: &[PluginRelease]) -> bool {
         let mut state = self.state.lock().await;
         let mut complete = true;
@@ -136,8 +155,14 @@ impl Keeper {
         }
         // Only now: compiling what serves nobody yet must not hold up what serves.
         let beside = self.beside(&mut state, &lines, &serving, &mut complete).await;
-        let kept = beside.values().flat_map(|beside| [&beside.waiting, &beside.previous]).flatten().cloned().map(Plugin::Encoder);
-        state.loaded = kept.chain(serving).map(|plugin| (plugin.digest().to_owned(), plugin)).collect();
+        let kept = beside
+            .values()
+            .flat_map(|beside| [&beside.waiting, &beside.previous])
+            .flatten()
+            .cloned()
+            .map(Plugin::Encoder);
+        state.loaded =
+            kept.chain(serving).map(|plugin| (plugin.digest().to_owned(), plugin)).collect();
         self.guard.stand(beside);
         complete
     }
@@ -160,7 +185,12 @@ impl Keeper {
     }
 
     /// The first of `candidates` that loads here.
-    async fn choose(&self, state: &mut State, candidates: &[PluginRelease], complete: &mut bool) -> Option<Plugin> {
+    async fn choose(
+        &self,
+        state: &mut State,
+        candidates: &[PluginRelease],
+        complete: &mut bool,
+    ) -> Option<Plugin> {
         for release in candidates {
             let digest = &release.id.digest;
             if state.refused.contains(digest) {
@@ -173,7 +203,13 @@ impl Keeper {
             match self.load(state, release).await {
                 Ok(plugin) => {
                     let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-                    tracing::info!(plugin = release.id.name, digest, version = release.version, took_ms, "loaded a plugin's release");
+                    tracing::info!(
+                        plugin = release.id.name,
+                        digest,
+                        version = release.version,
+                        took_ms,
+                        "loaded a plugin's release"
+                    );
                     state.loaded.insert(digest.clone(), plugin.clone());
                     return Some(plugin);
                 }
@@ -183,7 +219,9 @@ impl Keeper {
                     match unfit {
                         Unfit::Storage(_) | Unfit::Rejected(Rejected::Busy) => *complete = false,
                         Unfit::Untrusted(_) | Unfit::StillUntrusted => {}
-                        Unfit::Rejected(_) | Unfit::Misnamed { .. } | Unfit::Panicked => drop(state.refused.insert(digest.clone())),
+                        Unfit::Rejected(_) | Unfit::Misnamed { .. } | Unfit::Panicked => {
+                            drop(state.refused.insert(digest.clone()))
+                        }
                     }
                 }
             }
@@ -198,23 +236,34 @@ impl Keeper {
         };
         let plugin = load(&self.sandbox, bytes).await?;
         let found = id(&plugin);
-        if found == release.id { Ok(plugin) } else { Err(Unfit::Misnamed { found: format!("{} {}", found.kind, found.name) }) }
+        if found == release.id {
+            Ok(plugin)
+        } else {
+            Err(Unfit::Misnamed { found: format!("{} {}", found.kind, found.name) })
+        }
     }
 }
 
 impl Keeper {
-    /// The component from the object store, if it is trusted. Nothing else of what is there is believed: whoever writes
-    /// the store or the catalogue chooses among components that this host's settings let in.
+    /// The component from the object store, if it is trusted. Nothing else of what is there is
+    /// believed: whoever writes the store or the catalogue chooses among components that this
+    /// host's settings let in.
     async fn fetch(&self, state: &mut State, release: &PluginRelease) -> Result<Bytes, Unfit> {
         let digest = &release.id.digest;
-        let signature = if self.trust.reads_signatures() { self.files.get_signature(digest).await? } else { None };
+        let signature = if self.trust.reads_signatures() {
+            self.files.get_signature(digest).await?
+        } else {
+            None
+        };
         let signature = signature.map(|file| Signature::of(&file));
         if state.untrusted.get(digest) == Some(&signature) {
             return Err(Unfit::StillUntrusted);
         }
         let bytes = self.files.get_component(digest, release.bytes).await?;
         let (trust, component, came) = (self.trust.clone(), bytes.clone(), signature.clone());
-        let judged = tokio::task::spawn_blocking(move || trust.judge(&component, came.as_ref())).await.map_err(|_| Unfit::Panicked)?;
+        let judged = tokio::task::spawn_blocking(move || trust.judge(&component, came.as_ref()))
+            .await
+            .map_err(|_| Unfit::Panicked)?;
         judged.inspect_err(|_| drop(state.untrusted.insert(digest.clone(), signature)))?;
         Ok(bytes)
     }
@@ -229,11 +278,20 @@ async fn load(sandbox: &Arc<Sandbox>, bytes: Bytes) -> Result<Plugin, Unfit> {
 
 /// What names a plugin's release.
 pub(crate) fn id(plugin: &Plugin) -> ReleaseId {
-    ReleaseId { kind: plugin.kind().to_owned(), name: plugin.name().to_owned(), digest: plugin.digest().to_owned() }
+    ReleaseId {
+        kind: plugin.kind().to_owned(),
+        name: plugin.name().to_owned(),
+        digest: plugin.digest().to_owned(),
+    }
 }
 
 /// A new release of a plugin that has been loaded.
-pub(crate) fn release(plugin: &Plugin, by: String, built_in: bool, state: ReleaseState) -> PluginRelease {
+pub(crate) fn release(
+    plugin: &Plugin,
+    by: String,
+    built_in: bool,
+    state: ReleaseState,
+) -> PluginRelease {
     PluginRelease {
         id: id(plugin),
         version: plugin.version().to_owned(),
@@ -252,7 +310,9 @@ pub(crate) fn release(plugin: &Plugin, by: String, built_in: bool, state: Releas
 
 /// Logs what is new.
 fn tell(before: &(Vec<String>, Vec<String>), serving: &[Plugin], unavailable: &[String]) {
-    for plugin in serving.iter().filter(|plugin| !before.0.iter().any(|digest| digest == plugin.digest())) {
+    for plugin in
+        serving.iter().filter(|plugin| !before.0.iter().any(|digest| digest == plugin.digest()))
+    {
         tracing::info!(
             plugin = plugin.name(),
             kind = plugin.kind(),

@@ -1,8 +1,10 @@
-//! The plugin platform: from a file that somebody built to a release that every running host serves, and
-//! back. Checks components in the sandbox, installs them (bytes into the object store, a release into the
-//! catalogue), keeps a host's registry as the catalogue wants it, and watches what serves: a new release is compared with the one
-//! before it takes its place, and one that fails is taken out of service. Removes from the object store what the catalogue no longer names, and publishes packages beside other publishers. Never touches HTTP, arguments or
-//! environment; knows neither SQL nor wasmtime.
+//! The plugin platform: from a file that somebody built to a release that every running host
+//! serves, and back. Checks components in the sandbox, installs them (bytes into the object store,
+//! a release into the catalogue), keeps a host's registry as the catalogue wants it, and watches
+//! what serves: a new release is compared with the one before it takes its place, and one that
+//! fails is taken out of service. Removes from the object store what the catalogue no longer names,
+//! and publishes packages beside other publishers. Never touches HTTP, arguments or environment;
+//! knows neither SQL nor wasmtime.
 
 mod canary;
 mod check;

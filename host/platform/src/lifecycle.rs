@@ -1,5 +1,5 @@
-//! What an operator does with releases: install, roll back, remove, pin. Each leaves an event with who and
-//! why in the catalogue, which running hosts follow; nothing here touches a running host.
+//! What an operator does with releases: install, roll back, remove, pin. Each leaves an event with
+//! who and why in the catalogue, which running hosts follow; nothing here touches a running host.
 
 mod install;
 mod operate;
@@ -21,7 +21,9 @@ pub enum Problem {
     #[error(transparent)]
     Untrusted(#[from] crate::Untrusted),
     /// A component that came with the binary does not load.
-    #[error("the plugin {name} from {by} is refused: {reason}; build it again with `cargo xtask plugins`")]
+    #[error(
+        "the plugin {name} from {by} is refused: {reason}; build it again with `cargo xtask plugins`"
+    )]
     Embedded {
         /// Its file's name.
         name: String,
@@ -34,7 +36,9 @@ pub enum Problem {
     #[error("there is no plugin {0:?}; `yearbook plugin list` shows those that there are")]
     NoSuchPlugin(String),
     /// No release of the name has a digest that begins so, or several have.
-    #[error("{found} releases of {name} have a digest that begins with {digest:?}; `yearbook plugin list` shows them, give more of it")]
+    #[error(
+        "{found} releases of {name} have a digest that begins with {digest:?}; `yearbook plugin list` shows them, give more of it"
+    )]
     Digest {
         /// Format or tool.
         name: String,
@@ -56,7 +60,9 @@ pub enum Problem {
     #[error(transparent)]
     Storage(#[from] yearbook_snapshot::Failure),
     /// Somebody removes it, and does not come to an end.
-    #[error("`yearbook gc` has been removing {0} for a while; try again, in ten minutes if that was killed")]
+    #[error(
+        "`yearbook gc` has been removing {0} for a while; try again, in ten minutes if that was killed"
+    )]
     BeingRemoved(yearbook_domain::Stored),
     /// What was condemned may belong to another `gc` by now.
     #[error(
@@ -70,6 +76,7 @@ pub enum Problem {
 
 /// Releases whose name is `name`, of either kind.
 fn named(releases: Vec<PluginRelease>, name: &str) -> Result<Vec<PluginRelease>, Problem> {
-    let found: Vec<PluginRelease> = releases.into_iter().filter(|release| release.id.name == name).collect();
+    let found: Vec<PluginRelease> =
+        releases.into_iter().filter(|release| release.id.name == name).collect();
     if found.is_empty() { Err(Problem::NoSuchPlugin(name.to_owned())) } else { Ok(found) }
 }

@@ -1,5 +1,6 @@
-//! Publishing a package into a catalogue that others publish into too: what is committed is what was compared with the current
-//! snapshot, and where another publisher was faster it is compared again (decision 0195).
+//! Publishing a package into a catalogue that others publish into too: what is committed is what
+//! was compared with the current snapshot, and where another publisher was faster it is compared
+//! again (decision 0195).
 
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use yearbook_workers::Workers;
 
 use crate::Declarations;
 
-/// How often a package is compared before its publisher gives up: each time another publisher of the same dataset was faster.
+/// How often a package is compared before its publisher gives up: each time another publisher of
+/// the same dataset was faster.
 const TRIES: usize = 5;
 
 /// Publishes packages into one catalogue.
@@ -41,7 +43,9 @@ pub enum PublishFailure {
     #[error("cannot read what is published")]
     Current(#[source] Failure),
     /// The catalogue failed at the last step.
-    #[error("{name} is stored but not committed, so nothing has changed for clients; publish it again")]
+    #[error(
+        "{name} is stored but not committed, so nothing has changed for clients; publish it again"
+    )]
     Uncommitted {
         /// Which dataset.
         name: DatasetName,
@@ -49,7 +53,9 @@ pub enum PublishFailure {
         source: Failure,
     },
     /// Others publish the same dataset again and again.
-    #[error("other publishers of {name} were faster {TRIES} times in a row; let one process publish it")]
+    #[error(
+        "other publishers of {name} were faster {TRIES} times in a row; let one process publish it"
+    )]
     Overtaken {
         /// Which dataset.
         name: DatasetName,
@@ -59,7 +65,12 @@ pub enum PublishFailure {
 impl Publisher {
     /// A publisher that declares what it stores and drops what `retention` no longer keeps.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, files: &Files, workers: Arc<Workers>, retention: Retention) -> Self {
+    pub fn new(
+        store: Arc<dyn Store>,
+        files: &Files,
+        workers: Arc<Workers>,
+        retention: Retention,
+    ) -> Self {
         let files = files.declaring(Arc::new(Declarations(Arc::clone(&store))));
         Self { store, files, workers, retention, at: None }
     }
@@ -70,16 +81,28 @@ impl Publisher {
         Self { at: Some(at), ..self }
     }
 
-    /// Checks, stores, compares and commits a package. Nothing is visible before the commit; dropping the future earlier leaves at most
-    /// files that nothing refers to.
+    /// Checks, stores, compares and commits a package. Nothing is visible before the commit;
+    /// dropping the future earlier leaves at most files that nothing refers to.
     ///
     /// # Errors
-    /// [`PublishFailure`]; nothing has become visible, unless the catalogue failed at the last step and cannot say.
-    pub async fn publish(&self, package: &Package, progress: &dyn Progress) -> Result<Published, PublishFailure> {
+    /// [`PublishFailure`]; nothing has become visible, unless the catalogue failed at the last step
+    /// and cannot say.
+    pub async fn publish(
+        &self,
+        package: &Package,
+        progress: &dyn Progress,
+    ) -> Result<Published, PublishFailure> {
         let name = package.name();
         for tries_left in (0..TRIES).rev() {
             let current = self.store.current(name).await.map_err(PublishFailure::Current)?;
-            let draft = yearbook_snapshot::publish(&self.files, &self.workers, package, current.as_ref(), progress).await?;
+            let draft = yearbook_snapshot::publish(
+                &self.files,
+                &self.workers,
+                package,
+                current.as_ref(),
+                progress,
+            )
+            .await?;
             let publication = Publication {
                 name: draft.name,
                 namespace: draft.namespace,
@@ -89,11 +112,23 @@ impl Publisher {
                 at: self.at,
             };
             match self.store.commit(&publication, self.retention).await {
-                Ok(Committed::Conflict) => tracing::info!(%name, tries_left, "another publisher was faster: comparing again"),
-                // A file that was found unchanged may be gone by now where another publisher was faster.
-                Err(Failure::Swept(stored)) if tries_left > 0 => tracing::info!(%name, tries_left, %stored, "storing again"),
-                Ok(committed) => return Ok(Published { publication, unchanged: committed == Committed::Unchanged }),
-                Err(source) => return Err(PublishFailure::Uncommitted { name: name.clone(), source }),
+                Ok(Committed::Conflict) => {
+                    tracing::info!(%name, tries_left, "another publisher was faster: comparing again")
+                }
+                // A file that was found unchanged may be gone by now where another publisher was
+                // faster.
+                Err(Failure::Swept(stored)) if tries_left > 0 => {
+                    tracing::info!(%name, tries_left, %stored, "storing again")
+                }
+                Ok(committed) => {
+                    return Ok(Published {
+                        publication,
+                        unchanged: committed == Committed::Unchanged,
+                    });
+                }
+                Err(source) => {
+                    return Err(PublishFailure::Uncommitted { name: name.clone(), source });
+                }
             }
         }
         Err(PublishFailure::Overtaken { name: name.clone() })

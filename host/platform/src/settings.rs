@@ -1,5 +1,6 @@
-//! What an operator may set about releases: section `[plugins]` of `yearbook.toml`. Each value gives its unit, its default and
-//! the reason for it; reading files and variables is the binary's affair.
+//! What an operator may set about releases: section `[plugins]` of `yearbook.toml`. Each value
+//! gives its unit, its default and the reason for it; reading files and variables is the binary's
+//! affair.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -8,24 +9,30 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GuardSettings {
-    /// Of a hundred data responses made by the release that serves, how many a release that waits makes again, unseen by clients.
-    /// Default 5: enough traffic for a verdict within minutes, at a cost that nobody notices. 0: releases wait until somebody
-    /// promotes them.
+    /// Of a hundred data responses made by the release that serves, how many a release that waits
+    /// makes again, unseen by clients. Default 5: enough traffic for a verdict within minutes, at a
+    /// cost that nobody notices. 0: releases wait until somebody promotes them.
     pub canary_percent: u8,
-    /// Responses that must have been compared before a release is promoted. Default 20: several datasets and options of a busy format.
+    /// Responses that must have been compared before a release is promoted. Default 20: several
+    /// datasets and options of a busy format.
     pub canary_responses: u64,
-    /// How long a release is compared at least, seconds. Default 60: long enough that not one client's loop decides.
+    /// How long a release is compared at least, seconds. Default 60: long enough that not one
+    /// client's loop decides.
     pub canary_seconds: u64,
-    /// Rows of a response that are made again at most. Default 20,000: more than one batch, so that parts are joined too.
+    /// Rows of a response that are made again at most. Default 20,000: more than one batch, so that
+    /// parts are joined too.
     pub canary_rows: usize,
-    /// Bytes of the columns of a response that are held to be made again, at most, but for the last batch. Default 4 MiB: one batch of
-    /// the largest size that the host makes. One response at a time is held.
+    /// Bytes of the columns of a response that are held to be made again, at most, but for the last
+    /// batch. Default 4 MiB: one batch of the largest size that the host makes. One response at a
+    /// time is held.
     pub canary_bytes: usize,
-    /// A release that takes so many times the processor time of the one that serves is rolled back. Default 2.0: below, it may be worth it.
+    /// A release that takes so many times the processor time of the one that serves is rolled back.
+    /// Default 2.0: below, it may be worth it.
     pub canary_cpu_ratio: f64,
     /// The same for memory; up to 16 MiB are never held against it. Default 2.0.
     pub canary_memory_ratio: f64,
-    /// Different requests that a release must have failed within `strike_seconds` before it is quarantined. Default 3. 0: never.
+    /// Different requests that a release must have failed within `strike_seconds` before it is
+    /// quarantined. Default 3. 0: never.
     pub strikes: usize,
     /// Datasets that those requests must be for, at least. Default 3: a table whose rows break a
     /// release is asked for by many, and says nothing of the others. Less only where fewer datasets
@@ -33,10 +40,12 @@ pub struct GuardSettings {
     pub strike_datasets: usize,
     /// How long a failure counts, seconds. Default 60.
     pub strike_seconds: u64,
-    /// Of a hundred responses of that time, how many must have failed; 50 at least where no other release could serve. Default 10: a rare
-    /// row that breaks a release is a fault to mend, not an outage.
+    /// Of a hundred responses of that time, how many must have failed; 50 at least where no other
+    /// release could serve. Default 10: a rare row that breaks a release is a fault to mend, not an
+    /// outage.
     pub strike_percent: u8,
-    /// How long the first quarantine of a release lasts, seconds; each further one lasts five times as long, a day at most. Default 60.
+    /// How long the first quarantine of a release lasts, seconds; each further one lasts five times
+    /// as long, a day at most. Default 60.
     pub quarantine_seconds: u64,
 }
 
@@ -73,7 +82,9 @@ impl GuardSettings {
 
     /// How long the quarantine after `earlier` others lasts.
     pub(crate) fn quarantine(&self, earlier: u32) -> Duration {
-        let lasts = Duration::from_secs(self.quarantine_seconds.saturating_mul(5_u64.saturating_pow(earlier)));
+        let lasts = Duration::from_secs(
+            self.quarantine_seconds.saturating_mul(5_u64.saturating_pow(earlier)),
+        );
         lasts.min(Self::LONGEST_QUARANTINE)
     }
 }
@@ -85,7 +96,10 @@ mod tests {
     #[test]
     fn each_quarantine_lasts_five_times_as_long_as_the_one_before_and_a_day_at_most() {
         let settings = GuardSettings::default();
-        let lasts: Vec<u64> = [0, 1, 2, 9, u32::MAX].into_iter().map(|earlier| settings.quarantine(earlier).as_secs()).collect();
+        let lasts: Vec<u64> = [0, 1, 2, 9, u32::MAX]
+            .into_iter()
+            .map(|earlier| settings.quarantine(earlier).as_secs())
+            .collect();
         assert_eq!(lasts, [60, 300, 1_500, 86_400, 86_400]);
     }
 }

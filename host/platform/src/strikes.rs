@@ -1,7 +1,7 @@
-//! When a release that serves has failed too often. Failures are kept with who asked for what; how many responses there were besides,
-//! the sandbox's counters tell, so that a response that succeeds costs nothing here. Neither one
-//! client nor the data of one dataset must be able to take a release from all others: see
-//! `verdict`.
+//! When a release that serves has failed too often. Failures are kept with who asked for what; how
+//! many responses there were besides, the sandbox's counters tell, so that a response that succeeds
+//! costs nothing here. Neither one client nor the data of one dataset must be able to take a
+//! release from all others: see `verdict`.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -43,7 +43,9 @@ impl Strikes {
     pub(crate) fn add(&self, digest: &str, strike: Strike) {
         let mut all = self.all();
         let of = all.entry(digest.to_owned()).or_default();
-        of.retain(|(_, other)| (&other.client, &other.request) != (&strike.client, &strike.request));
+        of.retain(|(_, other)| {
+            (&other.client, &other.request) != (&strike.client, &strike.request)
+        });
         if of.len() >= KEPT {
             of.pop_front();
         }
@@ -57,7 +59,9 @@ impl Strikes {
             strikes.retain(|(at, _)| at.elapsed() <= time);
             !strikes.is_empty()
         });
-        let of = |strikes: &VecDeque<(Instant, Strike)>| strikes.iter().map(|(_, strike)| strike.clone()).collect();
+        let of = |strikes: &VecDeque<(Instant, Strike)>| {
+            strikes.iter().map(|(_, strike)| strike.clone()).collect()
+        };
         all.iter().map(|(digest, strikes)| (digest.clone(), of(strikes))).collect()
     }
 
@@ -89,25 +93,45 @@ impl Past {
         while self.0.get(1).is_some_and(|(at, _)| at.elapsed() > time) {
             self.0.pop_front();
         }
-        let reading = |counts: &Counts| (counts.release.digest.clone(), (counts.begun, counts.outcome(Outcome::Completed)));
+        let reading = |counts: &Counts| {
+            (counts.release.digest.clone(), (counts.begun, counts.outcome(Outcome::Completed)))
+        };
         self.0.push_back((Instant::now(), counts.iter().map(reading).collect()));
     }
 
     /// Responses begun, and those made whole, since the oldest reading.
     pub(crate) fn since(&self, counts: &Counts) -> (u64, u64) {
-        let before = self.0.front().and_then(|(_, readings)| readings.get(&counts.release.digest)).copied().unwrap_or_default();
-        (counts.begun.saturating_sub(before.0), counts.outcome(Outcome::Completed).saturating_sub(before.1))
+        let before = self
+            .0
+            .front()
+            .and_then(|(_, readings)| readings.get(&counts.release.digest))
+            .copied()
+            .unwrap_or_default();
+        (
+            counts.begun.saturating_sub(before.0),
+            counts.outcome(Outcome::Completed).saturating_sub(before.1),
+        )
     }
 }
 
-/// Why a release is to be quarantined; none: it is not. `begun` responses, of which `whole` were made to their end.
+/// Why a release is to be quarantined; none: it is not. `begun` responses, of which `whole` were
+/// made to their end.
 ///
 /// The same request counts once however often it is sent, and so does a dataset however many
 /// requests are for it: a row that breaks a release is asked for with every page. Failures of one
 /// client count only where nobody at all got a whole response.
-pub(crate) fn verdict(strikes: &[Strike], begun: u64, whole: u64, replaceable: bool, settings: &GuardSettings) -> Option<String> {
+pub(crate) fn verdict(
+    strikes: &[Strike],
+    begun: u64,
+    whole: u64,
+    replaceable: bool,
+    settings: &GuardSettings,
+) -> Option<String> {
     let requests = strikes.iter().map(|strike| &strike.request).collect::<HashSet<_>>().len();
-    if settings.strikes == 0 || requests < settings.strikes || datasets(strikes) < settings.strike_datasets {
+    if settings.strikes == 0
+        || requests < settings.strikes
+        || datasets(strikes) < settings.strike_datasets
+    {
         return None;
     }
     let percent = u64::from(settings.strike_percent);
@@ -121,8 +145,15 @@ pub(crate) fn verdict(strikes: &[Strike], begun: u64, whole: u64, replaceable: b
     }
     let last = strikes.last().map(|strike| strike.why.as_str()).unwrap_or_default();
     let (failed, begun) = (strikes.len(), begun.max(strikes.len() as u64));
-    let who = if clients.len() == 1 { "1 client".to_owned() } else { format!("{} clients", clients.len()) };
-    Some(format!("it failed {failed} of {begun} responses in {} s, of {who}; the last: {last}", settings.strike_seconds))
+    let who = if clients.len() == 1 {
+        "1 client".to_owned()
+    } else {
+        format!("{} clients", clients.len())
+    };
+    Some(format!(
+        "it failed {failed} of {begun} responses in {} s, of {who}; the last: {last}",
+        settings.strike_seconds
+    ))
 }
 
 /// Strikes at most that have no dataset in common, about: so many datasets, at least, must each
@@ -148,7 +179,12 @@ mod tests {
 
     fn strike(client: &str, request: &str, datasets: &str) -> Strike {
         let datasets = datasets.split(',').map(str::to_owned).collect();
-        Strike { client: client.to_owned(), request: request.to_owned(), datasets, why: "trapped".to_owned() }
+        Strike {
+            client: client.to_owned(),
+            request: request.to_owned(),
+            datasets,
+            why: "trapped".to_owned(),
+        }
     }
 
     fn is(strikes: &[Strike], begun: u64, whole: u64, replaceable: bool) -> bool {
@@ -160,17 +196,34 @@ mod tests {
         let strikes = [strike("a", "1", "x"), strike("a", "2", "y"), strike("b", "3", "z")];
         assert!(is(&strikes, 30, 27, true) && !is(&strikes, 31, 28, true));
         assert!(!is(&strikes[..2], 2, 0, true));
-        assert!(is(&strikes, 6, 3, false) && !is(&strikes, 7, 4, false), "half of all where nothing else could serve");
+        assert!(
+            is(&strikes, 6, 3, false) && !is(&strikes, 7, 4, false),
+            "half of all where nothing else could serve"
+        );
         let reason = verdict(&strikes, 30, 27, true, &GuardSettings::default());
-        assert_eq!(reason.as_deref(), Some("it failed 3 of 30 responses in 60 s, of 2 clients; the last: trapped"));
-        assert_eq!(verdict(&strikes, 3, 0, true, &GuardSettings { strikes: 0, ..GuardSettings::default() }), None);
+        assert_eq!(
+            reason.as_deref(),
+            Some("it failed 3 of 30 responses in 60 s, of 2 clients; the last: trapped")
+        );
+        assert_eq!(
+            verdict(
+                &strikes,
+                3,
+                0,
+                true,
+                &GuardSettings { strikes: 0, ..GuardSettings::default() }
+            ),
+            None
+        );
     }
 
     #[test]
     fn one_client_cannot_have_a_release_quarantined_that_works_for_others() {
         let repeated = vec![strike("a", "1", "x"); 100];
         assert!(!is(&repeated, 100, 0, true), "one request, however often");
-        let many: Vec<Strike> = (0..100).map(|request| strike("a", &request.to_string(), &request.to_string())).collect();
+        let many: Vec<Strike> = (0..100)
+            .map(|request| strike("a", &request.to_string(), &request.to_string()))
+            .collect();
         assert!(!is(&many, 101, 1, true), "somebody got a whole response");
         assert!(is(&many, 100, 0, true), "nobody did");
     }
@@ -179,7 +232,11 @@ mod tests {
     fn the_data_of_two_datasets_convicts_no_release_however_many_clients_page_through_it() {
         let strikes = |datasets: &[&str]| -> Vec<Strike> {
             let client = |index: usize| if index.is_multiple_of(2) { "a" } else { "b" };
-            datasets.iter().enumerate().map(|(index, names)| strike(client(index), &index.to_string(), names)).collect()
+            datasets
+                .iter()
+                .enumerate()
+                .map(|(index, names)| strike(client(index), &index.to_string(), names))
+                .collect()
         };
         for (given, expected) in [
             (&["x", "x", "x", "x", "x", "x"][..], false),
@@ -194,7 +251,10 @@ mod tests {
             assert_eq!(is(&strikes(given), 10, 0, true), expected, "{given:?}");
         }
         let fewer = GuardSettings { strike_datasets: 1, ..GuardSettings::default() };
-        assert!(verdict(&strikes(&["x", "x", "x"]), 3, 0, true, &fewer).is_some(), "where there is one dataset");
+        assert!(
+            verdict(&strikes(&["x", "x", "x"]), 3, 0, true, &fewer).is_some(),
+            "where there is one dataset"
+        );
     }
 
     #[test]
@@ -204,7 +264,8 @@ mod tests {
             strikes.add("digest", strike(client, request, "x"));
         }
         let kept = strikes.within(Duration::from_secs(60)).remove("digest").unwrap_or_default();
-        let kept: Vec<(&str, &str)> = kept.iter().map(|strike| (strike.client.as_str(), strike.request.as_str())).collect();
+        let kept: Vec<(&str, &str)> =
+            kept.iter().map(|strike| (strike.client.as_str(), strike.request.as_str())).collect();
         assert_eq!(kept, [("b", "1"), ("a", "2"), ("a", "1")]);
     }
 }

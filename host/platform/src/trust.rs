@@ -1,6 +1,7 @@
-//! Which components an operator trusts: by digest, by signature, or both. Judged over the bytes themselves, when a
-//! component is installed and on every host that loads it, before anything of it is compiled: neither catalogue nor object
-//! store is believed. What came with the binary is trusted as the binary is, and never judged here.
+//! Which components an operator trusts: by digest, by signature, or both. Judged over the bytes
+//! themselves, when a component is installed and on every host that loads it, before anything of it
+//! is compiled: neither catalogue nor object store is believed. What came with the binary is
+//! trusted as the binary is, and never judged here.
 
 mod key;
 
@@ -49,8 +50,13 @@ impl TryFrom<String> for Digest {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let good = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
-        if good { Ok(Self(text)) } else { Err(format!("a digest is 64 digits of lower-case hexadecimal, not {text:?}")) }
+        let good = text.len() == 64
+            && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+        if good {
+            Ok(Self(text))
+        } else {
+            Err(format!("a digest is 64 digits of lower-case hexadecimal, not {text:?}"))
+        }
     }
 }
 
@@ -58,7 +64,9 @@ impl TryFrom<String> for Digest {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Untrusted {
     /// Its digest is not in the list.
-    #[error("the component {digest} is not among plugins.allowed_digests; if you trust it, add it to the settings of every host")]
+    #[error(
+        "the component {digest} is not among plugins.allowed_digests; if you trust it, add it to the settings of every host"
+    )]
     Digest {
         /// Of the component.
         digest: String,
@@ -72,7 +80,9 @@ pub enum Untrusted {
         digest: String,
     },
     /// What came as a signature is none.
-    #[error("what came as the signature of {digest} is none of minisign's: {reason}; sign the component again")]
+    #[error(
+        "what came as the signature of {digest} is none of minisign's: {reason}; sign the component again"
+    )]
     Unreadable {
         /// Of the component.
         digest: String,
@@ -125,8 +135,15 @@ impl Trust {
         if self.require == Require::None {
             return Ok(());
         }
-        let digest: String = Sha256::digest(component).iter().map(|byte| format!("{byte:02x}")).collect();
-        let listed = || if self.lists(&digest) { Ok(()) } else { Err(Untrusted::Digest { digest: digest.clone() }) };
+        let digest: String =
+            Sha256::digest(component).iter().map(|byte| format!("{byte:02x}")).collect();
+        let listed = || {
+            if self.lists(&digest) {
+                Ok(())
+            } else {
+                Err(Untrusted::Digest { digest: digest.clone() })
+            }
+        };
         let signed = || self.signed(&digest, component, signature);
         match self.require {
             Require::None => Ok(()),
@@ -134,7 +151,10 @@ impl Trust {
             Require::Signature => signed(),
             Require::Both => listed().and_then(|()| signed()),
             Require::Either => listed().or_else(|digest| {
-                signed().map_err(|signature| Untrusted::Neither { digest: Box::new(digest), signature: Box::new(signature) })
+                signed().map_err(|signature| Untrusted::Neither {
+                    digest: Box::new(digest),
+                    signature: Box::new(signature),
+                })
             }),
         }
     }
@@ -143,10 +163,16 @@ impl Trust {
         self.allowed_digests.iter().any(|allowed| allowed.0 == digest)
     }
 
-    fn signed(&self, digest: &str, component: &[u8], signature: Option<&Signature>) -> Result<(), Untrusted> {
+    fn signed(
+        &self,
+        digest: &str,
+        component: &[u8],
+        signature: Option<&Signature>,
+    ) -> Result<(), Untrusted> {
         let digest = || digest.to_owned();
         let read = signature.ok_or_else(|| Untrusted::Unsigned { digest: digest() })?;
-        let read = read.read().map_err(|reason| Untrusted::Unreadable { digest: digest(), reason })?;
+        let read =
+            read.read().map_err(|reason| Untrusted::Unreadable { digest: digest(), reason })?;
         // Identifiers are chosen freely, so two keys may have the same one.
         let mut named = self.trusted_keys.iter().filter(|key| key.id() == read.key_id()).peekable();
         if named.peek().is_none() {

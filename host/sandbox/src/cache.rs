@@ -1,7 +1,7 @@
-//! Precompiled components on disk, so that a restart does not compile again. An entry is machine code, so it counts
-//! only with this host's seal: a code over the component's digest, everything of the engine that decides machine code,
-//! and the entry itself, under a secret that the folder does not hold. What does not check out is compiled anew.
-//! Holds the sandbox's only `unsafe`.
+//! Precompiled components on disk, so that a restart does not compile again. An entry is machine
+//! code, so it counts only with this host's seal: a code over the component's digest, everything of
+//! the engine that decides machine code, and the entry itself, under a secret that the folder does
+//! not hold. What does not check out is compiled anew. Holds the sandbox's only `unsafe`.
 
 mod owner;
 mod seal;
@@ -23,27 +23,32 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// Uses `folder` with the secret in the file `key`, making both (modes 0700 and 0600) when they are not there. What nobody needs any
-    /// more is removed from it.
+    /// Uses `folder` with the secret in the file `key`, making both (modes 0700 and 0600) when they
+    /// are not there. What nobody needs any more is removed from it.
     ///
     /// # Errors
     /// [`Failure::Cache`] when they cannot be made, when either belongs to another user, when
     /// others can write the folder, or when others can read the secret.
     pub(crate) fn open(folder: &Path, key: &Path) -> Result<Self, Failure> {
-        let failure = |reason: String| Failure::Cache { folder: folder.display().to_string(), reason };
+        let failure =
+            |reason: String| Failure::Cache { folder: folder.display().to_string(), reason };
         create_private(folder).map_err(|error| failure(format!("cannot be made: {error}")))?;
         let metadata = std::fs::metadata(folder).map_err(|error| failure(error.to_string()))?;
         owner::check(&metadata).map_err(failure)?;
         if writable_by_others(&metadata) {
-            return Err(failure("others can write it, and machine code is loaded from it; run chmod 700 on it".into()));
+            return Err(failure(
+                "others can write it, and machine code is loaded from it; run chmod 700 on it"
+                    .into(),
+            ));
         }
         sweep::sweep(folder);
-        let seal = Seal::open(key).map_err(|reason| failure(format!("its key {}: {reason}", key.display())))?;
+        let seal = Seal::open(key)
+            .map_err(|reason| failure(format!("its key {}: {reason}", key.display())))?;
         Ok(Self { folder: folder.to_owned(), seal })
     }
 
-    /// The compiled component from disk, or what `compile` makes of it (the form that [`Component::serialize`] gives);
-    /// and whether it came from disk.
+    /// The compiled component from disk, or what `compile` makes of it (the form that
+    /// [`Component::serialize`] gives); and whether it came from disk.
     pub(crate) fn component<E: From<wasmtime::Error>>(
         &self,
         engine: &Engine,
@@ -65,10 +70,13 @@ impl Cache {
         Ok((component, false))
     }
 
-    /// None when there is no entry, or one that this host did not make for this component and this engine.
+    /// None when there is no entry, or one that this host did not make for this component and this
+    /// engine.
     fn load(&self, engine: &Engine, path: &Path, name: &str) -> Option<Component> {
         let file = std::fs::read(path).ok()?;
-        let sealed = file.split_at_checked(SEAL_BYTES).filter(|(seal, artifact)| self.seal.holds(name, artifact, seal));
+        let sealed = file
+            .split_at_checked(SEAL_BYTES)
+            .filter(|(seal, artifact)| self.seal.holds(name, artifact, seal));
         let Some((_, artifact)) = sealed else {
             tracing::warn!(path = %path.display(), "a cached plugin is damaged, or was not made by this host; compiling it again");
             return None;
@@ -81,11 +89,15 @@ impl Cache {
     }
 }
 
-/// The component of machine code that this host, or the child process that compiles for it, has just made, or that bears
-/// this host's seal.
+/// The component of machine code that this host, or the child process that compiles for it, has
+/// just made, or that bears this host's seal.
 pub(crate) fn trusted(engine: &Engine, artifact: &[u8]) -> wasmtime::Result<Component> {
-    #[expect(unsafe_code, reason = "the artifact comes from this program's own compiler, unchanged: see the callers")]
-    // SAFETY: `deserialize` asks that the bytes come from `serialize` of a trusted engine: see the reason above.
+    #[expect(
+        unsafe_code,
+        reason = "the artifact comes from this program's own compiler, unchanged: see the callers"
+    )]
+    // SAFETY: `deserialize` asks that the bytes come from `serialize` of a trusted engine: see the
+    // reason above.
     unsafe {
         Component::deserialize(engine, artifact)
     }

@@ -1,6 +1,7 @@
-//! What is left of a plugin's failure: everything that one call needs to fail again, as one value. A capsule says which
-//! component failed at which call and why, and holds what that call was given: schema, options, the last batch, notes, or a
-//! generator's request. Knows nothing of who reads it (issue 5, point 4; decision 0160).
+//! What is left of a plugin's failure: everything that one call needs to fail again, as one value.
+//! A capsule says which component failed at which call and why, and holds what that call was given:
+//! schema, options, the last batch, notes, or a generator's request. Knows nothing of who reads it
+//! (issue 5, point 4; decision 0160).
 
 mod file;
 mod outlet;
@@ -120,7 +121,8 @@ impl fmt::Display for CallName {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
-    /// A [`crate::TrapKind`] by name, `internal`, `bad_output`, `bad_description`, `unsupported_schema` or `invalid_option`.
+    /// A [`crate::TrapKind`] by name, `internal`, `bad_output`, `bad_description`,
+    /// `unsupported_schema` or `invalid_option`.
     pub kind: String,
     /// In words.
     pub message: String,
@@ -153,7 +155,12 @@ pub struct Before {
 impl Capsule {
     /// Of a component that has not said what it is.
     pub(crate) fn of_component(kind: &str, digest: &str, limits: &Limits) -> Self {
-        let component = Failing { kind: kind.to_owned(), name: String::new(), version: String::new(), digest: digest.to_owned() };
+        let component = Failing {
+            kind: kind.to_owned(),
+            name: String::new(),
+            version: String::new(),
+            digest: digest.to_owned(),
+        };
         let about = About {
             version: CAPSULE_VERSION,
             component,
@@ -164,11 +171,22 @@ impl Capsule {
             before: Before::default(),
             limits: *limits,
         };
-        Self { about, schema: Schema::empty().into(), batch: None, notes: Vec::new(), request: None }
+        Self {
+            about,
+            schema: Schema::empty().into(),
+            batch: None,
+            notes: Vec::new(),
+            request: None,
+        }
     }
 
     /// Of a response that begins.
-    pub(crate) fn of_response(release: &ReleaseName, schema: &Schema, options: &[OptionValue], limits: &Limits) -> Self {
+    pub(crate) fn of_response(
+        release: &ReleaseName,
+        schema: &Schema,
+        options: &[OptionValue],
+        limits: &Limits,
+    ) -> Self {
         let mut capsule = Self::of_release(release, limits);
         capsule.schema = schema.clone().into();
         capsule.about.options = options.to_vec();
@@ -176,7 +194,12 @@ impl Capsule {
     }
 
     /// Of a generator's answer.
-    pub(crate) fn of_request(release: &ReleaseName, request: &Request, options: Vec<OptionValue>, limits: &Limits) -> Self {
+    pub(crate) fn of_request(
+        release: &ReleaseName,
+        request: &Request,
+        options: Vec<OptionValue>,
+        limits: &Limits,
+    ) -> Self {
         let mut capsule = Self::of_release(release, limits);
         capsule.request = Some(request.clone());
         capsule.about.options = options;
@@ -204,7 +227,11 @@ impl Capsule {
     #[must_use]
     pub fn file_name(&self) -> String {
         let About { component, call, failure, .. } = &self.about;
-        format!("{}-{call}-{}.capsule.arrow", component.digest.get(..16).unwrap_or_default(), failure.kind)
+        format!(
+            "{}-{call}-{}.capsule.arrow",
+            component.digest.get(..16).unwrap_or_default(),
+            failure.kind
+        )
     }
 }
 
@@ -223,7 +250,9 @@ fn fault(kind: &str, message: &impl ToString) -> Option<Fault> {
 impl Blame for EncodeError {
     fn fault(&self) -> Option<Fault> {
         match self {
-            Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => fault(trap.kind().name(), trap),
+            Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => {
+                fault(trap.kind().name(), trap)
+            }
             Self::Internal { message, .. } => fault("internal", message),
             Self::UnsupportedSchema(sentence) => fault("unsupported_schema", sentence),
             Self::InvalidOption(sentence) => fault("invalid_option", sentence),
@@ -239,7 +268,9 @@ impl Blame for EncodeError {
 impl Blame for GenerateError {
     fn fault(&self) -> Option<Fault> {
         match self {
-            Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => fault(trap.kind().name(), trap),
+            Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => {
+                fault(trap.kind().name(), trap)
+            }
             Self::Internal { message, .. } => fault("internal", message),
             Self::Output { rule, .. } => fault("bad_output", rule),
             Self::UnsupportedDataset(sentence) => fault("unsupported_schema", sentence),

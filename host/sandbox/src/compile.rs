@@ -1,6 +1,7 @@
-//! Compiling under limits. A compiler cannot be interrupted, so hosts have it done by a child process of the same
-//! program, which can: it may use so much memory and time, write no file, and goes when its parent goes. Its answer is
-//! machine code for the parent's engine, or a sentence. Knows nothing of the cache or of what a component means.
+//! Compiling under limits. A compiler cannot be interrupted, so hosts have it done by a child
+//! process of the same program, which can: it may use so much memory and time, write no file, and
+//! goes when its parent goes. Its answer is machine code for the parent's engine, or a sentence.
+//! Knows nothing of the cache or of what a component means.
 
 mod child;
 
@@ -19,16 +20,16 @@ use crate::words::clean;
 
 pub use child::compile_as_child;
 
-/// The argument that makes this program a compiler; the next ones are what it may use: address space in bytes, and
-/// processor time in seconds.
+/// The argument that makes this program a compiler; the next ones are what it may use: address
+/// space in bytes, and processor time in seconds.
 const ARGUMENT: &str = "__compile";
 
-/// Machine code of one component at most, bytes: the largest component has 32 MiB by default, and code is some four
-/// times as large.
+/// Machine code of one component at most, bytes: the largest component has 32 MiB by default, and
+/// code is some four times as large.
 const ARTIFACT_BYTES: u64 = 1 << 30;
 
-/// By how much the clock may run ahead of the processor time that is allowed: on a busy machine a component is not at
-/// fault, but a host cannot wait for ever.
+/// By how much the clock may run ahead of the processor time that is allowed: on a busy machine a
+/// component is not at fault, but a host cannot wait for ever.
 const PATIENCE: u32 = 10;
 
 /// Threads that compile one component at most.
@@ -41,31 +42,50 @@ const REFUSED: u8 = b'-';
 /// Who compiles for a sandbox.
 #[derive(Clone, Debug, Default)]
 pub enum Compiler {
-    /// This process, without a limit of time or memory: for components that are trusted, as those of tests are.
+    /// This process, without a limit of time or memory: for components that are trusted, as those
+    /// of tests are.
     #[default]
     Here,
-    /// A child process under limits: this program, which hands its arguments to [`compile_as_child`].
+    /// A child process under limits: this program, which hands its arguments to
+    /// [`compile_as_child`].
     Child(PathBuf),
 }
 
 impl Compiler {
     /// Machine code for `engine`, as [`wasmtime::component::Component::deserialize`] takes it.
-    pub(crate) fn compile(&self, engine: &Engine, limits: &Limits, bytes: &[u8]) -> Result<Vec<u8>, Rejected> {
+    pub(crate) fn compile(
+        &self,
+        engine: &Engine,
+        limits: &Limits,
+        bytes: &[u8],
+    ) -> Result<Vec<u8>, Rejected> {
         match self {
             Self::Here => Ok(engine.precompile_component(bytes)?),
             Self::Child(program) => {
                 let started = Command::new(program)
-                    .args([ARGUMENT, &limits.compile_memory_bytes.to_string(), &limits.compile_ms.div_ceil(1_000).max(1).to_string()])
+                    .args([
+                        ARGUMENT,
+                        &limits.compile_memory_bytes.to_string(),
+                        &limits.compile_ms.div_ceil(1_000).max(1).to_string(),
+                    ])
                     // Variables hold passwords of the host's.
                     .env_clear()
                     // Each thread takes address space; Cranelift's pool reads this.
-                    .env("RAYON_NUM_THREADS", std::thread::available_parallelism().map_or(1, usize::from).min(THREADS).to_string())
+                    .env(
+                        "RAYON_NUM_THREADS",
+                        std::thread::available_parallelism()
+                            .map_or(1, usize::from)
+                            .min(THREADS)
+                            .to_string(),
+                    )
                     .current_dir("/")
                     .stdin(Stdio::piped())
                     .stdout(Stdio::piped())
                     .stderr(Stdio::null())
                     .spawn();
-                let child = started.map_err(|error| Rejected::Compiling(format!("the process for it does not start: {error}")))?;
+                let child = started.map_err(|error| {
+                    Rejected::Compiling(format!("the process for it does not start: {error}"))
+                })?;
                 wait(child, limits, bytes)
             }
         }
@@ -96,20 +116,32 @@ fn wait(mut child: Child, limits: &Limits, bytes: &[u8]) -> Result<Vec<u8>, Reje
     let status = child.wait();
     let answer = match answer {
         Ok(Ok(answer)) => answer,
-        Ok(Err(error)) => return Err(Rejected::Compiling(format!("its result cannot be read: {error}"))),
+        Ok(Err(error)) => {
+            return Err(Rejected::Compiling(format!("its result cannot be read: {error}")));
+        }
         Err(_) => {
             let patience = limits.compile_ms * u64::from(PATIENCE);
-            return Err(Rejected::Compiling(format!("it was not done after {patience} ms (ten times sandbox.compile_ms)")));
+            return Err(Rejected::Compiling(format!(
+                "it was not done after {patience} ms (ten times sandbox.compile_ms)"
+            )));
         }
     };
     if status.as_ref().is_ok_and(|status| status.signal() == Some(Signal::XCPU.as_raw())) {
-        return Err(Rejected::Compiling(format!("it took more than {} ms of processor time (sandbox.compile_ms)", limits.compile_ms)));
+        return Err(Rejected::Compiling(format!(
+            "it took more than {} ms of processor time (sandbox.compile_ms)",
+            limits.compile_ms
+        )));
     }
     match answer.split_first() {
-        Some((&DONE, artifact)) if status.is_ok_and(|status| status.success()) && artifact.len() as u64 <= ARTIFACT_BYTES => {
+        Some((&DONE, artifact))
+            if status.is_ok_and(|status| status.success())
+                && artifact.len() as u64 <= ARTIFACT_BYTES =>
+        {
             Ok(artifact.to_vec())
         }
-        Some((&REFUSED, sentence)) => Err(Rejected::Malformed(clean(&String::from_utf8_lossy(sentence)))),
+        Some((&REFUSED, sentence)) => {
+            Err(Rejected::Malformed(clean(&String::from_utf8_lossy(sentence))))
+        }
         _ => Err(Rejected::Compiling(format!(
             "it wanted more than {} bytes of memory (sandbox.compile_memory_bytes), or the compiler failed",
             limits.compile_memory_bytes

@@ -42,7 +42,9 @@ pub(crate) fn format(data_type: &DataType) -> Result<String, Unsupported> {
         DataType::Decimal128(precision, scale) => format!("d:{precision},{scale}"),
         DataType::Date32 => "tdD".into(),
         DataType::Date64 => "tdm".into(),
-        DataType::Timestamp(of, zone) => format!("ts{}:{}", unit(of), zone.as_deref().unwrap_or_default()),
+        DataType::Timestamp(of, zone) => {
+            format!("ts{}:{}", unit(of), zone.as_deref().unwrap_or_default())
+        }
         other => return Err(Unsupported(other.to_string())),
     })
 }
@@ -50,7 +52,9 @@ pub(crate) fn format(data_type: &DataType) -> Result<String, Unsupported> {
 /// The values' type, where a column crosses as a dictionary: the interface has int32 keys only.
 fn dictionary_values(data_type: &DataType, dictionaries: bool) -> Option<&DataType> {
     match data_type {
-        DataType::Dictionary(keys, values) if dictionaries && **keys == DataType::Int32 => Some(values),
+        DataType::Dictionary(keys, values) if dictionaries && **keys == DataType::Int32 => {
+            Some(values)
+        }
         _ => None,
     }
 }
@@ -62,7 +66,8 @@ pub(crate) struct Crossing {
     buffers: Vec<Buffer>,
     /// Cells of the batch, for the amplification limit.
     pub(crate) cells: usize,
-    /// Bytes of long values that cross as keys, once for each row: what an encoder writes that spells them out.
+    /// Bytes of long values that cross as keys, once for each row: what an encoder writes that
+    /// spells them out.
     spelled: usize,
 }
 
@@ -95,7 +100,8 @@ impl Converter {
     /// Converts one batch.
     pub(crate) fn convert(&mut self, batch: &RecordBatch) -> Result<Crossing, Unsupported> {
         let mut out = Crossing {
-            rows: u32::try_from(batch.num_rows()).map_err(|_| Unsupported("more than 2^32 rows in a batch".into()))?,
+            rows: u32::try_from(batch.num_rows())
+                .map_err(|_| Unsupported("more than 2^32 rows in a batch".into()))?,
             arrays: Vec::with_capacity(batch.num_columns() * 2),
             buffers: Vec::with_capacity(batch.num_columns() * 4),
             cells: batch.num_rows() * batch.num_columns(),
@@ -110,14 +116,20 @@ impl Converter {
                     push_flat(&mut out, &dictionary.keys().to_data())?;
                     let values = dictionary.values().to_data();
                     if self.held[index].as_ref().is_some_and(|held| held.ptr_eq(&values)) {
-                        out.arrays.push(wire::Array { length: length(values.len())?, null_count: 0, buffers: 0, repeated: true });
+                        out.arrays.push(wire::Array {
+                            length: length(values.len())?,
+                            null_count: 0,
+                            buffers: 0,
+                            repeated: true,
+                        });
                     } else {
                         push_flat(&mut out, &values)?;
                         self.held[index] = Some(values);
                     }
                 }
                 DataType::Dictionary(_, values) => {
-                    let plain = arrow::compute::cast(column, values).map_err(|error| Unsupported(error.to_string()))?;
+                    let plain = arrow::compute::cast(column, values)
+                        .map_err(|error| Unsupported(error.to_string()))?;
                     push_flat(&mut out, &plain.to_data())?;
                 }
                 _ => push_flat(&mut out, &column.to_data())?,
@@ -127,14 +139,20 @@ impl Converter {
     }
 }
 
-/// Bytes of the rows' values; 0 where they are so short that what counts for every cell covers them.
+/// Bytes of the rows' values; 0 where they are so short that what counts for every cell covers
+/// them.
 fn spelled(dictionary: &DictionaryArray<Int32Type>) -> usize {
     const SHORT: i32 = 64;
     let Some(values) = dictionary.values().as_string_opt::<i32>() else { return 0 };
     if values.value_offsets().windows(2).all(|ends| ends[1] - ends[0] <= SHORT) {
         return 0;
     }
-    let length = |key: i32| usize::try_from(key).ok().filter(|&key| key < values.len()).map_or(0, |key| values.value(key).len());
+    let length = |key: i32| {
+        usize::try_from(key)
+            .ok()
+            .filter(|&key| key < values.len())
+            .map_or(0, |key| values.value(key).len())
+    };
     dictionary.keys().iter().flatten().map(length).sum()
 }
 
@@ -146,11 +164,14 @@ fn push_flat(out: &mut Crossing, data: &ArrayData) -> Result<(), Unsupported> {
         _ => Buffer::default(),
     });
     match data.data_type() {
-        DataType::Boolean => out.buffers.push(bits(&BooleanBuffer::new(data.buffers()[0].clone(), offset, rows))),
+        DataType::Boolean => {
+            out.buffers.push(bits(&BooleanBuffer::new(data.buffers()[0].clone(), offset, rows)))
+        }
         DataType::Utf8 | DataType::Binary => push_variable::<i32>(out, data),
         DataType::LargeUtf8 | DataType::LargeBinary => push_variable::<i64>(out, data),
         DataType::FixedSizeBinary(width) => {
-            let width = usize::try_from(*width).map_err(|_| Unsupported("a negative width".into()))?;
+            let width =
+                usize::try_from(*width).map_err(|_| Unsupported("a negative width".into()))?;
             out.buffers.push(data.buffers()[0].slice_with_length(offset * width, rows * width));
         }
         other => {
@@ -179,7 +200,9 @@ fn push_variable<O: arrow::array::OffsetSizeTrait>(out: &mut Crossing, data: &Ar
     let (start, end) = (first.as_usize(), last.as_usize());
     if start == 0 {
         let width = size_of::<O>();
-        out.buffers.push(data.buffers()[0].slice_with_length(data.offset() * width, (data.len() + 1) * width));
+        out.buffers.push(
+            data.buffers()[0].slice_with_length(data.offset() * width, (data.len() + 1) * width),
+        );
     } else {
         out.buffers.push(offsets.iter().map(|&offset| offset - first).collect::<Vec<O>>().into());
     }
@@ -234,7 +257,10 @@ impl WireSchema {
             match field.data_type() {
                 data_type if let Some(values) = dictionary_values(data_type, dictionaries) => {
                     let values = Flat { format: format(values)?, ..Flat::default() };
-                    fields.extend([Flat { format: "i".to_owned(), dictionary: true, ..flat }, values]);
+                    fields.extend([
+                        Flat { format: "i".to_owned(), dictionary: true, ..flat },
+                        values,
+                    ]);
                     continue;
                 }
                 DataType::Dictionary(_, values) => flat.format = format(values)?,
@@ -250,11 +276,19 @@ impl WireSchema {
         let all = self.fields.iter().flat_map(|field| &field.metadata).chain(&self.metadata);
         let all: Vec<wire::Pair<'_>> = all.map(|(key, value)| wire::Pair { key, value }).collect();
         let mut metadata = all.as_slice();
-        let fields = self.fields.iter().map(|Flat { name, format, nullable, dictionary, metadata: own }| {
-            let (own, rest) = metadata.split_at(own.len());
-            metadata = rest;
-            wire::Field { name, format, nullable: *nullable, dictionary: *dictionary, children: 0, metadata: own }
-        });
+        let fields =
+            self.fields.iter().map(|Flat { name, format, nullable, dictionary, metadata: own }| {
+                let (own, rest) = metadata.split_at(own.len());
+                metadata = rest;
+                wire::Field {
+                    name,
+                    format,
+                    nullable: *nullable,
+                    dictionary: *dictionary,
+                    children: 0,
+                    metadata: own,
+                }
+            });
         let fields: Vec<_> = fields.collect();
         let metadata = metadata;
         with(wire::Schema { fields: &fields, metadata })
@@ -268,7 +302,8 @@ impl WireSchema {
 
 /// Sorted by key: the order of a map could differ from host to host, and with it the bytes.
 fn pairs(metadata: &Metadata) -> Pairs {
-    let mut pairs: Pairs = metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+    let mut pairs: Pairs =
+        metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
     pairs.sort();
     pairs
 }
@@ -296,9 +331,11 @@ mod tests {
 
     #[test]
     fn offsets_are_normalised_to_zero() {
-        let text: ArrayRef = Arc::new(StringArray::from(vec![Some("aa"), Some("b"), None, Some("ccc")]));
+        let text: ArrayRef =
+            Arc::new(StringArray::from(vec![Some("aa"), Some("b"), None, Some("ccc")]));
         let crossed = crossing(text.slice(1, 3));
-        let offsets: Vec<u8> = [0_i32, 1, 1, 4].iter().flat_map(|offset| offset.to_le_bytes()).collect();
+        let offsets: Vec<u8> =
+            [0_i32, 1, 1, 4].iter().flat_map(|offset| offset.to_le_bytes()).collect();
         assert_eq!(slices(&crossed), [&[0b101][..], &offsets, b"bccc"]);
         assert_eq!((crossed.arrays[0].length, crossed.arrays[0].null_count), (3, 1));
 
@@ -320,14 +357,18 @@ mod tests {
         let values: ArrayRef = Arc::new(StringArray::from(vec!["x", "y"]));
         let one = DictionaryArray::<Int32Type>::new(vec![0, 1].into(), Arc::clone(&values));
         let two = DictionaryArray::<Int32Type>::new(vec![1].into(), values);
-        let three = DictionaryArray::<Int32Type>::new(vec![0].into(), Arc::new(StringArray::from(vec!["z"])));
+        let three = DictionaryArray::<Int32Type>::new(
+            vec![0].into(),
+            Arc::new(StringArray::from(vec!["z"])),
+        );
         let field = Field::new("c", one.data_type().clone(), false);
         let schema = Arc::new(Schema::new(vec![field]));
         let mut converter = Converter::new(true);
         let repeated: Vec<bool> = [one, two, three]
             .into_iter()
             .map(|array| {
-                let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(array)]).unwrap();
+                let batch =
+                    RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(array)]).unwrap();
                 converter.convert(&batch).unwrap().arrays[1].repeated
             })
             .collect();
@@ -337,22 +378,48 @@ mod tests {
     #[test]
     fn what_a_column_is_for_crosses_with_its_field() {
         let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-        let day = Field::new("day", text, false).with_metadata([("yearbook.type", "date"), ("yearbook.role", "date")]);
-        let value = Field::new("value", DataType::Float64, true).with_metadata([("yearbook.unit", "NZD")]);
-        let schema = Schema::new(vec![Field::new("other", DataType::Int64, true), day, value]).with_metadata([("yearbook.dataset", "d")]);
-        let said = |pairs: &[wire::Pair<'_>]| pairs.iter().map(|pair| format!("{}={}", pair.key, pair.value)).collect::<Vec<_>>().join(" ");
+        let day = Field::new("day", text, false)
+            .with_metadata([("yearbook.type", "date"), ("yearbook.role", "date")]);
+        let value =
+            Field::new("value", DataType::Float64, true).with_metadata([("yearbook.unit", "NZD")]);
+        let schema = Schema::new(vec![Field::new("other", DataType::Int64, true), day, value])
+            .with_metadata([("yearbook.dataset", "d")]);
+        let said = |pairs: &[wire::Pair<'_>]| {
+            pairs
+                .iter()
+                .map(|pair| format!("{}={}", pair.key, pair.value))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
         let crossed = WireSchema::new(&schema, true).unwrap().borrow(|schema| {
-            let fields: Vec<_> = schema.fields.iter().map(|field| (field.name.to_owned(), said(field.metadata))).collect();
+            let fields: Vec<_> = schema
+                .fields
+                .iter()
+                .map(|field| (field.name.to_owned(), said(field.metadata)))
+                .collect();
             (fields, said(schema.metadata))
         });
-        let expected = [("other", ""), ("day", "yearbook.role=date yearbook.type=date"), ("", ""), ("value", "yearbook.unit=NZD")];
-        assert_eq!(crossed, (expected.map(|(name, said)| (name.to_owned(), said.to_owned())).to_vec(), "yearbook.dataset=d".to_owned()));
+        let expected = [
+            ("other", ""),
+            ("day", "yearbook.role=date yearbook.type=date"),
+            ("", ""),
+            ("value", "yearbook.unit=NZD"),
+        ];
+        assert_eq!(
+            crossed,
+            (
+                expected.map(|(name, said)| (name.to_owned(), said.to_owned())).to_vec(),
+                "yearbook.dataset=d".to_owned()
+            )
+        );
     }
 
     #[test]
     fn long_values_count_for_every_row_though_they_cross_once() {
         let long = "x".repeat(1_000);
-        let keyed = |texts: &[Option<&str>]| -> ArrayRef { Arc::new(texts.iter().copied().collect::<DictionaryArray<Int32Type>>()) };
+        let keyed = |texts: &[Option<&str>]| -> ArrayRef {
+            Arc::new(texts.iter().copied().collect::<DictionaryArray<Int32Type>>())
+        };
         let short = crossing(keyed(&[Some("short"), None, Some("short")]));
         assert_eq!(short.spelled, 0);
         let crossed = crossing(keyed(&[Some(&long), None, Some("short"), Some(&long)]));
@@ -362,7 +429,8 @@ mod tests {
 
     #[test]
     fn a_guest_that_declines_dictionaries_gets_plain_text() {
-        let array: DictionaryArray<Int32Type> = vec![Some("x"), None, Some("x")].into_iter().collect();
+        let array: DictionaryArray<Int32Type> =
+            vec![Some("x"), None, Some("x")].into_iter().collect();
         let schema = Schema::new(vec![Field::new("c", array.data_type().clone(), true)]);
         assert_eq!(
             WireSchema::new(&schema, false).unwrap().fields,

@@ -116,15 +116,18 @@ impl Parameter {
 }
 
 impl Description {
-    /// Every declared parameter exactly once and in order, as the guest is promised: the chosen value
-    /// or the default. A chosen option that is not declared is left out.
+    /// Every declared parameter exactly once and in order, as the guest is promised: the chosen
+    /// value or the default. A chosen option that is not declared is left out.
     #[must_use]
     pub fn complete(&self, chosen: &[OptionValue]) -> Vec<OptionValue> {
         complete(&self.parameters, chosen)
     }
 
     /// Options of `chosen` that have another value than the default.
-    pub fn non_default<'a>(&'a self, chosen: &'a [OptionValue]) -> impl Iterator<Item = &'a OptionValue> {
+    pub fn non_default<'a>(
+        &'a self,
+        chosen: &'a [OptionValue],
+    ) -> impl Iterator<Item = &'a OptionValue> {
         non_default(&self.parameters, chosen)
     }
 
@@ -148,10 +151,16 @@ impl Description {
         check_name("format", &format, b"_-")?;
         check_word("version", &version)?;
         check_media_type(&media_type)?;
-        // A dot at either end, or two in a row, would end another file name than the one that is meant.
-        let word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+        // A dot at either end, or two in a row, would end another file name than the one that is
+        // meant.
+        let word = |word: &str| {
+            !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+        };
         if extension.len() > WORD_BYTES || !extension.split('.').all(word) {
-            return Err(format!("extension {} must be lower-case letters and digits, with a dot between words", quote(&extension)));
+            return Err(format!(
+                "extension {} must be lower-case letters and digits, with a dot between words",
+                quote(&extension)
+            ));
         }
         if separator.as_ref().is_some_and(|bytes| bytes.len() > SEPARATOR_BYTES) {
             return Err(format!("separator is longer than {SEPARATOR_BYTES} bytes"));
@@ -161,7 +170,18 @@ impl Description {
         }
         check_docs("docs", &docs)?;
         let parameters = check_parameters(parameters)?;
-        Ok(Self { format, version, media_type, extension, separator, part_rows, dictionaries, compressible, parameters, docs })
+        Ok(Self {
+            format,
+            version,
+            media_type,
+            extension,
+            separator,
+            part_rows,
+            dictionaries,
+            compressible,
+            parameters,
+            docs,
+        })
     }
 }
 
@@ -171,13 +191,22 @@ pub(crate) fn complete(declared: &[Parameter], chosen: &[OptionValue]) -> Vec<Op
         let named = chosen.iter().rev().find(|option| option.name == parameter.name);
         named.map_or_else(|| parameter.default.clone(), |option| option.value.clone())
     };
-    declared.iter().map(|parameter| OptionValue { name: parameter.name.clone(), value: value(parameter) }).collect()
+    declared
+        .iter()
+        .map(|parameter| OptionValue { name: parameter.name.clone(), value: value(parameter) })
+        .collect()
 }
 
 /// Options of `chosen` that have another value than the default.
-pub(crate) fn non_default<'a>(declared: &'a [Parameter], chosen: &'a [OptionValue]) -> impl Iterator<Item = &'a OptionValue> {
-    let is_default =
-        |option: &OptionValue| declared.iter().any(|parameter| parameter.name == option.name && parameter.default == option.value);
+pub(crate) fn non_default<'a>(
+    declared: &'a [Parameter],
+    chosen: &'a [OptionValue],
+) -> impl Iterator<Item = &'a OptionValue> {
+    let is_default = |option: &OptionValue| {
+        declared
+            .iter()
+            .any(|parameter| parameter.name == option.name && parameter.default == option.value)
+    };
     chosen.iter().filter(move |option| !is_default(option))
 }
 
@@ -206,17 +235,27 @@ fn check_parameter(raw: wire::Parameter) -> Result<Parameter, String> {
         wire::ParameterKind::Boolean => ParameterKind::Boolean,
     };
     if allowed.len() > PARAMETERS {
-        return Err(format!("parameter {name:?} allows {} values; at most {PARAMETERS} are taken", allowed.len()));
+        return Err(format!(
+            "parameter {name:?} allows {} values; at most {PARAMETERS} are taken",
+            allowed.len()
+        ));
     }
     for text in allowed.iter().chain([&default]) {
         if text.len() > WORD_BYTES || parse_value(kind, text).is_none() {
-            return Err(format!("parameter {name:?}: {} is not a {kind:?} of at most {WORD_BYTES} bytes", quote(text)));
+            return Err(format!(
+                "parameter {name:?}: {} is not a {kind:?} of at most {WORD_BYTES} bytes",
+                quote(text)
+            ));
         }
     }
     if !allowed.is_empty() && !allowed.contains(&default) {
-        return Err(format!("parameter {name:?}: the default {} is not among the allowed values", quote(&default)));
+        return Err(format!(
+            "parameter {name:?}: the default {} is not among the allowed values",
+            quote(&default)
+        ));
     }
-    let default = parse_value(kind, &default).ok_or("a default that has just been read cannot be read")?;
+    let default =
+        parse_value(kind, &default).ok_or("a default that has just been read cannot be read")?;
     Ok(Parameter { name, kind, default, allowed, docs })
 }
 
@@ -224,7 +263,9 @@ fn parse_value(kind: ParameterKind, text: &str) -> Option<Value> {
     match kind {
         ParameterKind::Text => Some(Value::Text(text.to_owned())),
         ParameterKind::Integer => text.parse().ok().map(Value::Integer),
-        ParameterKind::Number => text.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Number),
+        ParameterKind::Number => {
+            text.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Number)
+        }
         ParameterKind::Boolean => match text.to_ascii_lowercase().as_str() {
             "true" | "1" | "yes" | "on" | "t" | "y" => Some(Value::Boolean(true)),
             "false" | "0" | "no" | "off" | "f" | "n" => Some(Value::Boolean(false)),
@@ -236,22 +277,38 @@ fn parse_value(kind: ParameterKind, text: &str) -> Option<Value> {
 pub(crate) fn check_name(what: &str, name: &str, punctuation: &[u8]) -> Result<(), String> {
     let good = name.len() <= NAME_BYTES
         && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || punctuation.contains(&b));
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || punctuation.contains(&b));
     if good {
         Ok(())
     } else {
-        Err(format!("{what} {} must be lower-case letters, digits and underscores, at most {NAME_BYTES} bytes", quote(name)))
+        Err(format!(
+            "{what} {} must be lower-case letters, digits and underscores, at most {NAME_BYTES} bytes",
+            quote(name)
+        ))
     }
 }
 
 pub(crate) fn check_word(what: &str, word: &str) -> Result<(), String> {
-    let good = !word.is_empty() && word.len() <= WORD_BYTES && word.bytes().all(|b| b.is_ascii_graphic());
-    if good { Ok(()) } else { Err(format!("{what} {} must be printable ASCII without spaces, at most {WORD_BYTES} bytes", quote(word))) }
+    let good =
+        !word.is_empty() && word.len() <= WORD_BYTES && word.bytes().all(|b| b.is_ascii_graphic());
+    if good {
+        Ok(())
+    } else {
+        Err(format!(
+            "{what} {} must be printable ASCII without spaces, at most {WORD_BYTES} bytes",
+            quote(word)
+        ))
+    }
 }
 
 pub(crate) fn check_media_type(text: &str) -> Result<(), String> {
     let essence = text.split(';').next().unwrap_or_default().trim_end();
-    let token = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b));
+    let token = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
+    };
     let good = text.len() <= MEDIA_TYPE_BYTES
         && text.bytes().all(|b| (b' '..=b'~').contains(&b))
         && essence.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype));
@@ -267,7 +324,11 @@ pub(crate) fn check_media_type(text: &str) -> Result<(), String> {
 
 pub(crate) fn check_docs(what: &str, docs: &str) -> Result<(), String> {
     let good = docs.len() <= DOCS_BYTES && !docs.chars().any(|c| hidden(c) && c != '\n');
-    if good { Ok(()) } else { Err(format!("{what} must be text of at most {DOCS_BYTES} bytes without control characters")) }
+    if good {
+        Ok(())
+    } else {
+        Err(format!("{what} must be text of at most {DOCS_BYTES} bytes without control characters"))
+    }
 }
 
 /// A guest's text for a message: escaped and cut, since it may be megabytes of anything.
@@ -309,7 +370,10 @@ mod tests {
     #[test]
     fn a_good_description_passes_and_options_are_completed() {
         let description = Description::check(good()).unwrap();
-        assert_eq!(description.complete(&[]), [OptionValue { name: "delimiter".into(), value: Value::Text(",".into()) }]);
+        assert_eq!(
+            description.complete(&[]),
+            [OptionValue { name: "delimiter".into(), value: Value::Text(",".into()) }]
+        );
         let chosen = [
             OptionValue { name: "delimiter".into(), value: Value::Text(";".into()) },
             OptionValue { name: "other".into(), value: Value::Integer(1) },

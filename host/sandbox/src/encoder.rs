@@ -1,6 +1,6 @@
-//! Step 10 of a request: batches in, bytes out, through fresh instances. The first chunk is awaited, so
-//! that what fails before any byte is still an honest status; afterwards the client's reading pace drives
-//! the scan, and a client that goes away ends both.
+//! Step 10 of a request: batches in, bytes out, through fresh instances. The first chunk is
+//! awaited, so that what fails before any byte is still an honest status; afterwards the client's
+//! reading pace drives the scan, and a client that goes away ends both.
 
 mod drive;
 mod halves;
@@ -92,7 +92,8 @@ impl Encoder {
         &self.tally
     }
 
-    /// Whether half of its sandbox's instances are free at this moment: room for what nobody waits for.
+    /// Whether half of its sandbox's instances are free at this moment: room for what nobody waits
+    /// for.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.sandbox.has_room()
@@ -104,8 +105,8 @@ impl Encoder {
         self.sandbox.free_instances()
     }
 
-    /// Waits for a place among the instances, a short while at most. Call it on a tokio runtime; what is
-    /// done with the place afterwards may run anywhere.
+    /// Waits for a place among the instances, a short while at most. Call it on a tokio runtime;
+    /// what is done with the place afterwards may run anywhere.
     ///
     /// # Errors
     /// [`EncodeError::Busy`] when none comes free.
@@ -116,10 +117,11 @@ impl Encoder {
     /// As [`Encoder::admit`], with a place of the share of `holder`.
     ///
     /// # Errors
-    /// [`EncodeError::Busy`] when none comes free, [`EncodeError::ShareUsedUp`] when some are and the
-    /// share is used up.
+    /// [`EncodeError::Busy`] when none comes free, [`EncodeError::ShareUsedUp`] when some are and
+    /// the share is used up.
     pub async fn admit_for(&self, holder: &Holder) -> Result<Admission, EncodeError> {
-        let runtime = Handle::try_current().map_err(|error| EncodeError::Host(error.to_string()))?;
+        let runtime =
+            Handle::try_current().map_err(|error| EncodeError::Host(error.to_string()))?;
         match self.sandbox.place(&self.tally, holder).await {
             Ok(permit) => Ok(Admission { permit, holder: holder.clone(), runtime }),
             Err(denied) => {
@@ -136,12 +138,17 @@ impl Encoder {
     ///
     /// # Errors
     /// As for both.
-    pub async fn encode(self: &Arc<Self>, schema: SchemaRef, chosen: &[OptionValue], batches: Batches) -> Result<Encoded, EncodeError> {
+    pub async fn encode(
+        self: &Arc<Self>,
+        schema: SchemaRef,
+        chosen: &[OptionValue],
+        batches: Batches,
+    ) -> Result<Encoded, EncodeError> {
         self.encode_for(&Holder::default(), schema, chosen, batches).await
     }
 
-    /// As [`Encoder::encode`], on the account of `holder`: its instances and the bytes that wait for its
-    /// client count in its shares.
+    /// As [`Encoder::encode`], on the account of `holder`: its instances and the bytes that wait
+    /// for its client count in its shares.
     ///
     /// # Errors
     /// As for [`Encoder::admit_for`] and [`Encoder::encode_admitted`].
@@ -157,12 +164,13 @@ impl Encoder {
     }
 
     /// Encodes `batches` of `schema`. `chosen` are the options that the client named; the rest are
-    /// defaults. Returns once the first bytes are made. Where it is polled on a worker's own thread, all
-    /// of a response that fits in one part is made there and then, without another thread.
+    /// defaults. Returns once the first bytes are made. Where it is polled on a worker's own
+    /// thread, all of a response that fits in one part is made there and then, without another
+    /// thread.
     ///
     /// # Errors
-    /// [`EncodeError`], before any byte is sent. Dropping the future, or the stream that it returns,
-    /// stops the scan and gives the instances back.
+    /// [`EncodeError`], before any byte is sent. Dropping the future, or the stream that it
+    /// returns, stops the scan and gives the instances back.
     pub async fn encode_admitted(
         self: &Arc<Self>,
         admission: Admission,
@@ -172,7 +180,11 @@ impl Encoder {
     ) -> Result<Encoded, EncodeError> {
         let account = Account::begin(&self.tally, &self.sandbox.outlet);
         let span = account.span();
-        match self.first_bytes(admission, &account.work(), schema, chosen, batches).instrument(span.clone()).await {
+        match self
+            .first_bytes(admission, &account.work(), schema, chosen, batches)
+            .instrument(span.clone())
+            .await
+        {
             Ok(First::Whole(bytes)) => {
                 account.first_bytes();
                 account.complete();
@@ -201,29 +213,45 @@ impl Encoder {
         batches: Batches,
     ) -> Result<First, EncodeError> {
         let Admission { permit, holder, runtime } = admission;
-        // A plugin that is late may not hold the instances of others while its calls wait for one another.
+        // A plugin that is late may not hold the instances of others while its calls wait for one
+        // another.
         if self.lane.waiting() >= self.sandbox.limits.instances.div_ceil(2) as usize {
             return Err(EncodeError::Busy { retry_after: 1 });
         }
         let options = Arc::<[OptionValue]>::from(self.description.complete(chosen));
         let mut parts = Parts::new(batches, &self.description);
-        // Whether there is a second part tells whether the response is done after the first: most are, and
-        // then one trip to a worker makes all of it.
+        // Whether there is a second part tells whether the response is done after the first: most
+        // are, and then one trip to a worker makes all of it.
         let first = parts.next().await?;
         let done = first.is_none() || !parts.more().await?;
         let (encoder, for_guest) = (Arc::clone(self), Arc::clone(work));
         let arguments = (Arc::clone(&schema), Arc::clone(&options));
-        let begun = self.on_worker(move || encoder.begin(permit, for_guest, &arguments.0, &arguments.1, first, done)).await?;
+        let begun = self
+            .on_worker(move || {
+                encoder.begin(permit, for_guest, &arguments.0, &arguments.1, first, done)
+            })
+            .await?;
         Ok(match begun {
             Begun::Done(bytes) => First::Whole(bytes),
             Begun::More { instance, notes, chunk } => {
-                let (response, chunks) = Response::new(Arc::clone(self), holder, schema, options, instance, notes, parts);
+                let (response, chunks) = Response::new(
+                    Arc::clone(self),
+                    holder,
+                    schema,
+                    options,
+                    instance,
+                    notes,
+                    parts,
+                );
                 First::More { response: Box::new(response), chunk, chunks, runtime }
             }
         })
     }
 
-    async fn on_worker<T: Send + 'static>(&self, job: impl FnOnce() -> Result<T, EncodeError> + Send + 'static) -> Result<T, EncodeError> {
+    async fn on_worker<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> Result<T, EncodeError> + Send + 'static,
+    ) -> Result<T, EncodeError> {
         let turn = self.lane.turn().await;
         let (busy, lane) = (self.sandbox.busy(), Arc::clone(&self.lane));
         let job = move || {
@@ -234,7 +262,12 @@ impl Encoder {
             }
             made
         };
-        self.sandbox.workers.run(job).await.map_err(|panicked| EncodeError::Host(panicked.to_string())).flatten()
+        self.sandbox
+            .workers
+            .run(job)
+            .await
+            .map_err(|panicked| EncodeError::Host(panicked.to_string()))
+            .flatten()
     }
 
     /// Blocking: opens the response and encodes up to its first rows, or all of it when `done`.
@@ -258,7 +291,11 @@ impl Encoder {
             part = self.together(pieces, &mut notes);
         }
         if !done {
-            return Ok(Begun::More { instance, notes, chunk: Chunk { lead: head.into(), bytes: part.into(), lease: None } });
+            return Ok(Begun::More {
+                instance,
+                notes,
+                chunk: Chunk { lead: head.into(), bytes: part.into(), lease: None },
+            });
         }
         let tail = instance.tail(&notes)?;
         let pieces = [head, part, tail];
@@ -271,7 +308,12 @@ impl Encoder {
 /// What there is of a response when its first bytes are made.
 enum First {
     Whole(Bytes),
-    More { response: Box<Response>, chunk: Chunk, chunks: BoxStream<'static, Result<Bytes, CutOff>>, runtime: Handle },
+    More {
+        response: Box<Response>,
+        chunk: Chunk,
+        chunks: BoxStream<'static, Result<Bytes, CutOff>>,
+        runtime: Handle,
+    },
 }
 
 /// Whether a response was finished by its first trip to a worker.

@@ -1,9 +1,12 @@
-//! The one engine of the process: how guests are compiled and where their memory comes from, and the
-//! clock that interrupts them.
+//! The one engine of the process: how guests are compiled and where their memory comes from, and
+//! the clock that interrupts them.
 
 use std::time::Duration;
 
-use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Strategy};
+use wasmtime::{
+    Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
+    Strategy,
+};
 
 use crate::failure::Failure;
 use crate::limits::Limits;
@@ -16,20 +19,23 @@ const EPOCH: Duration = Duration::from_millis(5);
 /// bounds check (checks cost 30–45 % of encoding speed). Address space only; nothing is resident.
 const RESERVATION: u64 = 4 << 30;
 
-/// Bytes of each pooled memory that are cleared by writing to them instead of being given back to the
-/// kernel: a small response touches fewer, and page faults are most of what a fresh instance costs. The
-/// kernel says which pages were written (Linux 6.7; before that, the first pages of a memory count), so
-/// it does not matter where they lie. All instances together keep this many bytes each at most.
+/// Bytes of each pooled memory that are cleared by writing to them instead of being given back to
+/// the kernel: a small response touches fewer, and page faults are most of what a fresh instance
+/// costs. The kernel says which pages were written (Linux 6.7; before that, the first pages of a
+/// memory count), so it does not matter where they lie. All instances together keep this many bytes
+/// each at most.
 const KEEP_RESIDENT: usize = 1 << 20;
 
 /// Core instances, memories and tables of one component at most. A Rust guest has three instances
 /// and one memory; a Python guest 38 instances. There is room for so many in every component that
-/// runs, so that no guest can use up a neighbour's; a core instance takes no address space of the pool.
+/// runs, so that no guest can use up a neighbour's; a core instance takes no address space of the
+/// pool.
 const CORE_INSTANCES: u32 = 64;
 const TABLES: u32 = 4;
 
-/// Makes the engine and starts its clock, which stops when the last handle on the engine is dropped. `counting`: guests
-/// consume fuel, so that their instructions can be counted; they are then slower.
+/// Makes the engine and starts its clock, which stops when the last handle on the engine is
+/// dropped. `counting`: guests consume fuel, so that their instructions can be counted; they are
+/// then slower.
 pub(crate) fn start(limits: &Limits, counting: bool) -> Result<Engine, Failure> {
     let mut config = config(limits);
     config.consume_fuel(counting);
@@ -48,7 +54,8 @@ pub(crate) fn start(limits: &Limits, counting: bool) -> Result<Engine, Failure> 
     Ok(engine)
 }
 
-/// An engine that only compiles, for those that [`start`] makes: it reserves no address space and has no clock.
+/// An engine that only compiles, for those that [`start`] makes: it reserves no address space and
+/// has no clock.
 pub(crate) fn for_compiling() -> wasmtime::Result<Engine> {
     Engine::new(&code())
 }
@@ -71,7 +78,9 @@ fn config(limits: &Limits) -> Config {
     let mut config = code();
     // Nothing here is asynchronous, but the engine wants the two in this order.
     config.async_stack_size(limits.stack_bytes);
-    config.max_wasm_stack(limits.stack_bytes).allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    config
+        .max_wasm_stack(limits.stack_bytes)
+        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     config
 }
 

@@ -12,13 +12,17 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The engine refused its configuration or could not reserve address space.
-    #[error("the WebAssembly engine cannot start: {0:#}. Fewer `sandbox.instances` need less address space")]
+    #[error(
+        "the WebAssembly engine cannot start: {0:#}. Fewer `sandbox.instances` need less address space"
+    )]
     Engine(wasmtime::Error),
     /// `stack_bytes` is not within [`STACK_BYTES`].
     #[error("sandbox.stack_bytes is {0}; it may be from {min} to {max}", min = STACK_BYTES.start(), max = STACK_BYTES.end())]
     Stack(usize),
     /// The folder of capsules cannot be made.
-    #[error("the folder {folder} for capsules cannot be made: {reason}; choose another with plugins.capsules")]
+    #[error(
+        "the folder {folder} for capsules cannot be made: {reason}; choose another with plugins.capsules"
+    )]
     Capsules {
         /// The folder.
         folder: String,
@@ -66,7 +70,9 @@ pub enum Rejected {
     #[error("the component imports {}; a plugin may import nothing but yearbook:plugin/log", .0.join(", "))]
     Imports(Vec<String>),
     /// It does not export the interface.
-    #[error("the component exports neither yearbook:plugin/encoder@1.0.0 nor yearbook:plugin/generator@1.0.0 as documented: {0}")]
+    #[error(
+        "the component exports neither yearbook:plugin/encoder@1.0.0 nor yearbook:plugin/generator@1.0.0 as documented: {0}"
+    )]
     Interface(String),
     /// `describe` was stopped.
     #[error("describe: {0}")]
@@ -75,7 +81,9 @@ pub enum Rejected {
     #[error("describe: {0}")]
     Description(String),
     /// A plugin of that format or tool is loaded already.
-    #[error("{0:?} is taken by another plugin (names have at most {NAME_BYTES} bytes, one plugin each)")]
+    #[error(
+        "{0:?} is taken by another plugin (names have at most {NAME_BYTES} bytes, one plugin each)"
+    )]
     Taken(String),
     /// Too many responses hold instances at this moment.
     #[error("no instance is free to ask the component what it is; try again")]
@@ -102,7 +110,9 @@ pub enum Trap {
     #[error("wanted more memory than {0} bytes (sandbox.memory_bytes)")]
     Memory(usize),
     /// `total_memory_bytes`: not this guest's fault.
-    #[error("the memory of all guests together, {bytes} bytes, is used up (sandbox.total_memory_bytes)")]
+    #[error(
+        "the memory of all guests together, {bytes} bytes, is used up (sandbox.total_memory_bytes)"
+    )]
     TotalMemory {
         /// What all may have.
         bytes: usize,
@@ -122,7 +132,9 @@ pub enum Trap {
     #[error("left notes of more than {0} bytes for its tail (sandbox.note_bytes)")]
     Notes(usize),
     /// `amplification`.
-    #[error("returned {returned} bytes for {allowed} that its input allows (sandbox.amplification)")]
+    #[error(
+        "returned {returned} bytes for {allowed} that its input allows (sandbox.amplification)"
+    )]
     Amplification {
         /// Bytes returned.
         returned: usize,
@@ -138,7 +150,10 @@ impl Trap {
     /// Tells whether it depends on the input where a guest runs into this limit. Processor time,
     /// stack and tables do not grow with rows in a guest that is well made.
     pub(crate) fn is_limit_of_inputs(&self) -> bool {
-        matches!(self, Self::Memory(_) | Self::Output(_) | Self::Notes(_) | Self::Amplification { .. })
+        matches!(
+            self,
+            Self::Memory(_) | Self::Output(_) | Self::Notes(_) | Self::Amplification { .. }
+        )
     }
 }
 
@@ -200,7 +215,9 @@ impl EncodeError {
                 tracing::warn!(plugin, "a response was given up: {trap}");
                 Self::Busy { retry_after: 1 }
             }
-            trap if input.excuses(&trap, limits) => Self::TooLarge { plugin: plugin.to_owned(), trap },
+            trap if input.excuses(&trap, limits) => {
+                Self::TooLarge { plugin: plugin.to_owned(), trap }
+            }
             trap => Self::Trapped { plugin: plugin.to_owned(), trap },
         }
     }
@@ -219,9 +236,15 @@ impl EncodeError {
         match self {
             // A busy machine, not the input.
             Self::Trapped { trap: Trap::Wall(_), .. } => None,
-            Self::Trapped { plugin, trap } => Some(Self::Trapped { plugin: plugin.clone(), trap: trap.clone() }),
-            Self::TooLarge { plugin, trap } => Some(Self::TooLarge { plugin: plugin.clone(), trap: trap.clone() }),
-            Self::Internal { plugin, message } => Some(Self::Internal { plugin: plugin.clone(), message: message.clone() }),
+            Self::Trapped { plugin, trap } => {
+                Some(Self::Trapped { plugin: plugin.clone(), trap: trap.clone() })
+            }
+            Self::TooLarge { plugin, trap } => {
+                Some(Self::TooLarge { plugin: plugin.clone(), trap: trap.clone() })
+            }
+            Self::Internal { plugin, message } => {
+                Some(Self::Internal { plugin: plugin.clone(), message: message.clone() })
+            }
             _ => None,
         }
     }
@@ -287,15 +310,16 @@ pub enum GenerateError {
 }
 
 impl GenerateError {
-    /// Whether the plugin is to blame: it was stopped, said so itself, or made files that break a rule.
+    /// Whether the plugin is to blame: it was stopped, said so itself, or made files that break a
+    /// rule.
     #[must_use]
     pub fn is_failure_of_the_plugin(&self) -> bool {
         matches!(self, Self::Trapped { .. } | Self::Internal { .. } | Self::Output { .. })
     }
 }
 
-/// A response was cut off after its first byte. The reason is in the log; the client must see a body
-/// without its end.
+/// A response was cut off after its first byte. The reason is in the log; the client must see a
+/// body without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the response was cut off")]
 pub struct CutOff {

@@ -1,6 +1,6 @@
 //! Integration generators: descriptions of datasets in, files for a data tool out, in one call on a
-//! worker and in a fresh instance. Never touches HTTP; what the files say is the guest's affair, where
-//! they may lie is checked here (specification 4.4, contract 4).
+//! worker and in a fresh instance. Never touches HTTP; what the files say is the guest's affair,
+//! where they may lie is checked here (specification 4.4, contract 4).
 
 mod description;
 mod project;
@@ -69,9 +69,9 @@ impl Generator {
         &self.tally
     }
 
-    /// Makes the files of one answer. Waits for an instance, and for memory, as long as the caller does: contract 4
-    /// wants no 503 here, and the queue is fair. Dropping the future gives up the place in it; a call
-    /// that runs already ends by itself, under its limits.
+    /// Makes the files of one answer. Waits for an instance, and for memory, as long as the caller
+    /// does: contract 4 wants no 503 here, and the queue is fair. Dropping the future gives up the
+    /// place in it; a call that runs already ends by itself, under its limits.
     ///
     /// # Errors
     /// [`GenerateError`].
@@ -83,25 +83,37 @@ impl Generator {
     ///
     /// # Errors
     /// [`GenerateError`].
-    pub async fn generate_for(self: &Arc<Self>, holder: &Holder, request: Request) -> Result<Project, GenerateError> {
+    pub async fn generate_for(
+        self: &Arc<Self>,
+        holder: &Holder,
+        request: Request,
+    ) -> Result<Project, GenerateError> {
         let request = Arc::new(request);
         loop {
             match self.attempt(holder, Arc::clone(&request)).await {
-                // Others took the memory that it grew into, and will give it back; alone it would fail again.
-                Err(GenerateError::MemoryUsedUp { shared: true }) => tokio::time::sleep(RETRY).await,
+                // Others took the memory that it grew into, and will give it back; alone it would
+                // fail again.
+                Err(GenerateError::MemoryUsedUp { shared: true }) => {
+                    tokio::time::sleep(RETRY).await
+                }
                 made => return made,
             }
         }
     }
 
-    async fn attempt(self: &Arc<Self>, holder: &Holder, request: Arc<Request>) -> Result<Project, GenerateError> {
+    async fn attempt(
+        self: &Arc<Self>,
+        holder: &Holder,
+        request: Arc<Request>,
+    ) -> Result<Project, GenerateError> {
         let waiting = self.tally.waits();
         // Before the instance, so that a plugin that is late holds none meanwhile.
         let turn = self.lane.turn().await;
         let permit = self.sandbox.instances.acquire(holder, true).await;
         self.sandbox.memory.room().await;
         drop(waiting);
-        let permit = permit.map_err(|_| GenerateError::Host("the sandbox is shut down".to_owned()))?;
+        let permit =
+            permit.map_err(|_| GenerateError::Host("the sandbox is shut down".to_owned()))?;
         let account = Account::begin(&self.tally, &self.sandbox.outlet);
         let (generator, work) = (Arc::clone(self), account.work());
         let job = move || {
@@ -150,7 +162,8 @@ impl Generator {
         if let Err(error) = &project
             && state.work().outlet().is_open()
         {
-            let capsule = Capsule::of_request(state.work().release(), request, options, &self.sandbox.limits);
+            let capsule =
+                Capsule::of_request(state.work().release(), request, options, &self.sandbox.limits);
             capsule.leave(CallName::Generate, error, &log, state.work());
         }
         // The instance goes before its place in the pool is given back.
@@ -182,13 +195,18 @@ fn checked(
         trap => GenerateError::Trapped { plugin: plugin.to_owned(), trap },
     })?;
     let project = made.map_err(|error| declined(plugin, error))?;
-    Project::check(project).map_err(|rule| GenerateError::Output { plugin: plugin.to_owned(), rule })
+    Project::check(project)
+        .map_err(|rule| GenerateError::Output { plugin: plugin.to_owned(), rule })
 }
 
 fn declined(plugin: &str, error: wire::Error) -> GenerateError {
     match error {
-        wire::Error::UnsupportedSchema(sentence) => GenerateError::UnsupportedDataset(clean(&sentence)),
+        wire::Error::UnsupportedSchema(sentence) => {
+            GenerateError::UnsupportedDataset(clean(&sentence))
+        }
         wire::Error::InvalidOption(sentence) => GenerateError::InvalidOption(clean(&sentence)),
-        wire::Error::Internal(sentence) => GenerateError::Internal { plugin: plugin.to_owned(), message: clean(&sentence) },
+        wire::Error::Internal(sentence) => {
+            GenerateError::Internal { plugin: plugin.to_owned(), message: clean(&sentence) }
+        }
     }
 }

@@ -36,8 +36,8 @@ pub(crate) struct HostState {
     told: bool,
     /// What was logged, where a failure would be kept.
     heard: Vec<Line>,
-    /// Which limit denied growth during the call at hand: the guest then traps as `unreachable`, like any
-    /// panic, and only this tells why.
+    /// Which limit denied growth during the call at hand: the guest then traps as `unreachable`,
+    /// like any panic, and only this tells why.
     denied: Option<Trap>,
     deadline: Deadline,
     used: Usage,
@@ -99,9 +99,13 @@ impl HostState {
         yearbook_workers::with_stack(stack, || Self::call_here(store, call))
     }
 
-    fn call_here<T>(store: &mut Store<Self>, call: impl FnOnce(&mut Store<Self>) -> wasmtime::Result<T>) -> Result<T, Trap> {
+    fn call_here<T>(
+        store: &mut Store<Self>,
+        call: impl FnOnce(&mut Store<Self>) -> wasmtime::Result<T>,
+    ) -> Result<T, Trap> {
         store.set_epoch_deadline(1);
-        store.data_mut().deadline = Deadline { cpu: thread_cpu(), wall: Instant::now(), broken: None };
+        store.data_mut().deadline =
+            Deadline { cpu: thread_cpu(), wall: Instant::now(), broken: None };
         store.data_mut().denied = None;
         let outcome = call(store);
         if store.data().counting {
@@ -160,7 +164,8 @@ impl HostState {
         match error.downcast_ref::<wasmtime::Trap>() {
             Some(wasmtime::Trap::StackOverflow) => Trap::Stack(self.limits.stack_bytes),
             Some(trap) => Trap::Wasm(trap.to_string()),
-            // The engine has no type for this refusal: it is an ordinary error of the host's own lifting.
+            // The engine has no type for this refusal: it is an ordinary error of the host's own
+            // lifting.
             None if error.root_cause().to_string().contains("fuel allocated for hostcalls") => {
                 Trap::Output(self.limits.output_bytes_per_call)
             }
@@ -177,13 +182,19 @@ impl Drop for HostState {
 }
 
 impl ResourceLimiter for HostState {
-    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         let more = desired.saturating_sub(current);
         if desired > self.limits.memory_bytes {
             self.denied = Some(Trap::Memory(self.limits.memory_bytes));
         } else if !self.memory.take(more) {
             let bytes = self.limits.total_memory_bytes;
-            self.denied = Some(Trap::TotalMemory { bytes, shared: self.held.saturating_add(more) <= bytes });
+            self.denied =
+                Some(Trap::TotalMemory { bytes, shared: self.held.saturating_add(more) <= bytes });
         } else {
             self.held += more;
             self.used.memory_bytes = self.used.memory_bytes.max(desired);
@@ -192,7 +203,12 @@ impl ResourceLimiter for HostState {
         Ok(false)
     }
 
-    fn table_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+    fn table_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
         let granted = desired <= self.limits.table_elements;
         if granted {
             self.used.table_elements = self.used.table_elements.max(desired);
@@ -211,7 +227,10 @@ impl log::Host for HostState {
         let plugin = self.work.plugin();
         if self.lines_left == 0 {
             if !std::mem::replace(&mut self.told, true) {
-                tracing::warn!(plugin, "it logs more than {LOG_LINES} lines for one response; the rest is dropped");
+                tracing::warn!(
+                    plugin,
+                    "it logs more than {LOG_LINES} lines for one response; the rest is dropped"
+                );
             }
             return Ok(());
         }

@@ -55,15 +55,34 @@ mod tests {
     #[test]
     fn a_limit_that_a_large_wide_or_chosen_input_runs_into_is_no_fault_of_the_plugin() {
         let limits = Limits::default();
-        let limits_of_inputs = [Trap::Memory(1), Trap::Output(1), Trap::Notes(1), Trap::Amplification { returned: 2, allowed: 1 }];
-        let faults = [Trap::Cpu(1), Trap::Wall(1), Trap::Stack(1), Trap::Table(1), Trap::Wasm("unreachable".to_owned())];
+        let limits_of_inputs = [
+            Trap::Memory(1),
+            Trap::Output(1),
+            Trap::Notes(1),
+            Trap::Amplification { returned: 2, allowed: 1 },
+        ];
+        let faults = [
+            Trap::Cpu(1),
+            Trap::Wall(1),
+            Trap::Stack(1),
+            Trap::Table(1),
+            Trap::Wasm("unreachable".to_owned()),
+        ];
         // Columns, bytes, whether every option has its default, and whether a limit is the input's.
-        for (columns, bytes, plain, expected) in
-            [(3, 0, true, false), (100, MIB, true, false), (101, 0, true, true), (3, MIB + 1, true, true), (3, 0, false, true)]
-        {
+        for (columns, bytes, plain, expected) in [
+            (3, 0, true, false),
+            (100, MIB, true, false),
+            (101, 0, true, true),
+            (3, MIB + 1, true, true),
+            (3, 0, false, true),
+        ] {
             let input = InputSize::new(columns, bytes, plain);
             for trap in &limits_of_inputs {
-                assert_eq!(input.excuses(trap, &limits), expected, "{columns} {bytes} {plain}: {trap}");
+                assert_eq!(
+                    input.excuses(trap, &limits),
+                    expected,
+                    "{columns} {bytes} {plain}: {trap}"
+                );
             }
             for trap in &faults {
                 assert!(!input.excuses(trap, &limits), "{columns} {bytes} {plain}: {trap}");
@@ -77,9 +96,10 @@ mod tests {
         input.add(MIB);
         let trap = Trap::Memory(1);
         assert!(!input.excuses(&trap, &Limits::default()));
-        for tight in
-            [Limits { memory_bytes: 255 * MIB, ..Limits::default() }, Limits { output_bytes_per_call: 63 * MIB, ..Limits::default() }]
-        {
+        for tight in [
+            Limits { memory_bytes: 255 * MIB, ..Limits::default() },
+            Limits { output_bytes_per_call: 63 * MIB, ..Limits::default() },
+        ] {
             assert!(input.excuses(&trap, &tight));
         }
         input.add(1);

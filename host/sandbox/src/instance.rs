@@ -1,5 +1,5 @@
-//! One guest at work on one response: a store, an `encoding`, and the checks on what it returns. All
-//! of it is blocking and runs on a worker.
+//! One guest at work on one response: a store, an `encoding`, and the checks on what it returns.
+//! All of it is blocking and runs on a worker.
 
 mod measured;
 
@@ -45,7 +45,8 @@ pub(crate) struct Instance {
     name_bytes: usize,
     /// Bytes that have come in and that the guest may still give out: it may hold rows back.
     allowance: usize,
-    /// Filled while the response is made, where its failure would be kept: at most one part is held for that.
+    /// Filled while the response is made, where its failure would be kept: at most one part is held
+    /// for that.
     capsule: Option<Box<Capsule>>,
     /// Given back when the instance is dropped.
     _permit: Slot,
@@ -61,19 +62,27 @@ impl Instance {
         options: &[OptionValue],
     ) -> Result<Self, EncodeError> {
         let dictionaries = encoder.description.dictionaries;
-        let flattened = WireSchema::new(schema, dictionaries).map_err(|error| EncodeError::Host(error.to_string()))?;
+        let flattened = WireSchema::new(schema, dictionaries)
+            .map_err(|error| EncodeError::Host(error.to_string()))?;
         let limits = &encoder.sandbox.limits;
-        let kept = work.outlet().is_open().then(|| Box::new(Capsule::of_response(work.release(), schema, options, limits)));
+        let kept = work
+            .outlet()
+            .is_open()
+            .then(|| Box::new(Capsule::of_response(work.release(), schema, options, limits)));
         let plain = non_default(&encoder.description.parameters, options).next().is_none();
         let input = InputSize::new(schema.fields().len(), flattened.name_bytes(), plain);
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
         let mut store = HostState::store(&encoder.sandbox, work);
         let opened = HostState::call(&mut store, |store| {
             let guest = encoder.pre.instantiate(&mut *store)?;
-            let encoding = flattened.borrow(|schema| guest.yearbook_plugin_encoder().encoding().call_open(store, schema, &options))?;
+            let encoding = flattened.borrow(|schema| {
+                guest.yearbook_plugin_encoder().encoding().call_open(store, schema, &options)
+            })?;
             Ok((guest, encoding))
         });
-        let opened = opened.map_err(|trap| EncodeError::stopped(&encoder.description.format, trap, &input, limits));
+        let opened = opened.map_err(|trap| {
+            EncodeError::stopped(&encoder.description.format, trap, &input, limits)
+        });
         let opened = opened.and_then(|(guest, encoding)| match encoding {
             Ok(encoding) => Ok((guest, encoding)),
             Err(error) => Err(guest_error(&encoder.description.format, error)),
@@ -102,7 +111,9 @@ impl Instance {
     /// Bytes before the first row.
     pub(crate) fn head(&mut self) -> Result<Vec<u8>, EncodeError> {
         let (encoding, allowance) = (self.encoding, self.allowance);
-        let head = self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_head(store, encoding));
+        let head = self.call(|guest, store| {
+            guest.yearbook_plugin_encoder().encoding().call_head(store, encoding)
+        });
         let head = head.map_err(|error| self.failed(CallName::Head, allowance, error))?;
         if let Some(capsule) = &mut self.capsule {
             capsule.about.before.head = true;
@@ -115,7 +126,8 @@ impl Instance {
         self.try_part(batch).map_err(|unmade| self.give_up(unmade))
     }
 
-    /// What a batch becomes. A failure is not kept yet: [`Instance::give_up`] does that, unless there is another way.
+    /// What a batch becomes. A failure is not kept yet: [`Instance::give_up`] does that, unless
+    /// there is another way.
     pub(crate) fn try_part(&mut self, batch: &RecordBatch) -> Result<wire::Piece, UnmadePart> {
         let allowance = self.allowance;
         self.made(batch).map_err(|error| UnmadePart { error, allowance })
@@ -124,11 +136,20 @@ impl Instance {
     /// Keeps the failure of a part.
     pub(crate) fn give_up(&mut self, UnmadePart { error, allowance }: UnmadePart) -> EncodeError {
         // Rows that never reached the guest.
-        if matches!(error, EncodeError::Host(_)) { error } else { self.failed(CallName::Part, allowance, error) }
+        if matches!(error, EncodeError::Host(_)) {
+            error
+        } else {
+            self.failed(CallName::Part, allowance, error)
+        }
     }
 
     /// A fresh instance in the place of this one, which is spent, with the same response begun.
-    pub(crate) fn renew(self, encoder: &Encoder, schema: &arrow::datatypes::Schema, options: &[OptionValue]) -> Result<Self, EncodeError> {
+    pub(crate) fn renew(
+        self,
+        encoder: &Encoder,
+        schema: &arrow::datatypes::Schema,
+        options: &[OptionValue],
+    ) -> Result<Self, EncodeError> {
         let Self { store, _permit: permit, .. } = self;
         let work = store.data().shared_work();
         // Its memory first: two of them at once would be more than was admitted.
@@ -137,18 +158,25 @@ impl Instance {
     }
 
     fn made(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
-        let crossing = self.converter.convert(batch).map_err(|error| EncodeError::Host(error.to_string()))?;
+        let crossing =
+            self.converter.convert(batch).map_err(|error| EncodeError::Host(error.to_string()))?;
         if let Some(capsule) = &mut self.capsule {
             // Its columns are shared, not copied.
             capsule.batch = Some(batch.clone());
         }
         self.store.data().work().given(batch.num_rows(), crossing.bytes());
-        let weight = crossing.bytes().saturating_add(crossing.cells.saturating_mul(self.name_bytes + CELL_BYTES));
+        let weight = crossing
+            .bytes()
+            .saturating_add(crossing.cells.saturating_mul(self.name_bytes + CELL_BYTES));
         self.input.add(weight);
-        self.allowance = self.allowance.saturating_add(weight.saturating_mul(self.limits.amplification));
+        self.allowance =
+            self.allowance.saturating_add(weight.saturating_mul(self.limits.amplification));
         let encoding = self.encoding;
-        let made =
-            crossing.borrow(|rows| self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_part(store, encoding, rows)));
+        let made = crossing.borrow(|rows| {
+            self.call(|guest, store| {
+                guest.yearbook_plugin_encoder().encoding().call_part(store, encoding, rows)
+            })
+        });
         let made = made.and_then(|piece: wire::Piece| self.noted(piece))?;
         if let Some(capsule) = &mut self.capsule {
             capsule.about.before.parts += 1;
@@ -170,10 +198,14 @@ impl Instance {
     pub(crate) fn tail(&mut self, notes: &Notes) -> Result<Vec<u8>, EncodeError> {
         let allowance = self.allowance;
         self.input.add(notes.bytes());
-        self.allowance = self.allowance.saturating_add(notes.bytes().saturating_mul(self.limits.amplification));
+        self.allowance =
+            self.allowance.saturating_add(notes.bytes().saturating_mul(self.limits.amplification));
         let encoding = self.encoding;
-        let made =
-            notes.borrow(|notes| self.call(|guest, store| guest.yearbook_plugin_encoder().encoding().call_tail(store, encoding, notes)));
+        let made = notes.borrow(|notes| {
+            self.call(|guest, store| {
+                guest.yearbook_plugin_encoder().encoding().call_tail(store, encoding, notes)
+            })
+        });
         made.map_err(|error| {
             if let Some(capsule) = &mut self.capsule {
                 capsule.notes = notes.kept().to_vec();
@@ -204,7 +236,11 @@ impl Instance {
 
     fn call<T: Output + Send>(
         &mut self,
-        call: impl FnOnce(&EncoderPlugin, &mut Store<HostState>) -> wasmtime::Result<Result<T, wire::Error>> + Send,
+        call: impl FnOnce(
+            &EncoderPlugin,
+            &mut Store<HostState>,
+        ) -> wasmtime::Result<Result<T, wire::Error>>
+        + Send,
     ) -> Result<T, EncodeError> {
         let guest = &self.guest;
         let output = HostState::call(&mut self.store, |store| call(guest, store))
@@ -225,7 +261,12 @@ impl Instance {
     }
 }
 
-fn leave(capsule: Option<Box<Capsule>>, call: CallName, error: &EncodeError, store: &Store<HostState>) {
+fn leave(
+    capsule: Option<Box<Capsule>>,
+    call: CallName,
+    error: &EncodeError,
+    store: &Store<HostState>,
+) {
     if let Some(capsule) = capsule {
         capsule.leave(call, error, store.data().heard(), store.data().work());
     }
@@ -264,8 +305,12 @@ pub(crate) fn wire_option(option: &OptionValue) -> wire::OptionValue<'_> {
 /// A guest's sentence reaches clients.
 fn guest_error(plugin: &str, error: wire::Error) -> EncodeError {
     match error {
-        wire::Error::UnsupportedSchema(sentence) => EncodeError::UnsupportedSchema(clean(&sentence)),
+        wire::Error::UnsupportedSchema(sentence) => {
+            EncodeError::UnsupportedSchema(clean(&sentence))
+        }
         wire::Error::InvalidOption(sentence) => EncodeError::InvalidOption(clean(&sentence)),
-        wire::Error::Internal(sentence) => EncodeError::Internal { plugin: plugin.to_owned(), message: clean(&sentence) },
+        wire::Error::Internal(sentence) => {
+            EncodeError::Internal { plugin: plugin.to_owned(), message: clean(&sentence) }
+        }
     }
 }

@@ -1,6 +1,6 @@
-//! Keeps workers free of a plugin that ran into its deadline a moment ago: a loop holds a worker until it is stopped,
-//! and a crowd of requests for it would hold all. For a while such a plugin has one call at a time (decision 0141).
-//! Whether it may serve at all is for others to decide.
+//! Keeps workers free of a plugin that ran into its deadline a moment ago: a loop holds a worker
+//! until it is stopped, and a crowd of requests for it would hold all. For a while such a plugin
+//! has one call at a time (decision 0141). Whether it may serve at all is for others to decide.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -34,11 +34,16 @@ impl Drop for Waits<'_> {
 
 impl Lane {
     pub(crate) fn new() -> Self {
-        Self { born: Instant::now(), until: AtomicU64::new(0), single: Arc::new(Semaphore::new(1)), waiting: AtomicUsize::new(0) }
+        Self {
+            born: Instant::now(),
+            until: AtomicU64::new(0),
+            single: Arc::new(Semaphore::new(1)),
+            waiting: AtomicUsize::new(0),
+        }
     }
 
-    /// Waits for this plugin's turn, where it has one call at a time. Whoever makes the call keeps what is returned until
-    /// the call's end, whatever becomes of the client.
+    /// Waits for this plugin's turn, where it has one call at a time. Whoever makes the call keeps
+    /// what is returned until the call's end, whatever becomes of the client.
     pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
         if self.until.load(Ordering::Relaxed) <= self.now() {
             return None;

@@ -1,6 +1,7 @@
 //! Runs plugins: WebAssembly components that turn Arrow batches into bytes, or descriptions of
-//! datasets into files, each response in a fresh instance under limits. Owns everything of wasmtime; never touches HTTP, SQL, files of data or
-//! Parquet. What a guest returns is untrusted until this crate has checked it.
+//! datasets into files, each response in a fresh instance under limits. Owns everything of
+//! wasmtime; never touches HTTP, SQL, files of data or Parquet. What a guest returns is untrusted
+//! until this crate has checked it.
 
 mod bindings;
 mod cache;
@@ -29,7 +30,8 @@ mod usage;
 mod words;
 
 pub use capsule::{
-    About, Before, CAPSULE_BYTES, CAPSULE_VERSION, CallName, Capsule, Failing, Fault, Line, NotReplayed, Replayed, Unreadable,
+    About, Before, CAPSULE_BYTES, CAPSULE_VERSION, CallName, Capsule, Failing, Fault, Line,
+    NotReplayed, Replayed, Unreadable,
 };
 pub use claims::claimed_bytes;
 pub use compile::{Compiler, compile_as_child};

@@ -1,5 +1,5 @@
-//! Every limit of the sandbox in one value. A limit has a name, a unit, a default and a reason here,
-//! and nowhere else a number.
+//! Every limit of the sandbox in one value. A limit has a name, a unit, a default and a reason
+//! here, and nowhere else a number.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -16,8 +16,8 @@ pub(crate) const STACK_BYTES: RangeInclusive<usize> = 64 << 10..=16 << 20;
 /// the guest calls, a line of the log.
 const STACK_MARGIN: usize = 1 << 20;
 
-/// What a guest may use. Changing `stack_bytes`, `instances`, `memory_bytes`, `total_memory_bytes` or `table_elements`
-/// takes effect when the engine is made, that is at start-up.
+/// What a guest may use. Changing `stack_bytes`, `instances`, `memory_bytes`, `total_memory_bytes`
+/// or `table_elements` takes effect when the engine is made, that is at start-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
@@ -34,52 +34,59 @@ pub struct Limits {
     /// Processor time of one call, milliseconds. Default 2,000: a batch of 4 MB takes our encoders
     /// under 20 ms, a Python guest a hundred times that.
     pub cpu_ms_per_call: u64,
-    /// Wall-clock ceiling of one call, milliseconds. Default 30,000: on a busy machine a descheduled
-    /// guest is not at fault, but a request cannot wait for ever.
+    /// Wall-clock ceiling of one call, milliseconds. Default 30,000: on a busy machine a
+    /// descheduled guest is not at fault, but a request cannot wait for ever.
     pub wall_ms_per_call: u64,
-    /// Bytes that one call may return. Default 64 MiB ([`CALL_OUTPUT_BYTES`]): sixteen times the weight of a batch. A batch that
-    /// exceeds it all the same is given in halves. A row that is published weighs half of the default at most, so with less than the
-    /// default some rows may not be served.
+    /// Bytes that one call may return. Default 64 MiB ([`CALL_OUTPUT_BYTES`]): sixteen times the
+    /// weight of a batch. A batch that exceeds it all the same is given in halves. A row that is
+    /// published weighs half of the default at most, so with less than the default some rows may
+    /// not be served.
     pub output_bytes_per_call: usize,
-    /// Bytes out per byte in, where a cell counts as its bytes, its column's name and 16 more, since
-    /// that is what a row-wise text format writes for it. Default 8: JSON escapes grow a byte to six.
+    /// Bytes out per byte in, where a cell counts as its bytes, its column's name and 16 more,
+    /// since that is what a row-wise text format writes for it. Default 8: JSON escapes grow a byte
+    /// to six.
     pub amplification: usize,
-    /// Bytes that the parts of one response may leave for its tail, together. Default 16 MiB: an index
-    /// of 10,000 row groups of 30 columns has some 10 MB.
+    /// Bytes that the parts of one response may leave for its tail, together. Default 16 MiB: an
+    /// index of 10,000 row groups of 30 columns has some 10 MB.
     pub note_bytes: usize,
     /// Instances alive at once, over all plugins: what bounds the memory of all guests together. A
     /// client that reads slowly holds one (measured: some 8 MB with its buffers), so there must be
     /// many more than cores. Default 512.
     pub instances: u32,
-    /// Linear memory of all instances together, bytes. New responses wait while three quarters are taken; a guest that
-    /// wants more than there is ends its response, which is not its fault. Default 4 GiB: 512 slow clients of our encoders,
-    /// or 100 instances of a Python guest.
+    /// Linear memory of all instances together, bytes. New responses wait while three quarters are
+    /// taken; a guest that wants more than there is ends its response, which is not its fault.
+    /// Default 4 GiB: 512 slow clients of our encoders, or 100 instances of a Python guest.
     pub total_memory_bytes: usize,
     /// How long a response may wait for an instance, milliseconds, before it is answered 503.
     /// Default 2,000: longer than a burst, shorter than a client's patience.
     pub queue_ms: u64,
-    /// Responses that may wait for an instance at once; more are answered 503 without waiting. Default 1,024.
+    /// Responses that may wait for an instance at once; more are answered 503 without waiting.
+    /// Default 1,024.
     pub queue: usize,
-    /// Jobs that may wait for a worker, a thread, before new responses are answered 503: what is asked for then would begin
-    /// seconds late. Default 256: small ones take 0.2 ms each, searches in a million rows some 10.
+    /// Jobs that may wait for a worker, a thread, before new responses are answered 503: what is
+    /// asked for then would begin seconds late. Default 256: small ones take 0.2 ms each, searches
+    /// in a million rows some 10.
     pub backlog: usize,
-    /// Instances that make one response at once, where its format's parts are independent. Default 0: as
-    /// many as there are worker threads. Further instances help only while a worker has nothing else to do
-    /// and half of all instances are free; each may have one more chunk made than `buffered_chunks`.
+    /// Instances that make one response at once, where its format's parts are independent. Default
+    /// 0: as many as there are worker threads. Further instances help only while a worker has
+    /// nothing else to do and half of all instances are free; each may have one more chunk made
+    /// than `buffered_chunks`.
     pub parallel_parts: usize,
-    /// Chunks of a response that may wait for its client. Default 2: one in the socket's hands and one
-    /// ready, so that encoding overlaps sending.
+    /// Chunks of a response that may wait for its client. Default 2: one in the socket's hands and
+    /// one ready, so that encoding overlaps sending.
     pub buffered_chunks: usize,
-    /// How long a client may leave a full buffer untouched, milliseconds, before its response is cut
-    /// off: it holds an instance meanwhile. Default 60,000.
+    /// How long a client may leave a full buffer untouched, milliseconds, before its response is
+    /// cut off: it holds an instance meanwhile. Default 60,000.
     pub stalled_client_ms: u64,
     /// Size of a component, bytes. Default 32 MiB: a Python guest has 18 MB.
     pub component_bytes: usize,
-    /// Processor time of compiling a component, milliseconds; by the clock it may take ten times as long. Default 60,000: our
-    /// largest plugin (3 MB) takes 5 s, a guest in Python or JavaScript 12 to 16.
+    /// Processor time of compiling a component, milliseconds; by the clock it may take ten times as
+    /// long. Default 60,000: our largest plugin (3 MB) takes 5 s, a guest in Python or JavaScript
+    /// 12 to 16.
     pub compile_ms: u64,
-    /// Address space of the process that compiles, bytes. Default 3 GiB: our largest plugin and guests in other languages need
-    /// some 1.5, of which 1.2 are the program itself and its allocator's reserve; one hard function of 1 MB takes 3.6.
+    /// Address space of the process that compiles, bytes. Default 3 GiB: our largest plugin and
+    /// guests in other languages need some 1.5, of which 1.2 are the program itself and its
+    /// allocator's reserve; one hard function of 1 MB takes 3.6.
     pub compile_memory_bytes: u64,
 }
 
@@ -153,13 +160,26 @@ mod tests {
 
     #[test]
     fn a_stack_out_of_bounds_is_refused_wherever_it_is_read() {
-        for (bytes, expected) in
-            [(0, false), (65_535, false), (65_536, true), (2 << 20, true), (16 << 20, true), ((16 << 20) + 1, false), (usize::MAX, false)]
-        {
-            let read = serde_json::from_value::<Limits>(serde_json::json!({ "stack_bytes": bytes }));
-            assert_eq!(read.as_ref().map(|limits| limits.stack_bytes).ok(), expected.then_some(bytes));
+        for (bytes, expected) in [
+            (0, false),
+            (65_535, false),
+            (65_536, true),
+            (2 << 20, true),
+            (16 << 20, true),
+            ((16 << 20) + 1, false),
+            (usize::MAX, false),
+        ] {
+            let read =
+                serde_json::from_value::<Limits>(serde_json::json!({ "stack_bytes": bytes }));
+            assert_eq!(
+                read.as_ref().map(|limits| limits.stack_bytes).ok(),
+                expected.then_some(bytes)
+            );
             let said = read.err().map(|error| error.to_string()).unwrap_or_default();
-            assert!(expected || said.contains("expected a whole number from 65536 to 16777216"), "{said}");
+            assert!(
+                expected || said.contains("expected a whole number from 65536 to 16777216"),
+                "{said}"
+            );
         }
     }
 

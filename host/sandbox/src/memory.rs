@@ -1,5 +1,6 @@
-//! Linear memory of all guests together, within `sandbox.total_memory_bytes`. A new response waits while three quarters
-//! are taken; the last quarter is left to those that have begun, whose memory still grows.
+//! Linear memory of all guests together, within `sandbox.total_memory_bytes`. A new response waits
+//! while three quarters are taken; the last quarter is left to those that have begun, whose memory
+//! still grows.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -71,7 +72,10 @@ mod tests {
         let memory = Memory::new(100);
         assert!(memory.take(75) && memory.has_room());
         assert!(memory.take(1) && !memory.has_room());
-        assert!(!memory.take(25) && memory.held() == 76, "more than all is refused and not counted");
+        assert!(
+            !memory.take(25) && memory.held() == 76,
+            "more than all is refused and not counted"
+        );
         assert!(memory.take(24) && memory.held() == 100);
         memory.give_back(25);
         assert!(memory.has_room());

@@ -1,5 +1,5 @@
-//! Who may begin: a response gets its place among the instances at once, waits for it a bounded time in a bounded
-//! queue, or is told that the host is at capacity.
+//! Who may begin: a response gets its place among the instances at once, waits for it a bounded
+//! time in a bounded queue, or is told that the host is at capacity.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -24,29 +24,43 @@ pub struct Plugins {
 }
 
 impl Plugins {
-    /// A set of these plugins, the last of a name. `unavailable`: formats that clients may name and that
-    /// nothing serves at present.
-    pub fn of<'a>(plugins: impl IntoIterator<Item = &'a Plugin>, unavailable: impl IntoIterator<Item = String>) -> Self {
+    /// A set of these plugins, the last of a name. `unavailable`: formats that clients may name and
+    /// that nothing serves at present.
+    pub fn of<'a>(
+        plugins: impl IntoIterator<Item = &'a Plugin>,
+        unavailable: impl IntoIterator<Item = String>,
+    ) -> Self {
         let mut set = Self::default();
         for plugin in plugins {
             match plugin {
-                Plugin::Encoder(encoder) => drop(set.encoders.insert(key(&encoder.description().format), Arc::clone(encoder))),
-                Plugin::Generator(generator) => drop(set.generators.insert(generator.description().tool.clone(), Arc::clone(generator))),
+                Plugin::Encoder(encoder) => drop(
+                    set.encoders.insert(key(&encoder.description().format), Arc::clone(encoder)),
+                ),
+                Plugin::Generator(generator) => drop(
+                    set.generators
+                        .insert(generator.description().tool.clone(), Arc::clone(generator)),
+                ),
             }
         }
-        set.unavailable = unavailable.into_iter().map(|format| key(&format)).filter(|key| !set.encoders.contains_key(key)).collect();
+        set.unavailable = unavailable
+            .into_iter()
+            .map(|format| key(&format))
+            .filter(|key| !set.encoders.contains_key(key))
+            .collect();
         set
     }
 
-    /// Every format that clients may name, those included that nothing serves at present; in the order of
-    /// [`Plugins::encoders`].
+    /// Every format that clients may name, those included that nothing serves at present; in the
+    /// order of [`Plugins::encoders`].
     #[must_use]
     pub fn formats(&self) -> Vec<&str> {
-        let all: BTreeSet<&(usize, String)> = self.encoders.keys().chain(&self.unavailable).collect();
+        let all: BTreeSet<&(usize, String)> =
+            self.encoders.keys().chain(&self.unavailable).collect();
         all.into_iter().map(|(_, format)| format.as_str()).collect()
     }
 
-    /// Whether a format is known but has no release that may serve: 503 rather than an unknown format.
+    /// Whether a format is known but has no release that may serve: 503 rather than an unknown
+    /// format.
     #[must_use]
     pub fn is_unavailable(&self, format: &str) -> bool {
         self.unavailable.contains(&key(format))

@@ -42,11 +42,13 @@ pub struct Config {
     pub limits: Limits,
     /// Where compiled components are kept; none: compiled at every start.
     pub cache: Option<PathBuf>,
-    /// File of the secret that seals what is kept there, made where there is none; none: beside the folder, `<folder>.key`.
+    /// File of the secret that seals what is kept there, made where there is none; none: beside the
+    /// folder, `<folder>.key`.
     pub cache_key: Option<PathBuf>,
     /// Who compiles.
     pub compiler: Compiler,
-    /// Folder for the capsules of failures, made for its owner alone where there is none; none: only trials hand them out.
+    /// Folder for the capsules of failures, made for its owner alone where there is none; none:
+    /// only trials hand them out.
     pub capsules: Option<PathBuf>,
 }
 
@@ -87,14 +89,19 @@ impl Sandbox {
     /// When `stack_bytes` is out of bounds, the engine cannot reserve its address space, the cache
     /// folder cannot be used or the folder for capsules cannot be made.
     pub fn new(config: &Config, workers: Arc<Workers>) -> Result<Arc<Self>, Failure> {
-        let open = |folder: &PathBuf| Cache::open(folder, &config.cache_key.clone().unwrap_or_else(|| folder.with_extension("key")));
+        let open = |folder: &PathBuf| {
+            Cache::open(
+                folder,
+                &config.cache_key.clone().unwrap_or_else(|| folder.with_extension("key")),
+            )
+        };
         let cache = config.cache.as_ref().map(open).transpose()?;
         let outlet = config.capsules.as_deref().map_or(Ok(Outlet::Closed), Outlet::folder)?;
         Self::with(config.limits, workers, cache, config.compiler.clone(), outlet, false)
     }
 
-    /// A sandbox that counts the instructions of guests ([`crate::Usage::instructions`]). Slower than one that serves, and
-    /// without a cache: its code is compiled otherwise.
+    /// A sandbox that counts the instructions of guests ([`crate::Usage::instructions`]). Slower
+    /// than one that serves, and without a cache: its code is compiled otherwise.
     ///
     /// # Errors
     /// As [`Sandbox::new`].
@@ -153,7 +160,8 @@ impl Sandbox {
         self.memory.held()
     }
 
-    /// What each release that was loaded here has done so far, in the order in which they were first loaded.
+    /// What each release that was loaded here has done so far, in the order in which they were
+    /// first loaded.
     #[must_use]
     pub fn tallies(&self) -> Vec<Counts> {
         self.ledger.all().iter().map(|tally| tally.counts()).collect()
@@ -161,7 +169,11 @@ impl Sandbox {
 
     /// How many instances may make one response at once.
     pub(crate) fn parallel_parts(&self) -> usize {
-        if self.limits.parallel_parts == 0 { self.workers.threads() } else { self.limits.parallel_parts }
+        if self.limits.parallel_parts == 0 {
+            self.workers.threads()
+        } else {
+            self.limits.parallel_parts
+        }
     }
 
     /// Counts a job of an encoder.
@@ -180,7 +192,8 @@ impl Sandbox {
         self.memory.has_room() && self.instances.free() > self.limits.instances as usize / 2
     }
 
-    /// A place for an instance that a response could do without: only where plenty are free, and within the share of `holder`.
+    /// A place for an instance that a response could do without: only where plenty are free, and
+    /// within the share of `holder`.
     pub(crate) fn further_instance(&self, holder: &Holder) -> Option<Slot> {
         if !self.has_room() {
             return None;
@@ -188,8 +201,8 @@ impl Sandbox {
         self.instances.try_acquire(holder).ok()
     }
 
-    /// Makes a plugin of a component; which kind, its exports tell. Compiling keeps a core busy for a
-    /// second or so: call it at start-up or on [`Workers`].
+    /// Makes a plugin of a component; which kind, its exports tell. Compiling keeps a core busy for
+    /// a second or so: call it at start-up or on [`Workers`].
     ///
     /// # Errors
     /// [`Rejected`], which says what the component does wrong.
@@ -201,39 +214,76 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`Rejected`], and the capsule unless it is in the sandbox's folder.
-    pub fn try_load(self: &Arc<Self>, bytes: &[u8]) -> Result<Plugin, (Rejected, Option<Box<Capsule>>)> {
+    pub fn try_load(
+        self: &Arc<Self>,
+        bytes: &[u8],
+    ) -> Result<Plugin, (Rejected, Option<Box<Capsule>>)> {
         let outlet = self.outlet.or_hand();
         self.load_into(bytes, &outlet).map_err(|rejected| (rejected, outlet.take()))
     }
 
     /// As [`Sandbox::load`]; the capsule of a `describe` that failed goes to `outlet`.
-    pub(crate) fn load_into(self: &Arc<Self>, bytes: &[u8], outlet: &Outlet) -> Result<Plugin, Rejected> {
+    pub(crate) fn load_into(
+        self: &Arc<Self>,
+        bytes: &[u8],
+        outlet: &Outlet,
+    ) -> Result<Plugin, Rejected> {
         if bytes.len() > self.limits.component_bytes {
-            return Err(Rejected::TooLarge { bytes: bytes.len(), limit: self.limits.component_bytes });
+            return Err(Rejected::TooLarge {
+                bytes: bytes.len(),
+                limit: self.limits.component_bytes,
+            });
         }
-        let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: String =
+            Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let begun = Instant::now();
         let (component, from_cache) = self.component(&digest, bytes)?;
         link::check_imports(&self.engine, &component)?;
         let (sandbox, bytes) = (Arc::clone(self), bytes.len() as u64);
         let tally = |kind, name: &str, version: &str| {
-            let release = ReleaseName { kind, name: name.to_owned(), version: version.to_owned(), digest: digest.clone() };
+            let release = ReleaseName {
+                kind,
+                name: name.to_owned(),
+                version: version.to_owned(),
+                digest: digest.clone(),
+            };
             let tally = self.ledger.tally(release);
             tally.loaded(begun.elapsed(), from_cache);
             tally
         };
         if component.component_type().exports(&self.engine).any(|(name, _)| name == GENERATOR) {
             let pre = link::generator(&self.engine, &component)?;
-            let ask = |store: &mut Store<HostState>| pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store);
-            let description = self.ask("generator", &digest, outlet, ask, GeneratorDescription::check)?;
+            let ask = |store: &mut Store<HostState>| {
+                pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store)
+            };
+            let description =
+                self.ask("generator", &digest, outlet, ask, GeneratorDescription::check)?;
             let tally = tally("generator", &description.tool, &description.version);
-            return Ok(Plugin::Generator(Arc::new(Generator { sandbox, pre, description, digest, bytes, tally, lane: Lane::new() })));
+            return Ok(Plugin::Generator(Arc::new(Generator {
+                sandbox,
+                pre,
+                description,
+                digest,
+                bytes,
+                tally,
+                lane: Lane::new(),
+            })));
         }
         let pre = link::encoder(&self.engine, &component)?;
-        let ask = |store: &mut Store<HostState>| pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store);
+        let ask = |store: &mut Store<HostState>| {
+            pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store)
+        };
         let description = self.ask("encoder", &digest, outlet, ask, Description::check)?;
         let tally = tally("encoder", &description.format, &description.version);
-        Ok(Plugin::Encoder(Arc::new(Encoder { sandbox, pre, description, digest, bytes, tally, lane: Arc::new(Lane::new()) })))
+        Ok(Plugin::Encoder(Arc::new(Encoder {
+            sandbox,
+            pre,
+            description,
+            digest,
+            bytes,
+            tally,
+            lane: Arc::new(Lane::new()),
+        })))
     }
 
     /// As [`Sandbox::load`], for a component that must be an encoder.
@@ -243,7 +293,9 @@ impl Sandbox {
     pub fn load_encoder(self: &Arc<Self>, bytes: &[u8]) -> Result<Arc<Encoder>, Rejected> {
         match self.load(bytes)? {
             Plugin::Encoder(encoder) => Ok(encoder),
-            Plugin::Generator(_) => Err(Rejected::Interface("it is a generator, not an encoder".to_owned())),
+            Plugin::Generator(_) => {
+                Err(Rejected::Interface("it is a generator, not an encoder".to_owned()))
+            }
         }
     }
 
@@ -254,7 +306,9 @@ impl Sandbox {
     pub fn load_generator(self: &Arc<Self>, bytes: &[u8]) -> Result<Arc<Generator>, Rejected> {
         match self.load(bytes)? {
             Plugin::Generator(generator) => Ok(generator),
-            Plugin::Encoder(_) => Err(Rejected::Interface("it is an encoder, not a generator".to_owned())),
+            Plugin::Encoder(_) => {
+                Err(Rejected::Interface("it is an encoder, not a generator".to_owned()))
+            }
         }
     }
 
@@ -291,7 +345,12 @@ impl Sandbox {
         if let Err(rejected) = &said
             && outlet.is_open()
         {
-            Capsule::of_component(kind, digest, &self.limits).leave(CallName::Describe, rejected, store.data().heard(), &work);
+            Capsule::of_component(kind, digest, &self.limits).leave(
+                CallName::Describe,
+                rejected,
+                store.data().heard(),
+                &work,
+            );
         }
         said
     }

@@ -1,5 +1,6 @@
-//! How a component is built: a walk over its sections that compiles and runs nothing, in time that is linear in its size.
-//! What would keep a compiler busy beyond reason is refused here; time and memory bound the rest.
+//! How a component is built: a walk over its sections that compiles and runs nothing, in time that
+//! is linear in its size. What would keep a compiler busy beyond reason is refused here; time and
+//! memory bound the rest.
 
 use serde::Serialize;
 use wasmparser::{BinaryReaderError, Parser, Payload};
@@ -16,8 +17,8 @@ pub struct Shape {
     pub components: usize,
     /// Functions with a body. At most 100,000: a Python guest of 18 MB has some 20,000.
     pub functions: usize,
-    /// Bytes of the largest function's body. At most 1 MiB: an interpreter's loop has a fifth of that, and compilers need
-    /// more than linear time.
+    /// Bytes of the largest function's body. At most 1 MiB: an interpreter's loop has a fifth of
+    /// that, and compilers need more than linear time.
     pub function_bytes: usize,
     /// Locals of the function that has most. At most 20,000, for the same reason.
     pub locals: usize,
@@ -25,7 +26,8 @@ pub struct Shape {
     pub types: usize,
     /// Imports and exports, aliases and instances. At most 50,000.
     pub names: usize,
-    /// Tables, memories, globals and tags. At most 20,000: without threads or shared libraries a guest has hundreds.
+    /// Tables, memories, globals and tags. At most 20,000: without threads or shared libraries a
+    /// guest has hundreds.
     pub state: usize,
     /// Segments of data and elements. At most 100,000.
     pub segments: usize,
@@ -37,17 +39,21 @@ impl Shape {
     /// Walks over a component.
     ///
     /// # Errors
-    /// [`Rejected::Shape`] for the first thing that there is too much of, [`Rejected::Malformed`] where it cannot be read.
+    /// [`Rejected::Shape`] for the first thing that there is too much of, [`Rejected::Malformed`]
+    /// where it cannot be read.
     pub fn of(component: &[u8]) -> Result<Self, Rejected> {
         let mut shape = Self::default();
         let broken = |error: BinaryReaderError| Rejected::Malformed(clean(&error.to_string()));
         for payload in Parser::new(0).parse_all(component) {
             let payload = payload.map_err(broken)?;
             // The parser takes the end of the bytes for the end of what lies inside.
-            if let Payload::ModuleSection { unchecked_range, .. } | Payload::ComponentSection { unchecked_range, .. } = &payload
+            if let Payload::ModuleSection { unchecked_range, .. }
+            | Payload::ComponentSection { unchecked_range, .. } = &payload
                 && unchecked_range.end > component.len()
             {
-                return Err(Rejected::Malformed("it ends before a module inside it does".to_owned()));
+                return Err(Rejected::Malformed(
+                    "it ends before a module inside it does".to_owned(),
+                ));
             }
             shape.add(&payload).map_err(broken)?;
             // After every section, so that what is refused is not walked to its end.
@@ -129,12 +135,26 @@ mod tests {
     fn everything_is_counted_over_all_modules() {
         let module = r#"(core module (func (local i32 i64 i64)) (func (export "f")) (memory 1) (global i32 (i32.const 0)) (data (i32.const 0) "abc"))"#;
         let shape = of(&format!("{module} (component {module})")).unwrap();
-        let counted = Shape { function_bytes: shape.function_bytes, data_bytes: shape.data_bytes, ..shape };
+        let counted =
+            Shape { function_bytes: shape.function_bytes, data_bytes: shape.data_bytes, ..shape };
         assert_eq!(
             counted,
-            Shape { modules: 2, components: 1, functions: 4, locals: 3, types: 2, names: 2, state: 4, segments: 2, ..counted }
+            Shape {
+                modules: 2,
+                components: 1,
+                functions: 4,
+                locals: 3,
+                types: 2,
+                names: 2,
+                state: 4,
+                segments: 2,
+                ..counted
+            }
         );
-        assert!((2..20).contains(&shape.function_bytes) && (6..40).contains(&shape.data_bytes), "{shape:?}");
+        assert!(
+            (2..20).contains(&shape.function_bytes) && (6..40).contains(&shape.data_bytes),
+            "{shape:?}"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! What each release has done since this process started: counters that a response adds to without a lock, and that
-//! stay when the release is unloaded. Knows nothing of metrics or of how they are shown (issue 5, watching).
+//! What each release has done since this process started: counters that a response adds to without
+//! a lock, and that stay when the release is unloaded. Knows nothing of metrics or of how they are
+//! shown (issue 5, watching).
 
 mod account;
 mod counts;
@@ -14,10 +15,13 @@ pub use self::counts::{Counts, Loads};
 pub(crate) use self::ledger::Ledger;
 pub use self::outcome::{Outcome, TrapKind};
 
-/// Upper bounds of the buckets that times until the first bytes are counted in, microseconds; one more bucket has no bound.
-/// A small response takes some hundreds of microseconds, a call at most `sandbox.wall_ms_per_call`.
-pub const BUCKETS_US: [u64; 15] =
-    [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 10_000_000];
+/// Upper bounds of the buckets that times until the first bytes are counted in, microseconds; one
+/// more bucket has no bound. A small response takes some hundreds of microseconds, a call at most
+/// `sandbox.wall_ms_per_call`.
+pub const BUCKETS_US: [u64; 15] = [
+    100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
+    1_000_000, 2_500_000, 10_000_000,
+];
 
 /// Which release.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +36,8 @@ pub struct ReleaseName {
     pub digest: String,
 }
 
-/// The counters of one release. Relaxed throughout: each is true by itself, together they may be some instructions apart.
+/// The counters of one release. Relaxed throughout: each is true by itself, together they may be
+/// some instructions apart.
 #[derive(Debug)]
 pub struct Tally {
     release: ReleaseName,
@@ -87,7 +92,12 @@ impl Tally {
 
     /// For a component that has not said yet what it is.
     pub(crate) fn of_nobody() -> Self {
-        Self::new(ReleaseName { kind: "", name: "being loaded".to_owned(), version: String::new(), digest: String::new() })
+        Self::new(ReleaseName {
+            kind: "",
+            name: "being loaded".to_owned(),
+            version: String::new(),
+            digest: String::new(),
+        })
     }
 
     /// Whose counters these are.
@@ -101,7 +111,8 @@ impl Tally {
     pub fn counts(&self) -> Counts {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let duration = |counter: &AtomicU64| Duration::from_nanos(read(counter));
-        let loads = |loads: &LoadCounters| Loads { count: read(&loads.count), time: duration(&loads.ns) };
+        let loads =
+            |loads: &LoadCounters| Loads { count: read(&loads.count), time: duration(&loads.ns) };
         Counts {
             release: self.release.clone(),
             begun: read(&self.begun),

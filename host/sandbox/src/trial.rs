@@ -1,6 +1,6 @@
-//! A response that no client waits for: head, parts and tail apart, everything measured, and a failure
-//! that says in which call. `plugin check` and canaries are made of it. Blocking throughout: call it on a
-//! worker.
+//! A response that no client waits for: head, parts and tail apart, everything measured, and a
+//! failure that says in which call. `plugin check` and canaries are made of it. Blocking
+//! throughout: call it on a worker.
 
 use std::fmt;
 use std::sync::Arc;
@@ -85,20 +85,28 @@ pub struct Failed<E: std::error::Error = EncodeError> {
     pub call: Call,
     /// Why.
     pub error: E,
-    /// What the call was given; none where it is in the sandbox's folder of capsules, or where the plugin is not to blame.
+    /// What the call was given; none where it is in the sandbox's folder of capsules, or where the
+    /// plugin is not to blame.
     pub capsule: Option<Box<Capsule>>,
 }
 
 impl Encoder {
-    /// Encodes `batches`, which are all of one schema. `apart`: each part by an instance of its own, as the
-    /// host may do where a separator is promised.
+    /// Encodes `batches`, which are all of one schema. `apart`: each part by an instance of its
+    /// own, as the host may do where a separator is promised.
     ///
     /// # Errors
     /// [`Failed`], with the call that failed.
-    pub fn trial(&self, schema: &Schema, chosen: &[OptionValue], batches: &[RecordBatch], apart: bool) -> Result<Trial, Failed> {
+    pub fn trial(
+        &self,
+        schema: &Schema,
+        chosen: &[OptionValue],
+        batches: &[RecordBatch],
+        apart: bool,
+    ) -> Result<Trial, Failed> {
         let options = self.description().complete(chosen);
         let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.or_hand());
-        let mut runner = Runner { encoder: self, work, schema, options, usage: Usage::default(), weight: 0 };
+        let mut runner =
+            Runner { encoder: self, work, schema, options, usage: Usage::default(), weight: 0 };
         let mut ends = runner.open()?;
         let mut notes = Notes::new();
         let mut separator = 0;
@@ -125,7 +133,14 @@ impl Encoder {
         let tail = runner.at(Call::Tail, ends.tail(&notes))?;
         runner.returned(tail.len());
         runner.done(&ends);
-        Ok(Trial { head, parts, tail, usage: runner.usage, cpu: runner.work.cpu(), weight: runner.weight })
+        Ok(Trial {
+            head,
+            parts,
+            tail,
+            usage: runner.usage,
+            cpu: runner.work.cpu(),
+            weight: runner.weight,
+        })
     }
 }
 
@@ -138,7 +153,9 @@ impl Generator {
         let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.or_hand());
         let failed = |error| Failed { call: Call::Generate, error, capsule: work.outlet().take() };
         let permit = self.sandbox.instances.try_acquire(&Holder::default());
-        let permit = permit.map_err(|_| failed(GenerateError::Host("no instance is free; try again".to_owned())))?;
+        let permit = permit.map_err(|_| {
+            failed(GenerateError::Host("no instance is free; try again".to_owned()))
+        })?;
         let Made { project, mut usage, .. } = self.call(permit, Arc::clone(&work), request);
         let project = project.map_err(failed)?;
         usage.output_bytes = project.files.iter().map(|file| file.content.len()).sum();
@@ -159,8 +176,18 @@ struct Runner<'a> {
 impl Runner<'_> {
     fn open(&self) -> Result<Instance, Failed> {
         let permit = self.encoder.sandbox.instances.try_acquire(&Holder::default());
-        let permit = self.at(Call::Open, permit.map_err(|_| EncodeError::Busy { retry_after: 1 }))?;
-        self.at(Call::Open, Instance::open(self.encoder, permit, Arc::clone(&self.work), self.schema, &self.options))
+        let permit =
+            self.at(Call::Open, permit.map_err(|_| EncodeError::Busy { retry_after: 1 }))?;
+        self.at(
+            Call::Open,
+            Instance::open(
+                self.encoder,
+                permit,
+                Arc::clone(&self.work),
+                self.schema,
+                &self.options,
+            ),
+        )
     }
 
     fn at<T>(&self, call: Call, outcome: Result<T, EncodeError>) -> Result<T, Failed> {
@@ -174,7 +201,8 @@ impl Runner<'_> {
     /// What a batch weighed, from what it did to the allowance.
     fn weigh(&mut self, before: usize, after: usize, returned: usize) {
         let granted = after.saturating_add(returned).saturating_sub(before);
-        self.weight = self.weight.saturating_add(granted / self.encoder.sandbox.limits.amplification.max(1));
+        self.weight =
+            self.weight.saturating_add(granted / self.encoder.sandbox.limits.amplification.max(1));
     }
 
     fn done(&mut self, instance: &Instance) {

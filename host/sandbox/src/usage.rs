@@ -1,5 +1,5 @@
-//! What a guest used of its limits: what `plugin check` shows an author, and what a release is watched by.
-//! Knows nothing of what the limits are.
+//! What a guest used of its limits: what `plugin check` shows an author, and what a release is
+//! watched by. Knows nothing of what the limits are.
 
 use std::time::Duration;
 
@@ -47,8 +47,10 @@ mod tests {
 
     #[test]
     fn two_instances_together_used_the_larger_of_each() {
-        let one = Usage { memory_bytes: 9, cpu: Duration::from_millis(1), calls: 2, ..Usage::default() };
-        let other = Usage { memory_bytes: 3, cpu: Duration::from_millis(4), calls: 5, ..Usage::default() };
+        let one =
+            Usage { memory_bytes: 9, cpu: Duration::from_millis(1), calls: 2, ..Usage::default() };
+        let other =
+            Usage { memory_bytes: 3, cpu: Duration::from_millis(4), calls: 5, ..Usage::default() };
         let both = one.and(other);
         assert_eq!((both.memory_bytes, both.cpu, both.calls), (9, Duration::from_millis(4), 7));
     }

@@ -1,5 +1,6 @@
-//! What guests say, made fit for a log, a terminal or a client: cut, on one line, and without what moves a
-//! cursor or turns text around. Sentences of the compiler count as theirs, since they quote a component's names.
+//! What guests say, made fit for a log, a terminal or a client: cut, on one line, and without what
+//! moves a cursor or turns text around. Sentences of the compiler count as theirs, since they quote
+//! a component's names.
 
 /// Longest sentence taken from a guest, bytes.
 const SENTENCE_BYTES: usize = 1024;
@@ -28,10 +29,11 @@ pub(crate) fn escape(line: &str, bytes: usize) -> String {
     out
 }
 
-/// Control characters, line and paragraph separators, marks that reorder what stands around them (Unicode
-/// Annex 9), and the byte order mark.
+/// Control characters, line and paragraph separators, marks that reorder what stands around them
+/// (Unicode Annex 9), and the byte order mark.
 pub(crate) fn hidden(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -42,7 +44,11 @@ mod tests {
     fn a_sentence_is_one_line_that_reads_as_it_stands() {
         assert_eq!(clean("a\r\nb\u{1b}[2J\u{202e}c\u{2028}d"), "a  b [2J c d");
         assert_eq!(clean(&"é".repeat(2000)).len(), 1024);
-        assert_eq!(clean(&format!("x{}", "é".repeat(2000))).len(), 1023, "never within a character");
+        assert_eq!(
+            clean(&format!("x{}", "é".repeat(2000))).len(),
+            1023,
+            "never within a character"
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What operators ask: `/metrics`, and health as on the public routes. For a listener of its own (`server.admin_listen`), which
-//! clients cannot reach: nothing here needs a key.
+//! What operators ask: `/metrics`, and health as on the public routes. For a listener of its own
+//! (`server.admin_listen`), which clients cannot reach: nothing here needs a key.
 
 use std::io;
 use std::sync::Arc;
@@ -47,7 +47,8 @@ pub fn admin(state: AppState) -> Router {
         .with_state(state)
 }
 
-/// `GET /metrics`: OpenMetrics for scrapers that name it in `Accept`, the older format for all others.
+/// `GET /metrics`: OpenMetrics for scrapers that name it in `Accept`, the older format for all
+/// others.
 async fn metrics(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
     let text = metrics::text(&state).map_err(|error| Error::broken("write metrics", &error))?;
     let (content_type, text) = if accept::names(request.headers(), "application/openmetrics-text") {
@@ -55,5 +56,6 @@ async fn metrics(State(state): State<AppState>, request: Request) -> Result<Resp
     } else {
         (metrics::CLASSIC, metrics::classic(&text))
     };
-    Ok(([(CONTENT_TYPE, content_type), (CACHE_CONTROL, "no-store"), (VARY, "Accept")], text).into_response())
+    Ok(([(CONTENT_TYPE, content_type), (CACHE_CONTROL, "no-store"), (VARY, "Accept")], text)
+        .into_response())
 }

@@ -16,7 +16,9 @@ use std::time::Duration;
 use axum::body::{Body, HttpBody};
 use tokio::time::{MissedTickBehavior, interval};
 use yearbook_domain::Refusal;
-use yearbook_shares::{ByteLease, Callers, Denied, FairSlots, Holder, Resource, SharePercent, Slot};
+use yearbook_shares::{
+    ByteLease, Callers, Denied, FairSlots, Holder, Resource, SharePercent, Slot,
+};
 
 use self::guarded::{Guarded, Watch};
 use self::pace::{Judgement, Pace};
@@ -26,16 +28,16 @@ use crate::settings::Settings;
 pub(crate) use self::pace::TooSlow;
 pub(crate) use self::transport::{Tasks, spawn};
 
-/// Bodies of known length up to this many bytes are not watched: a hundred rows as JSON have some 20 KiB,
-/// and watching them costs 3 % of the requests a second. Unread ones go with their connection, and burst
-/// limits bound how many a key has until then: 50 a second for 80 s, 128 MiB.
+/// Bodies of known length up to this many bytes are not watched: a hundred rows as JSON have some
+/// 20 KiB, and watching them costs 3 % of the requests a second. Unread ones go with their
+/// connection, and burst limits bound how many a key has until then: 50 a second for 80 s, 128 MiB.
 const SMALL: u64 = 32 << 10;
 
 /// The least byte budget: one batch of each kind has to fit.
 const LEAST_BYTES: usize = 1 << 20;
 
-/// Bytes that a response is counted with until it is made: those of a first chunk as a rule. Without
-/// them, many that begin at once would find room that all of them take.
+/// Bytes that a response is counted with until it is made: those of a first chunk as a rule.
+/// Without them, many that begin at once would find room that all of them take.
 const ADVANCE_BYTES: usize = 512 << 10;
 
 /// Seconds until a caller whose share is used up should try again: some of its bodies end by then.
@@ -49,8 +51,8 @@ pub(crate) struct Bodies {
     refused: [AtomicU64; 2],
 }
 
-/// An open response, from before it is charged until its body has ended. In the response's extensions
-/// on its way to [`Bodies::watch`].
+/// An open response, from before it is charged until its body has ended. In the response's
+/// extensions on its way to [`Bodies::watch`].
 #[derive(Clone)]
 pub(crate) struct OpenResponse(Arc<Open>);
 
@@ -75,7 +77,8 @@ impl Bodies {
     /// None yet. Starts a task that ends when this is dropped.
     pub(crate) fn start(settings: &Settings) -> Self {
         let (server, limits) = (&settings.server, &settings.limits);
-        let percent = SharePercent { key: limits.key_share_percent, address: limits.address_share_percent };
+        let percent =
+            SharePercent { key: limits.key_share_percent, address: limits.address_share_percent };
         let watched = Arc::new(Watched {
             pace: Pace::new(server),
             now: AtomicU64::new(0),
@@ -97,13 +100,18 @@ impl Bodies {
         self.callers.holder(key_id, address)
     }
 
-    /// Opens a response on the account of `holder`: at once, or when its turn has come and bytes are
-    /// free. `patience`: how long that may take; none: as long as the caller waits.
+    /// Opens a response on the account of `holder`: at once, or when its turn has come and bytes
+    /// are free. `patience`: how long that may take; none: as long as the caller waits.
     ///
     /// # Errors
     /// 429 when it is the caller's own share that is used up, else 503.
-    pub(crate) async fn open(&self, holder: &Holder, patience: Option<Duration>) -> Result<OpenResponse, Error> {
-        let opened = |slot| OpenResponse::new(slot, holder.clone(), Some(holder.lease(ADVANCE_BYTES)));
+    pub(crate) async fn open(
+        &self,
+        holder: &Holder,
+        patience: Option<Duration>,
+    ) -> Result<OpenResponse, Error> {
+        let opened =
+            |slot| OpenResponse::new(slot, holder.clone(), Some(holder.lease(ADVANCE_BYTES)));
         if holder.room() > 0
             && let Ok(slot) = self.slots.try_acquire(holder)
         {
@@ -122,18 +130,25 @@ impl Bodies {
         };
         // On the heap: most responses need not wait.
         let waited = match patience {
-            Some(patience) => Box::pin(tokio::time::timeout(patience, turn)).await.unwrap_or_else(|_| Err(self.reason(holder))),
+            Some(patience) => Box::pin(tokio::time::timeout(patience, turn))
+                .await
+                .unwrap_or_else(|_| Err(self.reason(holder))),
             None => Box::pin(turn).await,
         };
         waited.map(opened).map_err(|denied| self.refuse(denied))
     }
 
-    /// `body`, watched until it ends, unless it is small. `open`: the response that it belongs to; a
-    /// body without one is opened for `address`, where there is room at this moment.
+    /// `body`, watched until it ends, unless it is small. `open`: the response that it belongs to;
+    /// a body without one is opened for `address`, where there is room at this moment.
     ///
     /// # Errors
     /// As for [`Bodies::open`].
-    pub(crate) fn watch(&self, body: Body, open: Option<OpenResponse>, address: Option<IpAddr>) -> Result<Body, Error> {
+    pub(crate) fn watch(
+        &self,
+        body: Body,
+        open: Option<OpenResponse>,
+        address: Option<IpAddr>,
+    ) -> Result<Body, Error> {
         if body.is_end_stream() || body.size_hint().exact().is_some_and(|bytes| bytes <= SMALL) {
             return Ok(body);
         }
@@ -141,7 +156,11 @@ impl Bodies {
             Some(open) => open,
             None => {
                 let holder = self.callers.holder(None, address);
-                let slot = if holder.room() > 0 { self.slots.try_acquire(&holder) } else { Err(self.reason(&holder)) };
+                let slot = if holder.room() > 0 {
+                    self.slots.try_acquire(&holder)
+                } else {
+                    Err(self.reason(&holder))
+                };
                 OpenResponse::new(slot.map_err(|denied| self.refuse(denied))?, holder, None)
             }
         };
@@ -164,8 +183,8 @@ impl Bodies {
         self.watched.cut[reason as usize].load(Ordering::Relaxed)
     }
 
-    /// Responses that were refused before they were made: because the caller's share was used up, and
-    /// because there was no room for anybody.
+    /// Responses that were refused before they were made: because the caller's share was used up,
+    /// and because there was no room for anybody.
     pub(crate) fn refused(&self) -> [u64; 2] {
         [0, 1].map(|reason| self.refused[reason].load(Ordering::Relaxed))
     }

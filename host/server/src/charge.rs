@@ -1,6 +1,7 @@
-//! Charging a request (contract 5): reserved before the work, given back unless the answer is 2xx, or 307 to the stored file itself. HEAD
-//! costs nothing and is answered even when the quota is used up; 304 never gets here. What is charged is an open response, which
-//! comes out of the caller's share first.
+//! Charging a request (contract 5): reserved before the work, given back unless the answer is 2xx,
+//! or 307 to the stored file itself. HEAD costs nothing and is answered even when the quota is used
+//! up; 304 never gets here. What is charged is an open response, which comes out of the caller's
+//! share first.
 
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use crate::error::Error;
 use crate::middleware::keyed::Keyed;
 use crate::state::AppState;
 
-/// Runs `work` on one reserved request. When the future is dropped, the reservation is given back too.
+/// Runs `work` on one reserved request. When the future is dropped, the reservation is given back
+/// too.
 pub(crate) async fn charged(
     state: &AppState,
     keyed: &Keyed,
@@ -24,7 +26,8 @@ pub(crate) async fn charged(
     charged_within(state, keyed, method, Some(patience), work).await
 }
 
-/// As [`charged`], where a response may wait for its turn for `patience`; none: as long as the caller does.
+/// As [`charged`], where a response may wait for its turn for `patience`; none: as long as the
+/// caller does.
 pub(crate) async fn charged_within(
     state: &AppState,
     keyed: &Keyed,
@@ -42,8 +45,15 @@ pub(crate) async fn charged_within(
         .await?
         .map_err(|UsedUp { limit, resets_at, .. }| Refusal::QuotaUsedUp { limit, resets_at })?;
     match work.await {
-        Ok(mut response) if response.status().is_success() || response.status() == StatusCode::TEMPORARY_REDIRECT => {
-            let usage = Usage { used: reservation.used(), limit: reservation.limit(), resets_at: reservation.resets_at() };
+        Ok(mut response)
+            if response.status().is_success()
+                || response.status() == StatusCode::TEMPORARY_REDIRECT =>
+        {
+            let usage = Usage {
+                used: reservation.used(),
+                limit: reservation.limit(),
+                resets_at: reservation.resets_at(),
+            };
             response.extensions_mut().insert(usage);
             response.extensions_mut().insert(open);
             reservation.commit();

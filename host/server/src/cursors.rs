@@ -1,5 +1,5 @@
-//! Cursors on the wire: a position with a signature, in characters that need no escaping (contract 3). The secret lives
-//! in the catalogue, so that every host reads what any host wrote.
+//! Cursors on the wire: a position with a signature, in characters that need no escaping (contract
+//! 3). The secret lives in the catalogue, so that every host reads what any host wrote.
 
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
 use hmac::{Hmac, KeyInit, Mac};
@@ -51,7 +51,10 @@ mod tests {
     #[test]
     fn a_cursor_opens_with_the_secret_that_sealed_it() {
         let text = Cursors::new([1; 32]).seal(&position());
-        assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'), "{text}");
+        assert!(
+            text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'),
+            "{text}"
+        );
         assert_eq!(Cursors::new([1; 32]).open(&text), Some(position()));
         assert_eq!(Cursors::new([2; 32]).open(&text), None);
     }
@@ -66,7 +69,16 @@ mod tests {
             let altered = String::from_utf8_lossy(&altered).into_owned();
             assert_eq!(cursors.open(&altered), None, "{altered}");
         }
-        for garbage in ["", "x", "!!!!", "AAAA", &text[..text.len() - 2], &format!("{text}AA"), &format!("{text}="), "é"] {
+        for garbage in [
+            "",
+            "x",
+            "!!!!",
+            "AAAA",
+            &text[..text.len() - 2],
+            &format!("{text}AA"),
+            &format!("{text}="),
+            "é",
+        ] {
             assert_eq!(cursors.open(garbage), None, "{garbage}");
         }
     }

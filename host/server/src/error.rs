@@ -1,5 +1,5 @@
-//! Every answer that is not a success, as a value. A handler returns one; `middleware/errors` makes the body, because
-//! only there are the client's `Accept` and the request's id at hand.
+//! Every answer that is not a success, as a value. A handler returns one; `middleware/errors` makes
+//! the body, because only there are the client's `Accept` and the request's id at hand.
 
 mod sentence;
 
@@ -50,7 +50,8 @@ pub(crate) enum Error {
     TimedOut,
     /// 503: the catalogue or the object store does not answer.
     Unavailable,
-    /// 500: the plugin that makes the response failed, which was logged. Another release of it may do better.
+    /// 500: the plugin that makes the response failed, which was logged. Another release of it may
+    /// do better.
     PluginFailed,
     /// 500: our fault, logged where it was found.
     Broken,
@@ -64,7 +65,8 @@ impl Error {
 
     /// 503 for a format of `plugins` that nothing may serve.
     pub(crate) fn format_unavailable(format: &str, plugins: &yearbook_sandbox::Plugins) -> Self {
-        let available = plugins.encoders().map(|encoder| encoder.description().format.clone()).collect();
+        let available =
+            plugins.encoders().map(|encoder| encoder.description().format.clone()).collect();
         Self::FormatUnavailable { format: format.to_owned(), available }
     }
 
@@ -86,9 +88,10 @@ impl Error {
                 let left = resets_at.0.saturating_sub(Millis::now().0).max(0);
                 Some(left.unsigned_abs().div_ceil(1000).max(1))
             }
-            Self::Refused(Refusal::TooFast { retry_after } | Refusal::ShareUsedUp { retry_after }) | Self::Busy { retry_after } => {
-                Some(*retry_after)
-            }
+            Self::Refused(
+                Refusal::TooFast { retry_after } | Refusal::ShareUsedUp { retry_after },
+            )
+            | Self::Busy { retry_after } => Some(*retry_after),
             Self::TimedOut | Self::Unavailable => Some(5),
             // Somebody has to install or promote a release first.
             Self::FormatUnavailable { .. } => Some(60),

@@ -1,4 +1,5 @@
-//! What a handler takes from a request, judged in itself: the caller, the path, the query, what the client accepts.
+//! What a handler takes from a request, judged in itself: the caller, the path, the query, what the
+//! client accepts.
 
 pub(crate) mod accept;
 mod asked;

@@ -22,7 +22,8 @@ pub(crate) const NAMESPACE: HeaderName = HeaderName::from_static("x-service-name
 /// Version of the data.
 pub(crate) const SNAPSHOT_ID: HeaderName = HeaderName::from_static("x-service-snapshot-id");
 /// `true` when `geometry=false` was asked for.
-pub(crate) const GEOMETRY_OMITTED: HeaderName = HeaderName::from_static("x-service-geometry-omitted");
+pub(crate) const GEOMETRY_OMITTED: HeaderName =
+    HeaderName::from_static("x-service-geometry-omitted");
 /// `true` when the plan's row cap held rows back.
 pub(crate) const TRUNCATED: HeaderName = HeaderName::from_static("x-service-truncated");
 /// The row cap that held rows back.

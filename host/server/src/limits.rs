@@ -1,4 +1,5 @@
-//! How fast and how much a client may ask (contract 5): burst limits here, the month's quota in the catalogue.
+//! How fast and how much a client may ask (contract 5): burst limits here, the month's quota in the
+//! catalogue.
 
 mod bursts;
 mod fields;
@@ -16,7 +17,11 @@ pub(crate) use fields::month;
 pub(crate) use household::{household, household_of};
 
 /// Bounds routes that need no key by the address that asks.
-pub(crate) async fn by_address(State(state): State<AppState>, request: Request, next: Next) -> Response {
+pub(crate) async fn by_address(
+    State(state): State<AppState>,
+    request: Request,
+    next: Next,
+) -> Response {
     match state.own().bursts.of_address(&request) {
         Some(refused) => refused,
         None => next.run(request).await,

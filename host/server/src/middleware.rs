@@ -1,5 +1,5 @@
-//! What happens to every request whatever its route: one ordered list. Compression is no part of it, because an entity
-//! tag has to know the coding; see `respond/coding`.
+//! What happens to every request whatever its route: one ordered list. Compression is no part of
+//! it, because an entity tag has to know the coding; see `respond/coding`.
 
 pub(crate) mod bodies;
 pub(crate) mod bounds;
@@ -28,14 +28,15 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
         ServiceBuilder::new()
             // Before all others, so that every answer is counted and timed whole.
             .layer(from_fn_with_state(state.clone(), metrics::count))
-            // Before what may log or answer, so that every line they log and every answer they give has the id, and
-            // limits know who asks.
+            // Before what may log or answer, so that every line they log and every answer they give
+            // has the id, and limits know who asks.
             .layer(from_fn_with_state(state.clone(), request_id::mark))
             // Outside of whatever may refuse: a browser must be able to read refusals.
             .layer(cors::layer())
             // Makes the bodies of everything that the inner ones and the handlers decline.
             .layer(from_fn(errors::render))
-            // Inside of what makes bodies of refusals, since it may refuse; outside of all that makes others.
+            // Inside of what makes bodies of refusals, since it may refuse; outside of all that
+            // makes others.
             .layer(from_fn_with_state(state.clone(), bodies::watch))
             .layer(from_fn(panics::guard))
             .layer(from_fn_with_state(state.clone(), bounds::check))

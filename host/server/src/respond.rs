@@ -1,4 +1,5 @@
-//! What goes back: entity tags, conditions, compression, links, and the two kinds of body, documents of our own and data.
+//! What goes back: entity tags, conditions, compression, links, and the two kinds of body,
+//! documents of our own and data.
 
 pub(crate) mod attribution;
 pub(crate) mod body;

@@ -5,15 +5,21 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
 
 use crate::error::Error;
-use crate::routes::{bulk, changes, data, datasets, docs, health, integrations, me, openapi, preview, unknown};
+use crate::routes::{
+    bulk, changes, data, datasets, docs, health, integrations, me, openapi, preview, unknown,
+};
 use crate::state::AppState;
 use crate::{limits, middleware};
 
 /// The whole service, from request id to body.
 pub fn app(state: AppState) -> Router {
     // Laid under each route alone, so that an unknown route or method is told so without a key.
-    let keyed = |route: MethodRouter<AppState>| route.route_layer(from_fn_with_state(state.clone(), middleware::keyed::check));
-    let by_address = |route: MethodRouter<AppState>| route.route_layer(from_fn_with_state(state.clone(), limits::by_address));
+    let keyed = |route: MethodRouter<AppState>| {
+        route.route_layer(from_fn_with_state(state.clone(), middleware::keyed::check))
+    };
+    let by_address = |route: MethodRouter<AppState>| {
+        route.route_layer(from_fn_with_state(state.clone(), limits::by_address))
+    };
 
     let routes = Router::new()
         .route("/health", get(health::alive))

@@ -39,11 +39,12 @@ const STREAMS: u32 = 128;
 /// Header fields of one request: hyper's own bound is as many.
 const FIELDS: usize = 100;
 
-/// What hyper may buffer beyond our own limits, bytes, so that ours are reached first and answer in words.
+/// What hyper may buffer beyond our own limits, bytes, so that ours are reached first and answer in
+/// words.
 const SLACK_BYTES: usize = 16 << 10;
 
-/// Bytes of request bodies that an HTTP/2 client may send unasked, for a stream and for all of them:
-/// the least that the protocol knows, since no route takes a body.
+/// Bytes of request bodies that an HTTP/2 client may send unasked, for a stream and for all of
+/// them: the least that the protocol knows, since no route takes a body.
 const REQUEST_WINDOW: u32 = 65_535;
 
 /// Streams that a client may open and reset before they are looked at; with one more the connection
@@ -62,13 +63,19 @@ const PAUSE: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// As [`serve`].
-pub async fn serve_public(listener: TcpListener, state: AppState, shutdown: impl Future<Output = ()> + Send) -> io::Result<()> {
-    let (settings, metrics) = (state.settings.server.clone(), Arc::clone(&state.own().listeners.public));
+pub async fn serve_public(
+    listener: TcpListener,
+    state: AppState,
+    shutdown: impl Future<Output = ()> + Send,
+) -> io::Result<()> {
+    let (settings, metrics) =
+        (state.settings.server.clone(), Arc::clone(&state.own().listeners.public));
     accept(listener, crate::app(state), &settings, metrics, shutdown).await
 }
 
-/// Serves `app` on `listener` until `shutdown` is ready, then lets open responses finish for `server.shutdown_ms`.
-/// Speaks HTTP/1.1 and HTTP/2 without TLS; every request knows its client's address. Connections are counted for nobody.
+/// Serves `app` on `listener` until `shutdown` is ready, then lets open responses finish for
+/// `server.shutdown_ms`. Speaks HTTP/1.1 and HTTP/2 without TLS; every request knows its client's
+/// address. Connections are counted for nobody.
 ///
 /// # Errors
 /// When the listener has no address; later trouble with single connections is logged.
@@ -122,7 +129,13 @@ pub(crate) async fn accept(
         };
         let open = server.metrics.accept();
         match slots.admit(peer.ip()) {
-            Ok(admission) => drop(bodies::spawn(Arc::clone(&server).run(stream, peer, admission, open, stopped.clone()))),
+            Ok(admission) => drop(bodies::spawn(Arc::clone(&server).run(
+                stream,
+                peer,
+                admission,
+                open,
+                stopped.clone(),
+            ))),
             Err(reason) => server.refuse(&stream, peer, reason),
         }
     }

@@ -1,5 +1,6 @@
-//! What an operator may set about HTTP: sections `[server]`, `[limits]` and `[plans]` of `yearbook.toml` (contract 6).
-//! Each value gives its unit, its default and the reason for it; reading files and variables is the binary's affair.
+//! What an operator may set about HTTP: sections `[server]`, `[limits]` and `[plans]` of
+//! `yearbook.toml` (contract 6). Each value gives its unit, its default and the reason for it;
+//! reading files and variables is the binary's affair.
 
 mod proxies;
 
@@ -27,76 +28,87 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSettings {
-    /// Address and port to listen at. Default 127.0.0.1:8080: reachable from this machine only until an operator
-    /// decides otherwise.
+    /// Address and port to listen at. Default 127.0.0.1:8080: reachable from this machine only
+    /// until an operator decides otherwise.
     pub listen: SocketAddr,
-    /// Address and port of `/metrics` and health for operators, without a key: one that clients cannot reach. None: nobody
-    /// listens.
+    /// Address and port of `/metrics` and health for operators, without a key: one that clients
+    /// cannot reach. None: nobody listens.
     pub admin_listen: Option<SocketAddr>,
-    /// Base of every absolute link, `https://data.example.org`. None: scheme and host of the request, which trusted proxies may say.
+    /// Base of every absolute link, `https://data.example.org`. None: scheme and host of the
+    /// request, which trusted proxies may say.
     pub public_url: Option<PublicUrl>,
-    /// Addresses and networks of proxies in front of us, `10.0.0.0/8`: the `forwarded_header` that comes from them says whose burst limit a
-    /// request without a key counts against, and with which scheme and host links begin. Default none: anybody can write a header.
+    /// Addresses and networks of proxies in front of us, `10.0.0.0/8`: the `forwarded_header` that
+    /// comes from them says whose burst limit a request without a key counts against, and with
+    /// which scheme and host links begin. Default none: anybody can write a header.
     pub trusted_proxies: Proxies,
-    /// The header in which they name the client, its scheme and its host. Default `x_forwarded_for`, which every proxy writes;
-    /// `X-Forwarded-Proto` and `X-Forwarded-Host` belong to it.
+    /// The header in which they name the client, its scheme and its host. Default
+    /// `x_forwarded_for`, which every proxy writes; `X-Forwarded-Proto` and `X-Forwarded-Host`
+    /// belong to it.
     pub forwarded_header: ForwardedHeader,
-    /// How long a request may take until its response begins, milliseconds. Default 30,000: the slowest scan that
-    /// finds its first row late, with room; most clients give up after a minute.
+    /// How long a request may take until its response begins, milliseconds. Default 30,000: the
+    /// slowest scan that finds its first row late, with room; most clients give up after a minute.
     pub first_byte_ms: u64,
     /// Time for a request's head, milliseconds: from its first byte, and for the first request from
     /// the moment at which the connection was accepted. Default 10,000: a slow mobile network needs
     /// two seconds; a client that trickles headers, or sends none, holds a connection.
     pub header_read_ms: u64,
     /// Time that a connection may be without an open request, milliseconds, pings or not. Default
-    /// 75,000: proxies and clients keep theirs for 60 s as a rule, and who is still to use one should
-    /// be the one that closes it.
+    /// 75,000: proxies and clients keep theirs for 60 s as a rule, and who is still to use one
+    /// should be the one that closes it.
     pub idle_ms: u64,
-    /// How long a client may take nothing of a body that is ready for it, milliseconds, before the body is
-    /// cut: the connection is dropped, or the HTTP/2 stream reset. Default 30,000: a train in a tunnel;
-    /// the largest socket buffers of usual systems drain at 50 KB/s in less. Kept to an eighth.
+    /// How long a client may take nothing of a body that is ready for it, milliseconds, before the
+    /// body is cut: the connection is dropped, or the HTTP/2 stream reset. Default 30,000: a train
+    /// in a tunnel; the largest socket buffers of usual systems drain at 50 KB/s in less. Kept to
+    /// an eighth.
     pub write_idle_ms: u64,
-    /// Bytes a second that a client has to take of a body, over twice `write_idle_ms`; the time that it
-    /// waits for us does not count. Default 4,096: a tenth of a poor mobile link. 0: no least rate.
+    /// Bytes a second that a client has to take of a body, over twice `write_idle_ms`; the time
+    /// that it waits for us does not count. Default 4,096: a tenth of a poor mobile link. 0: no
+    /// least rate.
     pub body_rate_bytes: u64,
-    /// How long a body may take in all, milliseconds. Default 14,400,000, four hours: 700 MB at 50 KB/s.
-    /// A bulk download that is cut goes on by `Range`.
+    /// How long a body may take in all, milliseconds. Default 14,400,000, four hours: 700 MB at 50
+    /// KB/s. A bulk download that is cut goes on by `Range`.
     pub body_ms: u64,
-    /// Bytes of all bodies that lie in memory and wait for their clients: what is read ahead, encoded, or
-    /// in a socket's hands. New responses wait while it is used up, and those that have begun go on by
-    /// one chunk. Default 256 MiB: room for 60 clients that read slowly in the quarter of one key.
+    /// Bytes of all bodies that lie in memory and wait for their clients: what is read ahead,
+    /// encoded, or in a socket's hands. New responses wait while it is used up, and those that have
+    /// begun go on by one chunk. Default 256 MiB: room for 60 clients that read slowly in the
+    /// quarter of one key.
     pub body_bytes: usize,
-    /// Responses at once whose body has not ended, those of up to 32 KiB apart. Default 1,024: twice
-    /// `sandbox.instances`, so that downloads leave room for data. More wait for `sandbox.queue_ms`.
+    /// Responses at once whose body has not ended, those of up to 32 KiB apart. Default 1,024:
+    /// twice `sandbox.instances`, so that downloads leave room for data. More wait for
+    /// `sandbox.queue_ms`.
     pub open_responses: usize,
-    /// How long open responses may go on after a stop was asked for, milliseconds. Default 30,000: what service
-    /// managers wait before they kill.
+    /// How long open responses may go on after a stop was asked for, milliseconds. Default 30,000:
+    /// what service managers wait before they kill.
     pub shutdown_ms: u64,
-    /// Connections at once; 64 more wait for `header_read_ms`, and others are closed. Default 8,192: below the usual limit of
-    /// open files with room for data files.
+    /// Connections at once; 64 more wait for `header_read_ms`, and others are closed. Default
+    /// 8,192: below the usual limit of open files with room for data files.
     pub connections: usize,
-    /// Connections at once from one IPv4 address or IPv6 /64; more are closed. Half of `connections`
-    /// is the most, and `trusted_proxies` have all. Default 512: a university behind one address,
-    /// and a sixteenth of the server.
+    /// Connections at once from one IPv4 address or IPv6 /64; more are closed. Half of
+    /// `connections` is the most, and `trusted_proxies` have all. Default 512: a university behind
+    /// one address, and a sixteenth of the server.
     pub connections_per_address: usize,
-    /// Longest path and query, bytes. Default 16,384: every column of a wide table named in `columns`.
+    /// Longest path and query, bytes. Default 16,384: every column of a wide table named in
+    /// `columns`.
     pub uri_bytes: usize,
-    /// Names and values of all request headers together, bytes. Default 32,768: the largest cookies and tokens that
-    /// proxies add.
+    /// Names and values of all request headers together, bytes. Default 32,768: the largest cookies
+    /// and tokens that proxies add.
     pub header_bytes: usize,
-    /// Smallest JSON body of our own that is compressed, bytes. Default 1,024: below, headers outweigh what is saved.
+    /// Smallest JSON body of our own that is compressed, bytes. Default 1,024: below, headers
+    /// outweigh what is saved.
     pub compress_bytes: usize,
-    /// Memory for rendered previews, bytes. Default 16 MiB: one of some 5 kB for each of 1,500 datasets, twice over.
+    /// Memory for rendered previews, bytes. Default 16 MiB: one of some 5 kB for each of 1,500
+    /// datasets, twice over.
     pub preview_cache_bytes: u64,
-    /// Memory for bodies of small data responses, bytes. Default 64 MiB: some 4,000 answers of a hundred rows, what the
-    /// dashboards of a busy hour ask for again. 0: every response is made anew.
+    /// Memory for bodies of small data responses, bytes. Default 64 MiB: some 4,000 answers of a
+    /// hundred rows, what the dashboards of a busy hour ask for again. 0: every response is made
+    /// anew.
     pub response_cache_bytes: u64,
-    /// Longest body that is kept, bytes. Default 262,144: a thousand rows of ten columns as JSON; a longer one would push
-    /// out dozens of small ones, and is rarely asked for twice.
+    /// Longest body that is kept, bytes. Default 262,144: a thousand rows of ten columns as JSON; a
+    /// longer one would push out dozens of small ones, and is rarely asked for twice.
     pub response_cache_entry_bytes: usize,
-    /// Time for which an input that a plugin failed at is answered from memory, milliseconds. Default
-    /// 60,000: clients that try again do so sooner, and a call that was just above its processor time
-    /// is tried anew within a minute. 0: each request is a run.
+    /// Time for which an input that a plugin failed at is answered from memory, milliseconds.
+    /// Default 60,000: clients that try again do so sooner, and a call that was just above its
+    /// processor time is tried anew within a minute. 0: each request is a run.
     pub failed_input_ms: u64,
 }
 
@@ -104,16 +116,17 @@ pub struct ServerSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitSettings {
-    /// Requests a second in the long run, per key and per address. Default 50 (contract 5). 0: no burst limits.
+    /// Requests a second in the long run, per key and per address. Default 50 (contract 5). 0: no
+    /// burst limits.
     pub burst_per_second: u32,
     /// Requests at once after a pause. Default 100 (contract 5); 0 counts as 1.
     pub burst_size: u32,
-    /// Share of `server.open_responses`, `server.body_bytes` and `sandbox.instances` that one key may
-    /// hold, percent. Default 25: four keys have to act together to fill a host, and one has 128
-    /// exports at once. 0: all.
+    /// Share of `server.open_responses`, `server.body_bytes` and `sandbox.instances` that one key
+    /// may hold, percent. Default 25: four keys have to act together to fill a host, and one has
+    /// 128 exports at once. 0: all.
     pub key_share_percent: u32,
-    /// The same for one address (of IPv6, one /64). Default 50: several keys behind one address. Behind
-    /// a proxy that `server.trusted_proxies` does not name, all clients together. 0: all.
+    /// The same for one address (of IPv6, one /64). Default 50: several keys behind one address.
+    /// Behind a proxy that `server.trusted_proxies` does not name, all clients together. 0: all.
     pub address_share_percent: u32,
 }
 
@@ -191,7 +204,12 @@ impl ServerSettings {
 
 impl Default for LimitSettings {
     fn default() -> Self {
-        Self { burst_per_second: 50, burst_size: 100, key_share_percent: 25, address_share_percent: 50 }
+        Self {
+            burst_per_second: 50,
+            burst_size: 100,
+            key_share_percent: 25,
+            address_share_percent: 50,
+        }
     }
 }
 
@@ -207,8 +225,8 @@ impl PublicUrl {
     pub fn exposes_keys(&self) -> bool {
         let uri: http::Uri = self.0.parse().unwrap_or_default();
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
-        let here =
-            host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+        let here = host.eq_ignore_ascii_case("localhost")
+            || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
         uri.scheme_str() != Some("https") && !here
     }
 }
@@ -217,10 +235,18 @@ impl TryFrom<String> for PublicUrl {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let wrong = || format!("{text:?} must be like https://data.example.org: http or https, a host, no query");
+        let wrong = || {
+            format!(
+                "{text:?} must be like https://data.example.org: http or https, a host, no query"
+            )
+        };
         let uri: http::Uri = text.parse().map_err(|_| wrong())?;
         let web = matches!(uri.scheme_str(), Some("http" | "https"));
-        if !web || uri.host().is_none_or(str::is_empty) || uri.query().is_some() || text.contains(['#', '<', '>']) {
+        if !web
+            || uri.host().is_none_or(str::is_empty)
+            || uri.query().is_some()
+            || text.contains(['#', '<', '>'])
+        {
             return Err(wrong());
         }
         Ok(Self(text.trim_end_matches('/').to_owned()))
@@ -249,7 +275,11 @@ mod tests {
             ("/v1", None),
             ("", None),
         ] {
-            assert_eq!(PublicUrl::try_from(text.to_owned()).ok().as_ref().map(PublicUrl::as_str), expected, "{text}");
+            assert_eq!(
+                PublicUrl::try_from(text.to_owned()).ok().as_ref().map(PublicUrl::as_str),
+                expected,
+                "{text}"
+            );
         }
     }
 
@@ -265,13 +295,20 @@ mod tests {
             ("http://[::1]:8080/base", false),
             ("http://localhost.example.org", true),
         ] {
-            assert_eq!(PublicUrl::try_from(text.to_owned()).map(|url| url.exposes_keys()), Ok(expected), "{text}");
+            assert_eq!(
+                PublicUrl::try_from(text.to_owned()).map(|url| url.exposes_keys()),
+                Ok(expected),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn an_unknown_key_is_an_error_contract_6() {
         assert!(serde_json::from_str::<Settings>(r#"{"server":{"public_uri":"x"}}"#).is_err());
-        assert!(serde_json::from_str::<Settings>(r#"{"limits":{"burst_size":7}}"#).is_ok_and(|settings| settings.limits.burst_size == 7));
+        assert!(
+            serde_json::from_str::<Settings>(r#"{"limits":{"burst_size":7}}"#)
+                .is_ok_and(|settings| settings.limits.burst_size == 7)
+        );
     }
 }

@@ -30,9 +30,13 @@ impl Error {
                 Refusal::NoSuchSnapshot { .. } => (StatusCode::NOT_FOUND, "no_such_snapshot"),
                 Refusal::WatermarkGone { .. } => (StatusCode::GONE, "watermark_gone"),
                 Refusal::BulkForbidden => (StatusCode::FORBIDDEN, "bulk_forbidden"),
-                Refusal::PaymentRequired { .. } => (StatusCode::PAYMENT_REQUIRED, "payment_required"),
+                Refusal::PaymentRequired { .. } => {
+                    (StatusCode::PAYMENT_REQUIRED, "payment_required")
+                }
                 Refusal::Unbounded { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "unbounded_pull"),
-                Refusal::AnswerTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "answer_too_large"),
+                Refusal::AnswerTooLarge { .. } => {
+                    (StatusCode::PAYLOAD_TOO_LARGE, "answer_too_large")
+                }
                 Refusal::QuotaUsedUp { .. } => (StatusCode::TOO_MANY_REQUESTS, "quota_used_up"),
                 Refusal::ShareUsedUp { .. } => (StatusCode::TOO_MANY_REQUESTS, "too_many_open"),
                 Refusal::TooFast { .. } => (StatusCode::TOO_MANY_REQUESTS, "slow_down"),
@@ -41,10 +45,16 @@ impl Error {
             Self::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             Self::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "precondition_failed"),
             Self::AddressTooLong { .. } => (StatusCode::URI_TOO_LONG, "address_too_long"),
-            Self::RangeNotSatisfiable { .. } => (StatusCode::RANGE_NOT_SATISFIABLE, "range_not_satisfiable"),
-            Self::HeadersTooLarge { .. } => (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "headers_too_large"),
+            Self::RangeNotSatisfiable { .. } => {
+                (StatusCode::RANGE_NOT_SATISFIABLE, "range_not_satisfiable")
+            }
+            Self::HeadersTooLarge { .. } => {
+                (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "headers_too_large")
+            }
             Self::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
-            Self::FormatUnavailable { .. } => (StatusCode::SERVICE_UNAVAILABLE, "format_unavailable"),
+            Self::FormatUnavailable { .. } => {
+                (StatusCode::SERVICE_UNAVAILABLE, "format_unavailable")
+            }
             Self::TimedOut => (StatusCode::SERVICE_UNAVAILABLE, "timed_out"),
             Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             Self::PluginFailed | Self::Broken => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),

@@ -1,5 +1,5 @@
-//! Bytes of bodies in flight: made or read, and not yet taken by a client. Counting never waits, since
-//! what is counted is in memory already; whoever would make more asks [`Holder::room`] first.
+//! Bytes of bodies in flight: made or read, and not yet taken by a client. Counting never waits,
+//! since what is counted is in memory already; whoever would make more asks [`Holder::room`] first.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,7 +34,8 @@ impl ByteBudget {
         self.total
     }
 
-    /// Bytes in flight now. Bodies that have begun may exceed the total by what each needs to go on.
+    /// Bytes in flight now. Bodies that have begun may exceed the total by what each needs to go
+    /// on.
     #[must_use]
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)

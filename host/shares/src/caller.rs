@@ -1,5 +1,5 @@
-//! Callers and what each holds now. A caller is a key or an address; one request counts for both. An
-//! entry lives as long as somebody holds it, and some time longer.
+//! Callers and what each holds now. A caller is a key or an address; one request counts for both.
+//! An entry lives as long as somebody holds it, and some time longer.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -64,15 +64,26 @@ impl Callers {
     /// Nobody yet. `bytes`: the byte budget of all bodies together.
     #[must_use]
     pub fn new(percent: SharePercent, bytes: usize) -> Self {
-        Self { keys: Mutex::default(), addresses: Mutex::default(), percent, bytes: ByteBudget::new(bytes) }
+        Self {
+            keys: Mutex::default(),
+            addresses: Mutex::default(),
+            percent,
+            bytes: ByteBudget::new(bytes),
+        }
     }
 
     /// The account of a request with this key, from this address, as far as either is known.
     #[must_use]
     pub fn holder(&self, key: Option<&str>, address: Option<IpAddr>) -> Holder {
         let key = key.map(|key| lock(&self.keys).caller(key, |key| key.into(), self.percent.key));
-        let address = address.map(|address| lock(&self.addresses).caller(&address, |own| *own, self.percent.address));
-        let account = Account { callers: [key, address], bytes: Arc::clone(&self.bytes), own: AtomicUsize::new(0) };
+        let address = address.map(|address| {
+            lock(&self.addresses).caller(&address, |own| *own, self.percent.address)
+        });
+        let account = Account {
+            callers: [key, address],
+            bytes: Arc::clone(&self.bytes),
+            own: AtomicUsize::new(0),
+        };
         Holder(Some(Arc::new(account)))
     }
 
@@ -87,9 +98,12 @@ impl Callers {
     pub fn at_share(&self, slots: &FairSlots) -> (usize, usize) {
         let full = |caller: &Arc<Caller>| {
             let of_bytes = share(self.bytes.total(), caller.percent);
-            !caller.has_slot(slots.resource(), slots.total()) || caller.bytes.load(Ordering::Relaxed) >= of_bytes
+            !caller.has_slot(slots.resource(), slots.total())
+                || caller.bytes.load(Ordering::Relaxed) >= of_bytes
         };
-        let count = |callers: &mut dyn Iterator<Item = &Arc<Caller>>| callers.filter(|caller| full(caller)).count();
+        let count = |callers: &mut dyn Iterator<Item = &Arc<Caller>>| {
+            callers.filter(|caller| full(caller)).count()
+        };
         (count(&mut lock(&self.keys).all.values()), count(&mut lock(&self.addresses).all.values()))
     }
 }
@@ -115,7 +129,13 @@ impl<K: Hash + Eq> Entries<K> {
             self.sweep_at = SWEEP_AT.max(self.all.len() * 2);
         }
         let (held, waiting) = (Default::default(), Default::default());
-        let caller = Arc::new(Caller { percent, held, waiting, bytes: AtomicUsize::new(0), freed: Notify::new() });
+        let caller = Arc::new(Caller {
+            percent,
+            held,
+            waiting,
+            bytes: AtomicUsize::new(0),
+            freed: Notify::new(),
+        });
         self.all.insert(own(id), Arc::clone(&caller));
         caller
     }
@@ -133,15 +153,18 @@ impl Holder {
     pub fn room(&self) -> usize {
         let Some(account) = &self.0 else { return usize::MAX };
         let total = account.bytes.total();
-        let left = |caller: &Arc<Caller>| share(total, caller.percent).saturating_sub(caller.bytes.load(Ordering::Relaxed));
+        let left = |caller: &Arc<Caller>| {
+            share(total, caller.percent).saturating_sub(caller.bytes.load(Ordering::Relaxed))
+        };
         account.callers.iter().flatten().map(left).fold(account.bytes.free(), usize::min)
     }
 
-    /// Whether a body of this request that has begun may go on: there is room, or its client has taken
-    /// everything so far.
+    /// Whether a body of this request that has begun may go on: there is room, or its client has
+    /// taken everything so far.
     #[must_use]
     pub fn may_go_on(&self) -> bool {
-        self.room() > 0 || self.0.as_ref().is_some_and(|account| account.own.load(Ordering::Relaxed) == 0)
+        self.room() > 0
+            || self.0.as_ref().is_some_and(|account| account.own.load(Ordering::Relaxed) == 0)
     }
 
     /// Whether it is the budget of all bodies that is used up, and not a share of it alone.
@@ -150,8 +173,8 @@ impl Holder {
         self.0.as_ref().is_some_and(|account| account.bytes.free() == 0)
     }
 
-    /// Waits until bytes go of whatever is used up: the budget, or a share of this account. Bytes that go
-    /// between this call and its first poll count.
+    /// Waits until bytes go of whatever is used up: the budget, or a share of this account. Bytes
+    /// that go between this call and its first poll count.
     pub fn bytes_freed(&self) -> impl Future<Output = ()> + '_ {
         let of_all = self.0.as_ref().map(|account| account.bytes.freed());
         let mut of_callers = self.callers().map(|caller| caller.freed.notified());
@@ -256,9 +279,15 @@ mod tests {
 
     #[test]
     fn a_share_is_a_percentage_and_zero_or_all_is_no_bound() {
-        for (total, percent, expected) in
-            [(512, 25, 128), (1_024, 50, 512), (10, 25, 2), (usize::MAX, 50, usize::MAX / 2), (7, 0, 7), (7, 100, 7), (7, 400, 7)]
-        {
+        for (total, percent, expected) in [
+            (512, 25, 128),
+            (1_024, 50, 512),
+            (10, 25, 2),
+            (usize::MAX, 50, usize::MAX / 2),
+            (7, 0, 7),
+            (7, 100, 7),
+            (7, 400, 7),
+        ] {
             assert!(share(total, percent).abs_diff(expected) <= 1, "{total} {percent}");
         }
     }
@@ -272,7 +301,11 @@ mod tests {
             drop(callers.holder(Some(&number.to_string()), None));
         }
         assert!(lock(&callers.keys).all.len() <= SWEEP_AT + 1);
-        assert_eq!(callers.holder(Some("held"), None).room(), (1 << 18) - 7, "who holds something keeps its entry");
+        assert_eq!(
+            callers.holder(Some("held"), None).room(),
+            (1 << 18) - 7,
+            "who holds something keeps its entry"
+        );
         drop(lease);
     }
 
@@ -284,7 +317,10 @@ mod tests {
         let lease = one.lease(250);
         assert_eq!(one.room(), 0);
         let again = callers.holder(Some("one"), Some(address));
-        assert!(!one.may_go_on() && again.may_go_on(), "a request whose client has taken everything goes on");
+        assert!(
+            !one.may_go_on() && again.may_go_on(),
+            "a request whose client has taken everything goes on"
+        );
         assert_eq!(callers.holder(Some("two"), Some(address)).room(), 250);
         let more = callers.holder(Some("two"), Some(address)).lease(250);
         assert_eq!(callers.holder(Some("three"), Some(address)).room(), 0, "the address has half");
@@ -293,7 +329,10 @@ mod tests {
         assert!(freed[0].as_mut().now_or_never().is_none());
         drop((lease, more));
         assert!(freed[0].as_mut().now_or_never().is_some(), "who waits is told");
-        assert!(freed[1].as_mut().now_or_never().is_some(), "what goes before the first look counts");
+        assert!(
+            freed[1].as_mut().now_or_never().is_some(),
+            "what goes before the first look counts"
+        );
         drop(freed);
         assert_eq!((one.room(), callers.bytes().used()), (250, 0));
         let freed = one.bytes_freed();

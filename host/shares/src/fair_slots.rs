@@ -1,6 +1,6 @@
-//! Slots that callers share. Nobody holds more than its share; when all are taken, requests wait, and
-//! a slot that comes free goes to the caller that holds the fewest, first come first served among
-//! equals (decision 0226).
+//! Slots that callers share. Nobody holds more than its share; when all are taken, requests wait,
+//! and a slot that comes free goes to the caller that holds the fewest, first come first served
+//! among equals (decision 0226).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -96,19 +96,25 @@ impl FairSlots {
         Ok(self.take(holder))
     }
 
-    /// A slot, as soon as the caller's turn comes. Requests of one caller that wait at once are as many
-    /// as its share has slots, unless `unbounded`. Dropping the future gives up the turn.
+    /// A slot, as soon as the caller's turn comes. Requests of one caller that wait at once are as
+    /// many as its share has slots, unless `unbounded`. Dropping the future gives up the turn.
     ///
     /// # Errors
     /// [`Denied`] when too many of the caller's requests wait already.
-    pub async fn acquire(self: &Arc<Self>, holder: &Holder, unbounded: bool) -> Result<Slot, Denied> {
+    pub async fn acquire(
+        self: &Arc<Self>,
+        holder: &Holder,
+        unbounded: bool,
+    ) -> Result<Slot, Denied> {
         let resource = self.resource;
         let granted = {
             let mut waiting = self.lock();
             if self.free() > 0 && self.has_share(holder) {
                 return Ok(self.take(holder));
             }
-            let crowded = holder.callers().any(|caller| caller.waiting(resource).load(Ordering::Relaxed) >= caller.most(self.total));
+            let crowded = holder.callers().any(|caller| {
+                caller.waiting(resource).load(Ordering::Relaxed) >= caller.most(self.total)
+            });
             if crowded && !unbounded {
                 return Err(self.reason(holder));
             }
@@ -160,17 +166,22 @@ impl FairSlots {
         }
     }
 
-    /// The request whose turn it is: of those within their share the one whose callers hold the fewest.
+    /// The request whose turn it is: of those within their share the one whose callers hold the
+    /// fewest.
     fn next(&self, waiting: &mut VecDeque<Waiter>) -> Option<Waiter> {
         if waiting.is_empty() {
             return None;
         }
         waiting.retain(|waiter| !waiter.sender.is_closed());
         let held = |waiter: &Waiter| {
-            let each = waiter.holder.callers().map(|caller| caller.held(self.resource).load(Ordering::Relaxed));
+            let each = waiter
+                .holder
+                .callers()
+                .map(|caller| caller.held(self.resource).load(Ordering::Relaxed));
             each.max().unwrap_or(0)
         };
-        let within = waiting.iter().enumerate().filter(|(_, waiter)| self.has_share(&waiter.holder));
+        let within =
+            waiting.iter().enumerate().filter(|(_, waiter)| self.has_share(&waiter.holder));
         let (position, _) = within.min_by_key(|(_, waiter)| held(waiter))?;
         waiting.remove(position)
     }

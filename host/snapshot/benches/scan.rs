@@ -1,5 +1,6 @@
-//! `cargo bench -p yearbook-snapshot [-- ROWS]`: what scans cost, without HTTP or encoders. Prints medians, and fails
-//! for nothing. The table is months by series, sorted by month, as statistics are.
+//! `cargo bench -p yearbook-snapshot [-- ROWS]`: what scans cost, without HTTP or encoders. Prints
+//! medians, and fails for nothing. The table is months by series, sorted by month, as statistics
+//! are.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
@@ -45,12 +46,20 @@ async fn measure(rows: usize) {
     let package = Package::open(folder.path()).unwrap();
     let draft = publish(&files, &workers, &package, None, &Silent).await.unwrap();
     let plan = |change: &dyn Fn(&mut ReadPlan)| {
-        let mut plan = ReadPlan::everything(package.name().clone(), package.namespace().clone(), Arc::new(draft.snapshot.clone()));
+        let mut plan = ReadPlan::everything(
+            package.name().clone(),
+            package.namespace().clone(),
+            Arc::new(draft.snapshot.clone()),
+        );
         change(&mut plan);
         Arc::new(plan)
     };
-    let year = |plan: &mut ReadPlan| (plan.start, plan.end) = (Some("2010-01-01".to_owned()), Some("2010-12-31".to_owned()));
-    let needle = |plan: &mut ReadPlan, text: &str| (plan.needle, plan.max_rows) = (Some(text.to_owned()), Some(100));
+    let year = |plan: &mut ReadPlan| {
+        (plan.start, plan.end) = (Some("2010-01-01".to_owned()), Some("2010-12-31".to_owned()))
+    };
+    let needle = |plan: &mut ReadPlan, text: &str| {
+        (plan.needle, plan.max_rows) = (Some(text.to_owned()), Some(100))
+    };
     let cases = [
         ("first 100 rows", plan(&|plan| plan.max_rows = Some(100))),
         ("100 rows of a year", plan(&|plan| (year(plan), plan.max_rows = Some(100)).1)),
@@ -68,8 +77,15 @@ async fn measure(rows: usize) {
     );
     for (name, plan) in cases {
         let warm = median(async || scan(&workers, &reader, &plan).await).await;
-        let cold = median(async || scan(&workers, &Reader::new(files.clone(), Arc::clone(&workers)), &plan).await).await;
-        println!("{name:34} {:>9.1} µs {:>9.1} µs", warm.as_secs_f64() * 1e6, cold.as_secs_f64() * 1e6);
+        let cold = median(async || {
+            scan(&workers, &Reader::new(files.clone(), Arc::clone(&workers)), &plan).await
+        })
+        .await;
+        println!(
+            "{name:34} {:>9.1} µs {:>9.1} µs",
+            warm.as_secs_f64() * 1e6,
+            cold.as_secs_f64() * 1e6
+        );
     }
 }
 

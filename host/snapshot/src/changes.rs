@@ -1,5 +1,6 @@
-//! Changes between two snapshots (contract 4, `/changes`): found when the newer one is published, kept in a file of their
-//! own, read when a client asks. The law: rows of A + changes(A→B) = rows of B, both seen with B's columns.
+//! Changes between two snapshots (contract 4, `/changes`): found when the newer one is published,
+//! kept in a file of their own, read when a client asks. The law: rows of A + changes(A→B) = rows
+//! of B, both seen with B's columns.
 
 mod index;
 mod read;
@@ -25,9 +26,9 @@ use self::sink::Sink;
 
 pub use read::ChangesPlan;
 
-/// Compares two stored snapshots: row by row where both have the same primary key, otherwise as two bags of whole rows, of which
-/// some went away and some came. Both files are read as streams; what is held is an index of the newer one, under 100 bytes a
-/// row, and one batch.
+/// Compares two stored snapshots: row by row where both have the same primary key, otherwise as two
+/// bags of whole rows, of which some went away and some came. Both files are read as streams; what
+/// is held is an index of the newer one, under 100 bytes a row, and one batch.
 ///
 /// # Errors
 /// A [`Failure`] that names the file at fault, the older one's included.
@@ -40,7 +41,8 @@ pub(crate) async fn between(
 ) -> Result<ChangeSet, Failure> {
     progress.stage("comparing", Some(old.rows + new.rows));
     let reader = Reader::new(files.clone(), Arc::clone(workers));
-    let comparison = Comparison { workers: Arc::clone(workers), target: unchecked_schema(&new.columns) };
+    let comparison =
+        Comparison { workers: Arc::clone(workers), target: unchecked_schema(&new.columns) };
     let (older, newer) = (Side::of(old, new), Side::of(new, new));
 
     let mut index = Index::new(&comparison.target, older.key(old, new))?;
@@ -78,7 +80,8 @@ pub(crate) async fn between(
     })
 }
 
-/// Columns of a file of changes: those of the newer snapshot, any of which may be null in rows of the older one, and the kind of change.
+/// Columns of a file of changes: those of the newer snapshot, any of which may be null in rows of
+/// the older one, and the kind of change.
 pub(crate) fn columns_of_file(columns: &[Column]) -> Vec<Column> {
     let kind = Column {
         name: CHANGE_TYPE.to_owned(),
@@ -89,7 +92,11 @@ pub(crate) fn columns_of_file(columns: &[Column]) -> Vec<Column> {
         description: None,
         few_values: true,
     };
-    columns.iter().map(|column| Column { nullable: true, few_values: false, ..column.clone() }).chain([kind]).collect()
+    columns
+        .iter()
+        .map(|column| Column { nullable: true, few_values: false, ..column.clone() })
+        .chain([kind])
+        .collect()
 }
 
 /// What both passes share.
@@ -100,9 +107,17 @@ struct Comparison {
 }
 
 impl Comparison {
-    async fn run<T: Send + 'static>(&self, job: impl FnOnce() -> Result<T, ArrowError> + Send + 'static) -> Result<T, Failure> {
-        let failed = |why: String| Failure::Mismatch { what: "a comparison of snapshots".to_owned(), why };
-        self.workers.run(job).await.map_err(|_| failed("it panicked".to_owned()))?.map_err(|error| failed(error.to_string()))
+    async fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> Result<T, ArrowError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let failed =
+            |why: String| Failure::Mismatch { what: "a comparison of snapshots".to_owned(), why };
+        self.workers
+            .run(job)
+            .await
+            .map_err(|_| failed("it panicked".to_owned()))?
+            .map_err(|error| failed(error.to_string()))
     }
 }
 
@@ -118,8 +133,11 @@ struct Side {
 
 impl Side {
     fn of(snapshot: &Snapshot, target: &Snapshot) -> Self {
-        let same = |wanted: &Column, column: &Column| wanted.name == column.name && type_of(wanted) == type_of(column);
-        let find = |wanted: &Column| snapshot.columns.iter().position(|column| same(wanted, column));
+        let same = |wanted: &Column, column: &Column| {
+            wanted.name == column.name && type_of(wanted) == type_of(column)
+        };
+        let find =
+            |wanted: &Column| snapshot.columns.iter().position(|column| same(wanted, column));
         let positions: Vec<Option<usize>> = target.columns.iter().map(find).collect();
         let mut read: Vec<usize> = positions.iter().flatten().copied().collect();
         if read.is_empty() {
@@ -131,31 +149,42 @@ impl Side {
         Self { snapshot, positions, read }
     }
 
-    /// Positions, in the newer snapshot, of the primary key, where this older side has the same one; empty otherwise.
+    /// Positions, in the newer snapshot, of the primary key, where this older side has the same
+    /// one; empty otherwise.
     fn key(&self, old: &Snapshot, new: &Snapshot) -> Vec<usize> {
         let sorted = |names: &[String]| {
             let mut names = names.to_vec();
             names.sort_unstable();
             names
         };
-        let key: Vec<usize> = new.primary_key.iter().filter_map(|name| new.position(name)).collect();
-        let known = key.iter().all(|position| self.positions.get(*position).is_some_and(Option::is_some));
+        let key: Vec<usize> =
+            new.primary_key.iter().filter_map(|name| new.position(name)).collect();
+        let known =
+            key.iter().all(|position| self.positions.get(*position).is_some_and(Option::is_some));
         if known && sorted(&old.primary_key) == sorted(&new.primary_key) { key } else { Vec::new() }
     }
 
     async fn scan(&self, reader: &Reader) -> Result<Scan, Failure> {
-        let columns: Vec<Column> = self.read.iter().filter_map(|position| self.snapshot.columns.get(*position).cloned()).collect();
-        reader.rows(&self.snapshot, &self.read, unchecked_schema(&columns), 0..self.snapshot.rows).await
+        let columns: Vec<Column> = self
+            .read
+            .iter()
+            .filter_map(|position| self.snapshot.columns.get(*position).cloned())
+            .collect();
+        reader
+            .rows(&self.snapshot, &self.read, unchecked_schema(&columns), 0..self.snapshot.rows)
+            .await
     }
 
     /// A batch of this side with the newer snapshot's columns.
     fn aligned(&self, batch: &RecordBatch, target: SchemaRef) -> Result<RecordBatch, ArrowError> {
         let mut there = batch.columns().iter();
-        let mut column = |(position, field): (&Option<usize>, &Arc<arrow::datatypes::Field>)| -> ArrayRef {
-            let found = position.and_then(|_| there.next()).cloned();
-            found.unwrap_or_else(|| new_null_array(field.data_type(), batch.num_rows()))
-        };
-        let columns: Vec<ArrayRef> = self.positions.iter().zip(target.fields()).map(&mut column).collect();
+        let mut column =
+            |(position, field): (&Option<usize>, &Arc<arrow::datatypes::Field>)| -> ArrayRef {
+                let found = position.and_then(|_| there.next()).cloned();
+                found.unwrap_or_else(|| new_null_array(field.data_type(), batch.num_rows()))
+            };
+        let columns: Vec<ArrayRef> =
+            self.positions.iter().zip(target.fields()).map(&mut column).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         RecordBatch::try_new_with_options(target, columns, &options)
     }

@@ -1,4 +1,5 @@
-//! What goes wrong with stored data through no fault of the caller: logged once, never shown to clients.
+//! What goes wrong with stored data through no fault of the caller: logged once, never shown to
+//! clients.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,8 +7,9 @@ use std::time::Duration;
 
 use yearbook_domain::StoredFile;
 
-/// A fault of the service's storage. Messages name the object or folder at fault and what an operator can do.
-/// Cheap to clone, because everybody who waits for the same load gets the same failure.
+/// A fault of the service's storage. Messages name the object or folder at fault and what an
+/// operator can do. Cheap to clone, because everybody who waits for the same load gets the same
+/// failure.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
@@ -20,7 +22,9 @@ pub enum Failure {
         why: String,
     },
     /// A local file or folder refused an operation.
-    #[error("cannot {doing} {path}: {source}; check that it exists and that this user may read and write it")]
+    #[error(
+        "cannot {doing} {path}: {source}; check that it exists and that this user may read and write it"
+    )]
     Local {
         /// A verb: `create`, `read`.
         doing: &'static str,
@@ -38,7 +42,9 @@ pub enum Failure {
         source: Arc<object_store::Error>,
     },
     /// The object store did not answer in the time that a read may take.
-    #[error("object store: {key}: no answer within {within:?}; check the store and the line to it, or raise storage.answer_ms")]
+    #[error(
+        "object store: {key}: no answer within {within:?}; check the store and the line to it, or raise storage.answer_ms"
+    )]
     Late {
         /// Key of the object.
         key: String,
@@ -54,13 +60,17 @@ pub enum Failure {
         why: String,
     },
     /// A snapshot's file is not in the store.
-    #[error("snapshot file {key} is missing from the object store; restore it, or publish its data package again")]
+    #[error(
+        "snapshot file {key} is missing from the object store; restore it, or publish its data package again"
+    )]
     Missing {
         /// Key of the object.
         key: String,
     },
     /// A snapshot's file is there but is not what was published.
-    #[error("snapshot file {key} is damaged ({why}); restore it, or publish its data package again")]
+    #[error(
+        "snapshot file {key} is damaged ({why}); restore it, or publish its data package again"
+    )]
     Damaged {
         /// Key of the object.
         key: String,
@@ -68,7 +78,9 @@ pub enum Failure {
         why: String,
     },
     /// A plugin's component is not in the store.
-    #[error("the component {key} is missing from the object store; restore it, or install it again")]
+    #[error(
+        "the component {key} is missing from the object store; restore it, or install it again"
+    )]
     ComponentMissing {
         /// Key of the object.
         key: String,

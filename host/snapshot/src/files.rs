@@ -1,5 +1,5 @@
-//! Stored files, addressed by the SHA-256 of their content (architecture, Tree: `snapshot`). The only
-//! module that speaks to the object store; knows nothing of Parquet.
+//! Stored files, addressed by the SHA-256 of their content (architecture, Tree: `snapshot`). The
+//! only module that speaks to the object store; knows nothing of Parquet.
 
 mod checked;
 mod components;
@@ -43,7 +43,8 @@ use self::requests::Requests;
 use self::s3::Bucket;
 use self::sums::Sums;
 
-/// Bytes held in memory at a time while a whole file is moved: above the least part size of S3 (5 MiB).
+/// Bytes held in memory at a time while a whole file is moved: above the least part size of S3 (5
+/// MiB).
 const TRANSFER: usize = 8 << 20;
 
 /// Bytes of block checksums kept in memory: those of 32 GiB of files.
@@ -82,14 +83,19 @@ impl Files {
         Self::open_with(url, &StoreSettings::default(), &[])
     }
 
-    /// Opens the store at `url`: `file:/path/to/folder` (created when absent), or `s3://bucket/prefix`, for which `variables` hold
-    /// credentials, region and endpoint under the names that every tool for S3 reads (`AWS_ACCESS_KEY_ID` and so on). Blocks briefly
-    /// and asks no store; call at start-up.
+    /// Opens the store at `url`: `file:/path/to/folder` (created when absent), or
+    /// `s3://bucket/prefix`, for which `variables` hold credentials, region and endpoint under the
+    /// names that every tool for S3 reads (`AWS_ACCESS_KEY_ID` and so on). Blocks briefly and asks
+    /// no store; call at start-up.
     ///
     /// # Errors
-    /// [`Failure::Address`] for an address of no known kind and for variables that make no sense, [`Failure::Local`] when the folder
-    /// cannot be made.
-    pub fn open_with(url: &str, settings: &StoreSettings, variables: &[(String, String)]) -> Result<Self, Failure> {
+    /// [`Failure::Address`] for an address of no known kind and for variables that make no sense,
+    /// [`Failure::Local`] when the folder cannot be made.
+    pub fn open_with(
+        url: &str,
+        settings: &StoreSettings,
+        variables: &[(String, String)],
+    ) -> Result<Self, Failure> {
         store::open(url, settings, variables)
     }
 
@@ -118,9 +124,12 @@ impl Files {
     pub async fn ping(&self) -> Result<(), Failure> {
         if let Some(local) = &self.local {
             let there = tokio::fs::metadata(local.folder()).await;
-            return there.map(drop).map_err(|source| Failure::local("read", local.folder(), source));
+            return there
+                .map(drop)
+                .map_err(|source| Failure::local("read", local.folder(), source));
         }
-        // A list of nothing: unlike an object that is missing, a bucket that is missing is an error.
+        // A list of nothing: unlike an object that is missing, a bucket that is missing is an
+        // error.
         let listed = self.store.list_with_delimiter(Some(&Key::from("ping"))).await;
         listed.map(drop).map_err(|source| Failure::store("ping", source))
     }
@@ -130,23 +139,33 @@ impl Files {
     /// # Errors
     /// [`Failure::Local`] when `path` cannot be opened, else as [`Files::put`].
     pub async fn put_snapshot(&self, path: &Path) -> Result<StoredFile, Failure> {
-        let opened = std::fs::File::open(path).map_err(|source| Failure::local("read", path, source))?;
+        let opened =
+            std::fs::File::open(path).map_err(|source| Failure::local("read", path, source))?;
         self.put(opened, path).await
     }
 
-    /// Uploads a finished local file, `named` so in messages, under its digest. It appears whole under its final key or not at all;
-    /// in a folder it is written beside it, synced, and renamed. An intact copy that is there already is kept; a damaged one is
-    /// replaced, which is how publishing again repairs a store.
+    /// Uploads a finished local file, `named` so in messages, under its digest. It appears whole
+    /// under its final key or not at all; in a folder it is written beside it, synced, and renamed.
+    /// An intact copy that is there already is kept; a damaged one is replaced, which is how
+    /// publishing again repairs a store.
     ///
     /// # Errors
-    /// [`Failure::Local`] when the file cannot be read or changes while it is read, [`Failure::Store`] on the store's refusal.
-    pub(crate) async fn put(&self, opened: std::fs::File, named: &Path) -> Result<StoredFile, Failure> {
+    /// [`Failure::Local`] when the file cannot be read or changes while it is read,
+    /// [`Failure::Store`] on the store's refusal.
+    pub(crate) async fn put(
+        &self,
+        opened: std::fs::File,
+        named: &Path,
+    ) -> Result<StoredFile, Failure> {
         let (opened, (file, sums)) = digest::of_local(opened, named).await?;
         self.declare(Stored::snapshot(&file.sha256)).await?;
         // First, so that a visible file always has its checksums.
         if self.stored_sums(&file).await?.as_ref() != Some(&sums) {
             let key = Self::sums_key(&file);
-            let put = self.store.put(&Key::from(key.as_str()), PutPayload::from_bytes(sums.to_bytes())).await;
+            let put = self
+                .store
+                .put(&Key::from(key.as_str()), PutPayload::from_bytes(sums.to_bytes()))
+                .await;
             put.map_err(|source| Failure::store(&key, source))?;
         }
         if !self.is_intact(&file).await? {
@@ -182,16 +201,24 @@ impl Files {
     /// As [`Files::get_ranges`].
     pub async fn get_range(&self, file: &StoredFile, range: Range<u64>) -> Result<Bytes, Failure> {
         let mut got = self.get_ranges(file, std::slice::from_ref(&range)).await?;
-        got.pop().ok_or_else(|| Failure::damaged(&Self::key(file), "the store returned nothing for a range"))
+        got.pop().ok_or_else(|| {
+            Failure::damaged(&Self::key(file), "the store returned nothing for a range")
+        })
     }
 
-    /// Several ranges of a stored file, in the order asked for; neighbouring ones are read together. All of it is
-    /// held in memory at once. What comes back is what was published, or an error: every block is checked.
+    /// Several ranges of a stored file, in the order asked for; neighbouring ones are read
+    /// together. All of it is held in memory at once. What comes back is what was published, or an
+    /// error: every block is checked.
     ///
     /// # Errors
-    /// [`Failure::Missing`]; [`Failure::Damaged`] when a checksum differs, the stored object is shorter than what was
-    /// published, or a range lies outside it; [`Failure::Store`] on the store's refusal.
-    pub async fn get_ranges(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
+    /// [`Failure::Missing`]; [`Failure::Damaged`] when a checksum differs, the stored object is
+    /// shorter than what was published, or a range lies outside it; [`Failure::Store`] on the
+    /// store's refusal.
+    pub async fn get_ranges(
+        &self,
+        file: &StoredFile,
+        ranges: &[Range<u64>],
+    ) -> Result<Vec<Bytes>, Failure> {
         let got = self.checked(file, ranges).await;
         self.counters.count(&got);
         got
@@ -203,7 +230,8 @@ impl Files {
         self.counters.read(&self.remote.requests)
     }
 
-    /// Whether stored files lie in a folder of this machine, so that reading them never waits for a network.
+    /// Whether stored files lie in a folder of this machine, so that reading them never waits for a
+    /// network.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.local.is_some()
@@ -213,25 +241,40 @@ impl Files {
     ///
     /// # Errors
     /// As [`Files::get_ranges`]; [`Failure::Mismatch`] where the store is not local.
-    pub(crate) fn read_here(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
-        let remote = || Failure::Mismatch { what: Self::key(file), why: "its store is not on this machine".to_owned() };
+    pub(crate) fn read_here(
+        &self,
+        file: &StoredFile,
+        ranges: &[Range<u64>],
+    ) -> Result<Vec<Bytes>, Failure> {
+        let remote = || Failure::Mismatch {
+            what: Self::key(file),
+            why: "its store is not on this machine".to_owned(),
+        };
         let got = self.local.as_ref().ok_or_else(remote)?.read(file, ranges);
         self.counters.count(&got);
         got
     }
 
     fn new(store: Arc<dyn ObjectStore>, local: Option<Local>, remote: Remote) -> Self {
-        let weigh = |digest: &String, sums: &Arc<Sums>| u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX);
+        let weigh = |digest: &String, sums: &Arc<Sums>| {
+            u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX)
+        };
         let local = local.map(Arc::new);
         let sums = Cache::builder().max_capacity(SUMS_IN_MEMORY).weigher(weigh).build();
         Self { store, local, remote, sums, counters: Arc::default(), declare: None }
     }
 
-    async fn upload(&self, opened: std::fs::File, path: &Path, file: &StoredFile) -> Result<(), Failure> {
+    async fn upload(
+        &self,
+        opened: std::fs::File,
+        path: &Path,
+        file: &StoredFile,
+    ) -> Result<(), Failure> {
         let key = Self::key(file);
         let refused = |source| Failure::store(&key, source);
         let unreadable = |source| Failure::local("read", path, source);
-        let mut upload = self.store.put_multipart(&Key::from(key.as_str())).await.map_err(refused)?;
+        let mut upload =
+            self.store.put_multipart(&Key::from(key.as_str())).await.map_err(refused)?;
         let sent = async {
             let mut source = tokio::fs::File::from_std(opened);
             source.rewind().await.map_err(unreadable)?;
@@ -245,13 +288,16 @@ impl Files {
                 upload.put_part(PutPayload::from_bytes(part)).await.map_err(refused)?;
             }
             if digest.finish().0 != *file {
-                return Err(unreadable(std::io::Error::other("it changed while it was being uploaded")));
+                return Err(unreadable(std::io::Error::other(
+                    "it changed while it was being uploaded",
+                )));
             }
             upload.complete().await.map_err(refused)
         }
         .await;
         if let Err(failure) = sent {
-            // Nothing is visible yet. What stays behind if this fails too is an unfinished upload, never an object.
+            // Nothing is visible yet. What stays behind if this fails too is an unfinished upload,
+            // never an object.
             let _ = upload.abort().await;
             return Err(failure);
         }

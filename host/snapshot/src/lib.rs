@@ -1,5 +1,5 @@
-//! Stored data: snapshots written when a data package is published and read when a client asks. The only crate
-//! that knows object stores and Parquet; it never touches SQL, HTTP or guests.
+//! Stored data: snapshots written when a data package is published and read when a client asks. The
+//! only crate that knows object stores and Parquet; it never touches SQL, HTTP or guests.
 
 mod changes;
 mod failure;

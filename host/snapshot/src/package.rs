@@ -1,5 +1,5 @@
-//! A Frictionless Data Package as contract 7 takes it: one descriptor, one table. Parsing it is pure but for looking
-//! at the folder; nothing here reads rows, writes, or knows the store.
+//! A Frictionless Data Package as contract 7 takes it: one descriptor, one table. Parsing it is
+//! pure but for looking at the folder; nothing here reads rows, writes, or knows the store.
 
 mod columns;
 mod credit;
@@ -29,7 +29,8 @@ const MAX_DESCRIPTOR_BYTES: u64 = 16 << 20;
 /// Name of a descriptor in its folder (Data Package, "Descriptor").
 const DESCRIPTOR: &str = "datapackage.json";
 
-/// A descriptor, parsed and found right in itself. Whether the table keeps to it is found out by publishing.
+/// A descriptor, parsed and found right in itself. Whether the table keeps to it is found out by
+/// publishing.
 #[derive(Clone, Debug)]
 pub struct Package {
     pub(crate) data: PathBuf,
@@ -54,15 +55,19 @@ impl Package {
     /// Reads the descriptor at `path`; for a folder, its `datapackage.json`.
     ///
     /// # Errors
-    /// [`PublishError::Io`] when it cannot be read, is no regular file, leads out of its folder or is larger than 16 MiB, [`PublishError::Descriptor`] with every problem found.
+    /// [`PublishError::Io`] when it cannot be read, is no regular file, leads out of its folder or
+    /// is larger than 16 MiB, [`PublishError::Descriptor`] with every problem found.
     pub fn open(path: &Path) -> Result<Self, PublishError> {
         let file = if path.is_dir() { path.join(DESCRIPTOR) } else { path.to_owned() };
         let io = |source| PublishError::Io { doing: "read", path: file.clone(), source };
         // A bare file name has the empty path for a parent, which is the current folder.
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder =
+            file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         file::require_regular(&file).map_err(io)?;
         if !file::is_inside(&file, folder).map_err(io)? {
-            return Err(io(std::io::Error::other("it is a link out of its folder; give the path that it leads to")));
+            return Err(io(std::io::Error::other(
+                "it is a link out of its folder; give the path that it leads to",
+            )));
         }
         let text = file::read_bounded(&file, MAX_DESCRIPTOR_BYTES).map_err(io)?;
         let mut problems = Problems::default();
@@ -144,8 +149,13 @@ fn parse(text: &[u8], folder: &Path, problems: &mut Problems) -> Option<Package>
     })
 }
 
-/// Decides whether bulk downloads are allowed: as the descriptor says, else as the licence is known to. A guess could break a licence, so there is none.
-fn decide_redistribution(extension: &Extension, credit: &Credit, problems: &mut Problems) -> Option<bool> {
+/// Decides whether bulk downloads are allowed: as the descriptor says, else as the licence is known
+/// to. A guess could break a licence, so there is none.
+fn decide_redistribution(
+    extension: &Extension,
+    credit: &Credit,
+    problems: &mut Problems,
+) -> Option<bool> {
     if let Some(said) = extension.bulk_redistribution {
         return Some(said);
     }
@@ -165,7 +175,14 @@ fn dataset_name(root: &Node<'_>, problems: &mut Problems) -> Option<DatasetName>
     let text = node.text(problems)?;
     let parsed = DatasetName::parse(text);
     if parsed.is_none() {
-        problems.add(node.at.clone(), format!("{text:?} does not match {}; try {:?}", name::PATTERN, schema::snake_case(text)));
+        problems.add(
+            node.at.clone(),
+            format!(
+                "{text:?} does not match {}; try {:?}",
+                name::PATTERN,
+                schema::snake_case(text)
+            ),
+        );
     }
     parsed
 }
@@ -174,7 +191,10 @@ fn only_resource<'a>(root: &Node<'a>, problems: &mut Problems) -> Option<Node<'a
     let node = root.need("resources", "a list with one resource", problems)?;
     let mut list = node.list(problems)?;
     if list.len() != 1 {
-        problems.add(node.at, format!("has {} resources; a dataset is published from exactly one", list.len()));
+        problems.add(
+            node.at,
+            format!("has {} resources; a dataset is published from exactly one", list.len()),
+        );
         return None;
     }
     list.pop()

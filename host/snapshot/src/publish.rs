@@ -1,5 +1,6 @@
-//! Publishing: a data package becomes a stored file and a draft for the catalogue (contract 7). Until the caller commits the draft
-//! nothing is visible; dropping the future at any point leaves at most an object that nothing refers to.
+//! Publishing: a data package becomes a stored file and a draft for the catalogue (contract 7).
+//! Until the caller commits the draft nothing is visible; dropping the future at any point leaves
+//! at most an object that nothing refers to.
 
 mod error;
 mod faults;
@@ -31,17 +32,19 @@ pub struct Draft {
     pub snapshot: Snapshot,
     /// Whether the snapshot is the current one that was passed in, so that only `checked_at` moves.
     pub unchanged: bool,
-    /// What changed since the snapshot that was passed in; none without one, when it is the same one, or when its file is damaged.
+    /// What changed since the snapshot that was passed in; none without one, when it is the same
+    /// one, or when its file is damaged.
     pub changes: Option<ChangeSet>,
 }
 
-/// Reads, checks, sorts and stores the package's table. `current` is the dataset's current snapshot, if it has one: when the id comes
-/// out the same and its file is intact, nothing is written.
+/// Reads, checks, sorts and stores the package's table. `current` is the dataset's current
+/// snapshot, if it has one: when the id comes out the same and its file is intact, nothing is
+/// written.
 ///
 /// What changed since `current` is stored beside it.
 ///
-/// Memory: the bound in `table.rs`; afterwards that in `changes.rs`. Temporary disk: the stored file, then that of changes, in the
-/// system's temporary folder.
+/// Memory: the bound in `table.rs`; afterwards that in `changes.rs`. Temporary disk: the stored
+/// file, then that of changes, in the system's temporary folder.
 ///
 /// # Errors
 /// [`PublishError::Table`] with the faults, and the other variants as they say.
@@ -98,7 +101,9 @@ pub async fn publish(
     drop(arranged);
     // A damaged file was stored anew: the snapshot is the same one still.
     match current {
-        Some(current) if current.id == snapshot.id && current.file == snapshot.file => Ok(draft(current.clone(), true, None)),
+        Some(current) if current.id == snapshot.id && current.file == snapshot.file => {
+            Ok(draft(current.clone(), true, None))
+        }
         Some(current) if current.id != snapshot.id => {
             let changes = compared(files, workers, current, &snapshot, progress).await?;
             Ok(draft(snapshot, false, changes))
@@ -107,8 +112,8 @@ pub async fn publish(
     }
 }
 
-/// The changes since `old`. None when its file cannot be read: what is wrong with the past must not keep the present from being
-/// published, and clients are told that the history begins anew.
+/// The changes since `old`. None when its file cannot be read: what is wrong with the past must not
+/// keep the present from being published, and clients are told that the history begins anew.
 async fn compared(
     files: &Files,
     workers: &Arc<Workers>,

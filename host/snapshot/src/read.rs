@@ -1,5 +1,5 @@
-//! Reading rows of a snapshot (architecture, step 9; spec 4.1). Turns a [`ReadPlan`] into a [`Scan`]: what is not
-//! asked for is not read. Knows nothing of formats, plans or HTTP.
+//! Reading rows of a snapshot (architecture, step 9; spec 4.1). Turns a [`ReadPlan`] into a
+//! [`Scan`]: what is not asked for is not read. Knows nothing of formats, plans or HTTP.
 
 mod budget;
 mod columns;
@@ -43,7 +43,8 @@ pub(crate) use kept::Effort;
 pub(crate) use needle::{Folded, Needle};
 pub(crate) use shape::{Projection, credits, described, sources_json};
 
-/// Bytes of footers and page indexes kept in memory. A file of a million rows and ten columns needs about 100 kB.
+/// Bytes of footers and page indexes kept in memory. A file of a million rows and ten columns needs
+/// about 100 kB.
 const FOOTERS_IN_MEMORY: u64 = 64 << 20;
 
 /// Reads snapshots. Cheap to clone; clones share what is kept in memory.
@@ -62,7 +63,9 @@ impl Reader {
     /// A reader of the snapshots in `files` that decodes on `workers`.
     #[must_use]
     pub fn new(files: Files, workers: Arc<Workers>) -> Self {
-        let weigh = |_: &(String, String), opened: &Arc<Opened>| u32::try_from(opened.memory()).unwrap_or(u32::MAX);
+        let weigh = |_: &(String, String), opened: &Arc<Opened>| {
+            u32::try_from(opened.memory()).unwrap_or(u32::MAX)
+        };
         let footers = Cache::builder().max_capacity(FOOTERS_IN_MEMORY).weigher(weigh).build();
         Self {
             files,
@@ -74,22 +77,25 @@ impl Reader {
         }
     }
 
-    /// The same with room for `bytes` that are fetched and not yet decoded, over all scans together. Default 128 MiB. Nothing
-    /// waits for room: a scan that finds none fetches one batch at a time, and makes the same batches.
+    /// The same with room for `bytes` that are fetched and not yet decoded, over all scans
+    /// together. Default 128 MiB. Nothing waits for room: a scan that finds none fetches one batch
+    /// at a time, and makes the same batches.
     #[must_use]
     pub fn with_fetched_bytes(self, bytes: u64) -> Self {
         Self { budget: Budget::new(bytes), ..self }
     }
 
-    /// Whether stored files lie on this machine. Then what [`Reader::scan`] returns is ready when it is first polled on a
-    /// worker, and so is every batch: all of a small response can be made in one job.
+    /// Whether stored files lie on this machine. Then what [`Reader::scan`] returns is ready when
+    /// it is first polled on a worker, and so is every batch: all of a small response can be made
+    /// in one job.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.files.is_local()
     }
 
-    /// Finds the rows of `plan` and starts reading them. When this returns, [`Scan::counts`] are known; rows are read
-    /// as the stream is polled. Needs a tokio runtime unless [`Reader::is_local`]. Dropping the future or the stream stops the work.
+    /// Finds the rows of `plan` and starts reading them. When this returns, [`Scan::counts`] are
+    /// known; rows are read as the stream is polled. Needs a tokio runtime unless
+    /// [`Reader::is_local`]. Dropping the future or the stream stops the work.
     ///
     /// # Errors
     /// A [`Failure`] that names the stored file. The stream ends after its first failure.
@@ -118,15 +124,22 @@ impl Reader {
     /// # Errors
     /// [`Failure::Mismatch`] for a column that the snapshot does not have.
     pub fn schema(plan: &ReadPlan) -> Result<SchemaRef, Failure> {
-        Ok(Arc::new(shape::schema(&plan.snapshot, &plan.columns)?.with_metadata(shape::credits(plan))))
+        Ok(Arc::new(
+            shape::schema(&plan.snapshot, &plan.columns)?.with_metadata(shape::credits(plan)),
+        ))
     }
 
-    /// A sample of up to `limits.rows` rows, geometry left out: the newest first where there is a date column, the first ones otherwise
-    /// (contract 4, `/preview`). Text arrives plain, never as dictionaries, and cut. While it is read, one batch is in memory.
+    /// A sample of up to `limits.rows` rows, geometry left out: the newest first where there is a
+    /// date column, the first ones otherwise (contract 4, `/preview`). Text arrives plain, never as
+    /// dictionaries, and cut. While it is read, one batch is in memory.
     ///
     /// # Errors
     /// A [`Failure`] that names the stored file.
-    pub async fn preview(&self, snapshot: &Snapshot, limits: SampleLimits) -> Result<RecordBatch, Failure> {
+    pub async fn preview(
+        &self,
+        snapshot: &Snapshot,
+        limits: SampleLimits,
+    ) -> Result<RecordBatch, Failure> {
         preview::preview(self, snapshot, limits).await
     }
 
@@ -151,7 +164,11 @@ impl Reader {
             loaded = true;
             footer::open(&self.files, &self.workers, snapshot).await.map(Arc::new)
         };
-        let opened = self.footers.try_get_with(key, load).await.map_err(|shared: Arc<Failure>| Failure::clone(&shared));
+        let opened = self
+            .footers
+            .try_get_with(key, load)
+            .await
+            .map_err(|shared: Arc<Failure>| Failure::clone(&shared));
         self.kept.effort.looked(kept::FOOTERS, !loaded);
         let opened = opened?;
         Ok(Source {
@@ -169,10 +186,12 @@ impl Reader {
         let mut window = 0..source.opened.rows();
         if let Some(column) = &plan.snapshot.date_column {
             if let Some(start) = &plan.start {
-                window.start = dates::first_row(source, column, |date| date < start.as_bytes()).await?;
+                window.start =
+                    dates::first_row(source, column, |date| date < start.as_bytes()).await?;
             }
             if let Some(end) = &plan.end {
-                window.end = dates::first_row(source, column, |date| date <= end.as_bytes()).await?;
+                window.end =
+                    dates::first_row(source, column, |date| date <= end.as_bytes()).await?;
             }
         }
         window.start = window.start.min(window.end);

@@ -1,4 +1,5 @@
-//! Rows on their way out: what a [`crate::Reader`] hands over, and how a file is cut into steps and batches.
+//! Rows on their way out: what a [`crate::Reader`] hands over, and how a file is cut into steps and
+//! batches.
 
 mod compact;
 mod matches;
@@ -29,19 +30,26 @@ pub struct Scan {
     pub schema: SchemaRef,
     /// How many rows there are, and where they go on.
     pub counts: RowCounts,
-    /// The rows, in the snapshot's order; never an empty batch. Nothing is read before it is polled, and one step
-    /// ahead at most afterwards. Ends after the first failure. Dropping it stops the work.
+    /// The rows, in the snapshot's order; never an empty batch. Nothing is read before it is
+    /// polled, and one step ahead at most afterwards. Ends after the first failure. Dropping it
+    /// stops the work.
     pub batches: BoxStream<'static, Result<RecordBatch, Failure>>,
 }
 
 /// All rows of `selection` from `first_row` on, up to `max_rows`.
-pub(crate) fn plain(source: Source, projection: Projection, selection: &Range<u64>, first_row: u64, max_rows: Option<u64>) -> Scan {
+pub(crate) fn plain(
+    source: Source,
+    projection: Projection,
+    selection: &Range<u64>,
+    first_row: u64,
+    max_rows: Option<u64>,
+) -> Scan {
     let (counts, rows) = RowCounts::of_range(selection, first_row, max_rows);
     scan(source, projection, counts, rows, Filter::All)
 }
 
-/// The rows of `window` with `needle` in a dimension, up to `max_rows`. With a maximum, the filter columns are read
-/// now and only they; without, step by step as the stream is polled.
+/// The rows of `window` with `needle` in a dimension, up to `max_rows`. With a maximum, the filter
+/// columns are read now and only they; without, step by step as the stream is polled.
 pub(crate) async fn filtered(
     source: Source,
     projection: Projection,
@@ -53,7 +61,13 @@ pub(crate) async fn filtered(
         return Ok(scan(source, projection, RowCounts::of_search(0, None), 0..0, Filter::All));
     }
     let Some(max_rows) = max_rows else {
-        return Ok(scan(source, projection, RowCounts::default(), window, Filter::Needle(Arc::new(search::Search::new(needle)))));
+        return Ok(scan(
+            source,
+            projection,
+            RowCounts::default(),
+            window,
+            Filter::Needle(Arc::new(search::Search::new(needle))),
+        ));
     };
     let found = matches::find(&source, window, needle, max_rows).await?;
     let rows = found.from..found.from + found.rows.len() as u64;
@@ -61,7 +75,13 @@ pub(crate) async fn filtered(
     Ok(scan(source, projection, counts, rows, Filter::Known { rows: found.rows }))
 }
 
-fn scan(source: Source, projection: Projection, counts: RowCounts, rows: Range<u64>, filter: Filter) -> Scan {
+fn scan(
+    source: Source,
+    projection: Projection,
+    counts: RowCounts,
+    rows: Range<u64>,
+    filter: Filter,
+) -> Scan {
     let schema = Arc::clone(&projection.schema);
     Scan { schema, counts, batches: stream::batches(source, projection, rows, filter) }
 }

@@ -1,5 +1,5 @@
-//! `[storage]`, as far as stored data understands it: bounds for a store on the network, and how bulk files leave it. A folder of this
-//! machine needs none of it.
+//! `[storage]`, as far as stored data understands it: bounds for a store on the network, and how
+//! bulk files leave it. A folder of this machine needs none of it.
 
 use std::time::Duration;
 
@@ -11,13 +11,15 @@ use serde::{Deserialize, Serialize};
 pub struct StoreSettings {
     /// Longest wait for a connection, milliseconds. Default 2,000.
     pub connect_ms: u64,
-    /// Longest that one request to the store may take, its body included, milliseconds. Default 6,000: a part of 8 MiB at 11 Mbit/s. Who
-    /// publishes over a slower line raises it.
+    /// Longest that one request to the store may take, its body included, milliseconds. Default
+    /// 6,000: a part of 8 MiB at 11 Mbit/s. Who publishes over a slower line raises it.
     pub attempt_ms: u64,
-    /// How often a request that failed is made again, after waits that grow from 0.1 s to 2 s by chance. Default 4.
+    /// How often a request that failed is made again, after waits that grow from 0.1 s to 2 s by
+    /// chance. Default 4.
     pub retries: usize,
-    /// Longest that a read may take with all its requests and waits, milliseconds; no request is made again later than that. Default
-    /// 20,000: below `server.first_byte_ms`, so that clients hear what was the matter.
+    /// Longest that a read may take with all its requests and waits, milliseconds; no request is
+    /// made again later than that. Default 20,000: below `server.first_byte_ms`, so that clients
+    /// hear what was the matter.
     pub answer_ms: u64,
     /// How `/v1/bulk` sends whole files.
     pub bulk: Bulk,
@@ -37,7 +39,14 @@ pub enum Bulk {
 
 impl Default for StoreSettings {
     fn default() -> Self {
-        Self { connect_ms: 2_000, attempt_ms: 6_000, retries: 4, answer_ms: 20_000, bulk: Bulk::Stream, link_s: 60 }
+        Self {
+            connect_ms: 2_000,
+            attempt_ms: 6_000,
+            retries: 4,
+            answer_ms: 20_000,
+            bulk: Bulk::Stream,
+            link_s: 60,
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! The stored form of a snapshot: one Parquet file, a pure function of the ordered table and its words. The same input makes the
-//! same bytes: no clock, no randomness.
+//! The stored form of a snapshot: one Parquet file, a pure function of the ordered table and its
+//! words. The same input makes the same bytes: no clock, no randomness.
 
 mod properties;
 
@@ -41,7 +41,11 @@ impl SnapshotWriter {
     }
 
     /// Appends rows that have been checked; `ends_group` closes the row group behind them.
-    pub(crate) fn append(&mut self, rows: &RecordBatch, ends_group: bool) -> Result<(), ParquetError> {
+    pub(crate) fn append(
+        &mut self,
+        rows: &RecordBatch,
+        ends_group: bool,
+    ) -> Result<(), ParquetError> {
         // The rows were held as nullable until they had been checked; the file says what was found.
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), rows.columns().to_vec())?;
         self.writer.write(&rows)?;

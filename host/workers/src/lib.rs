@@ -29,10 +29,10 @@ pub use stack::{STACK_BYTES, spawn, with_stack};
 #[error("a worker thread's job panicked")]
 pub struct Panicked;
 
-/// A pool of threads. Jobs must not block on anything but the processor, so as many threads as cores
-/// keep every core busy. What has just begun goes before steps of what runs for long already; within
-/// each kind, first come first served. The queue has no bound of its own: each response has at most
-/// two jobs in it, and responses are bounded by the server.
+/// A pool of threads. Jobs must not block on anything but the processor, so as many threads as
+/// cores keep every core busy. What has just begun goes before steps of what runs for long already;
+/// within each kind, first come first served. The queue has no bound of its own: each response has
+/// at most two jobs in it, and responses are bounded by the server.
 pub struct Workers {
     queue: Arc<Queue>,
     threads: usize,
@@ -54,19 +54,26 @@ impl Workers {
     /// As [`Workers::new`].
     #[must_use]
     pub fn with_stack(threads: usize, stack_bytes: usize) -> Arc<Self> {
-        let threads = if threads == 0 { std::thread::available_parallelism().map_or(1, NonZeroUsize::get) } else { threads };
+        let threads = if threads == 0 {
+            std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+        } else {
+            threads
+        };
         let queue = Arc::new(Queue::default());
         threads::start(&queue, threads, stack_bytes);
         Arc::new(Self { queue, threads })
     }
 
-    /// Runs `job` on a worker and waits for it without blocking. On a worker already (in a future that
-    /// [`Workers::drive`] polls) it runs here and now, once the future has had its turn. Dropping the
-    /// future does not stop a job that has begun; one that has not begun is skipped.
+    /// Runs `job` on a worker and waits for it without blocking. On a worker already (in a future
+    /// that [`Workers::drive`] polls) it runs here and now, once the future has had its turn.
+    /// Dropping the future does not stop a job that has begun; one that has not begun is skipped.
     ///
     /// # Errors
     /// [`Panicked`] when the job panicked.
-    pub async fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T, Panicked> {
+    pub async fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Panicked> {
         if turn::is_on(&self.queue) {
             turn::give_way().await;
             return catch_unwind(AssertUnwindSafe(job)).map_err(|_| Panicked);
@@ -80,10 +87,10 @@ impl Workers {
         receiver.await.map_err(|_| Panicked)
     }
 
-    /// Polls `future` on the workers, so that everything it does from one wait to the next is one trip
-    /// between threads. It may wait for whatever it likes: meanwhile it holds no thread. The future's
-    /// turns are as long as it makes them between two calls of [`Workers::run`]. Dropping what is
-    /// returned drops `future`, at the next moment that it is not being polled.
+    /// Polls `future` on the workers, so that everything it does from one wait to the next is one
+    /// trip between threads. It may wait for whatever it likes: meanwhile it holds no thread. The
+    /// future's turns are as long as it makes them between two calls of [`Workers::run`]. Dropping
+    /// what is returned drops `future`, at the next moment that it is not being polled.
     ///
     /// # Errors
     /// [`Panicked`] when polling panicked.
@@ -94,15 +101,19 @@ impl Workers {
     {
         let guarded = async move {
             let mut future = pin!(future);
-            let poll = std::future::poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
-                Ok(poll) => poll.map(Ok),
-                Err(_) => Poll::Ready(Err(Panicked)),
+            let poll = std::future::poll_fn(|context| {
+                match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+                    Ok(poll) => poll.map(Ok),
+                    Err(_) => Poll::Ready(Err(Panicked)),
+                }
             });
             poll.await
         };
         let queue = Arc::clone(&self.queue);
         let driven = Driven::new(Handle::try_current().ok());
-        let (begun, task) = Builder::new().metadata(driven).spawn(|_| guarded, move |ready| queue.push_ready(ready));
+        let (begun, task) = Builder::new()
+            .metadata(driven)
+            .spawn(|_| guarded, move |ready| queue.push_ready(ready));
         begun.schedule();
         // None: the workers stopped before the future was done.
         task.fallible().await.unwrap_or(Err(Panicked))

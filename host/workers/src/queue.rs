@@ -9,8 +9,8 @@ use crate::threads::Driven;
 use crate::turn;
 
 /// Jobs that have just begun and may be served in a row while steps of longer work wait. A small
-/// response takes some 0.2 ms, a step of a large one some 4 ms: so large ones keep about half of the
-/// time however many small ones there are.
+/// response takes some 0.2 ms, a step of a large one some 4 ms: so large ones keep about half of
+/// the time however many small ones there are.
 const FRESH_IN_A_ROW: u32 = 16;
 
 /// Work for one thread.
@@ -52,7 +52,11 @@ impl Queue {
         if turn::is_over() {
             ready.metadata().has_had_its_turn();
         }
-        if ready.metadata().is_long() { self.push_step(Job::Poll(ready)) } else { self.push(Job::Poll(ready), |lines| &mut lines.fresh) }
+        if ready.metadata().is_long() {
+            self.push_step(Job::Poll(ready))
+        } else {
+            self.push(Job::Poll(ready), |lines| &mut lines.fresh)
+        }
     }
 
     /// The next job; waits for one. None once the workers stop.

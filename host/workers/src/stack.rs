@@ -17,7 +17,11 @@ thread_local! {
 ///
 /// # Errors
 /// When the operating system refuses the thread.
-pub fn spawn(name: &str, bytes: usize, job: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+pub fn spawn(
+    name: &str,
+    bytes: usize,
+    job: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
     let marked = move || {
         STACK.set(bytes);
         job();
@@ -31,7 +35,10 @@ pub fn spawn(name: &str, bytes: usize, job: impl FnOnce() + Send + 'static) -> i
 ///
 /// # Panics
 /// When the operating system refuses the thread.
-#[expect(clippy::expect_used, reason = "only the slow paths start a thread here: without one there is nothing to fall back to")]
+#[expect(
+    clippy::expect_used,
+    reason = "only the slow paths start a thread here: without one there is nothing to fall back to"
+)]
 pub fn with_stack<T: Send>(bytes: usize, job: impl FnOnce() -> T + Send) -> T {
     if STACK.get() >= bytes {
         return job();
@@ -41,7 +48,8 @@ pub fn with_stack<T: Send>(bytes: usize, job: impl FnOnce() -> T + Send) -> T {
         job()
     };
     std::thread::scope(|scope| {
-        let thread = Builder::new().name("guest".to_owned()).stack_size(bytes).spawn_scoped(scope, marked);
+        let thread =
+            Builder::new().name("guest".to_owned()).stack_size(bytes).spawn_scoped(scope, marked);
         let done = thread.expect("the operating system gives a thread").join();
         done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
@@ -91,7 +99,13 @@ mod tests {
 
     #[test]
     fn a_panic_goes_on_where_the_job_was_asked_for() {
-        let panicked = std::panic::catch_unwind(|| with_stack(3 << 20, || panic!("expected by this test")));
-        assert!(panicked.unwrap_err().downcast_ref::<&str>().is_some_and(|message| message.contains("expected")));
+        let panicked =
+            std::panic::catch_unwind(|| with_stack(3 << 20, || panic!("expected by this test")));
+        assert!(
+            panicked
+                .unwrap_err()
+                .downcast_ref::<&str>()
+                .is_some_and(|message| message.contains("expected"))
+        );
     }
 }

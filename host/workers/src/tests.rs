@@ -14,7 +14,12 @@ async fn a_panicking_job_is_an_error_and_the_pool_goes_on() {
     assert!(workers.run(|| panic!("expected by this test")).await.is_err());
     assert!(workers.drive(async { panic!("expected by this test") }).await.is_err());
     let inner = Arc::clone(&workers);
-    assert!(workers.drive(async move { inner.run(|| panic!("expected by this test")).await.is_err() }).await.unwrap());
+    assert!(
+        workers
+            .drive(async move { inner.run(|| panic!("expected by this test")).await.is_err() })
+            .await
+            .unwrap()
+    );
     assert_eq!(workers.run(|| 7).await.unwrap(), 7);
 }
 
@@ -38,7 +43,10 @@ async fn a_driven_future_stays_on_one_thread_from_wait_to_wait() {
     let inner = Arc::clone(&workers);
     let threads = workers.drive(async move {
         let here = std::thread::current().id();
-        let there = [inner.run(|| std::thread::current().id()).await.unwrap(), inner.run(|| std::thread::current().id()).await.unwrap()];
+        let there = [
+            inner.run(|| std::thread::current().id()).await.unwrap(),
+            inner.run(|| std::thread::current().id()).await.unwrap(),
+        ];
         (here, there)
     });
     let (here, there) = threads.await.unwrap();
@@ -53,7 +61,13 @@ async fn a_driven_future_that_waits_holds_no_thread() {
     let waiting = tokio::spawn({
         let workers = Arc::clone(&workers);
         async move {
-            workers.drive(async move { (receiver.await.unwrap(), tokio::time::sleep(Duration::from_millis(1)).await) }).await.unwrap().0
+            workers
+                .drive(async move {
+                    (receiver.await.unwrap(), tokio::time::sleep(Duration::from_millis(1)).await)
+                })
+                .await
+                .unwrap()
+                .0
         }
     });
     // The only thread serves others meanwhile.
@@ -118,11 +132,15 @@ async fn steps_are_served_however_much_begins() {
     // Each begins its successor: the line of what has just begun is never empty.
     let crowd: Vec<_> = (0..4)
         .map(|_| {
-            let (workers, begun, stop) = (Arc::clone(&workers), Arc::clone(&begun), Arc::clone(&stop));
+            let (workers, begun, stop) =
+                (Arc::clone(&workers), Arc::clone(&begun), Arc::clone(&stop));
             tokio::spawn(async move {
                 while !stop.load(Ordering::SeqCst) {
                     let begun = Arc::clone(&begun);
-                    workers.drive(async move { begun.fetch_add(1, Ordering::SeqCst) }).await.unwrap();
+                    workers
+                        .drive(async move { begun.fetch_add(1, Ordering::SeqCst) })
+                        .await
+                        .unwrap();
                 }
             })
         })

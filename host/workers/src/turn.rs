@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::queue::Queue;
 
-/// How long a future may go on calling `run` before others are served. As long as one step of a large
-/// response, so that neither waits for the other much longer than it works itself.
+/// How long a future may go on calling `run` before others are served. As long as one step of a
+/// large response, so that neither waits for the other much longer than it works itself.
 const TURN: Duration = Duration::from_millis(4);
 
 thread_local! {

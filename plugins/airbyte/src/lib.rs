@@ -1,5 +1,5 @@
-//! The integration `airbyte`: a declarative (low-code) connector, `manifest.yaml`, with a typed stream
-//! for each dataset. Airbyte's Connector Builder imports it as it is.
+//! The integration `airbyte`: a declarative (low-code) connector, `manifest.yaml`, with a typed
+//! stream for each dataset. Airbyte's Connector Builder imports it as it is.
 
 use yearbook_sdk::generator::{Description, File, Project, Request};
 use yearbook_sdk::{Error, Generator, Kind, Options, Parameter};
@@ -34,8 +34,8 @@ impl Generator for Airbyte {
 
     fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
         let incremental = options.boolean("incremental")?;
-        let yaml =
-            serde_saphyr::to_string(&manifest::manifest(request, incremental)).map_err(|error| Error::Internal(error.to_string()))?;
+        let yaml = serde_saphyr::to_string(&manifest::manifest(request, incremental))
+            .map_err(|error| Error::Internal(error.to_string()))?;
         let warnings = warnings(request, incremental);
         let files = vec![
             File::text("manifest.yaml", "application/yaml", yaml),
@@ -77,7 +77,11 @@ fn warnings(request: &Request, incremental: bool) -> Vec<String> {
              current_snapshot_id has changed."
         )
     }));
-    warnings.extend(request.keyless().map(|names| format!("Without a primary key, so they can't be deduplicated: {names}.")));
+    warnings.extend(
+        request
+            .keyless()
+            .map(|names| format!("Without a primary key, so they can't be deduplicated: {names}.")),
+    );
     warnings
 }
 

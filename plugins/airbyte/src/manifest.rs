@@ -1,5 +1,5 @@
-//! The manifest. Texts of publishers stand in schemas and in `metadata` alone, which Airbyte does not
-//! interpolate; everything that it does interpolate is made of names.
+//! The manifest. Texts of publishers stand in schemas and in `metadata` alone, which Airbyte does
+//! not interpolate; everything that it does interpolate is made of names.
 
 use serde_json::{Map, Value, json};
 use yearbook_sdk::generator::{Column, ColumnType, Dataset, Request};
@@ -9,15 +9,19 @@ const VERSION: &str = "6.0.0";
 /// Before every date that a dataset may have, so that rows which are added at the front come too.
 const BEGINNING: &str = "1000-01-01";
 
-/// Whether a stream can be read on from its last date, where its owner chooses that: it misses revisions of older rows. A spatial dataset is an edition of a map: it
-/// changes as a whole.
+/// Whether a stream can be read on from its last date, where its owner chooses that: it misses
+/// revisions of older rows. A spatial dataset is an edition of a map: it changes as a whole.
 pub(crate) fn is_dated(dataset: &Dataset) -> bool {
     dataset.date_column.is_some() && dataset.geometry().is_none()
 }
 
 /// manifest.yaml; `incremental`: with the choice to read on.
 pub(crate) fn manifest(request: &Request, incremental: bool) -> Value {
-    let smallest = request.datasets.iter().min_by_key(|dataset| dataset.rows).map_or("", |dataset| dataset.name.as_str());
+    let smallest = request
+        .datasets
+        .iter()
+        .min_by_key(|dataset| dataset.rows)
+        .map_or("", |dataset| dataset.name.as_str());
     json!({
         "version": VERSION,
         "type": "DeclarativeSource",
@@ -107,7 +111,8 @@ fn stream(dataset: &Dataset, request: &Request, incremental: bool) -> Value {
 }
 
 fn schema(dataset: &Dataset) -> Value {
-    let properties: Map<String, Value> = dataset.columns.iter().map(|column| (column.name.clone(), property(column))).collect();
+    let properties: Map<String, Value> =
+        dataset.columns.iter().map(|column| (column.name.clone(), property(column))).collect();
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",
@@ -123,7 +128,8 @@ fn property(column: &Column) -> Value {
         ColumnType::Number => "number",
         ColumnType::Boolean => "boolean",
     };
-    let mut property = json!({"type": if column.nullable { json!([name, "null"]) } else { json!([name]) }});
+    let mut property =
+        json!({"type": if column.nullable { json!([name, "null"]) } else { json!([name]) }});
     if column.column_type == ColumnType::Date {
         property["format"] = json!("date");
     }

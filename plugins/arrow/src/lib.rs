@@ -1,6 +1,6 @@
-//! The format `arrow`: Arrow's IPC stream, made by arrow-rs; dictionaries, which cross in few bytes, become plain text first. The head is the schema message, each part
-//! a record batch message, the tail the end-of-stream marker: a body that was cut off lacks it
-//! (contract 3).
+//! The format `arrow`: Arrow's IPC stream, made by arrow-rs; dictionaries, which cross in few
+//! bytes, become plain text first. The head is the schema message, each part a record batch
+//! message, the tail the end-of-stream marker: a body that was cut off lacks it (contract 3).
 
 use arrow::array::RecordBatch;
 use arrow::buffer::Buffer;
@@ -43,8 +43,13 @@ impl Encoder for Arrow {
     fn open(schema: Schema, _: &Options) -> Result<Self, Error> {
         let plain = Plain::new(&schema)?;
         let schema = plain.schema();
-        let declined = |error: ArrowError| Error::UnsupportedSchema(format!("Arrow's stream format cannot carry this table: {error}"));
-        let empty = StreamEncoder::try_new(schema).and_then(StreamEncoder::finish).map_err(declined)?;
+        let declined = |error: ArrowError| {
+            Error::UnsupportedSchema(format!(
+                "Arrow's stream format cannot carry this table: {error}"
+            ))
+        };
+        let empty =
+            StreamEncoder::try_new(schema).and_then(StreamEncoder::finish).map_err(declined)?;
         let empty = empty.iter().flat_map(|buffer| buffer.as_slice()).copied().collect();
         let mut writer = StreamEncoder::try_new(schema).map_err(declined)?;
         // The first call writes the schema too, which is the head's business.
@@ -59,7 +64,8 @@ impl Encoder for Arrow {
 
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
         let batch = self.plain.record_batch(batch)?;
-        let buffers = self.writer.encode(&batch).map_err(|error| Error::Internal(error.to_string()))?;
+        let buffers =
+            self.writer.encode(&batch).map_err(|error| Error::Internal(error.to_string()))?;
         out.reserve(buffers.iter().map(Buffer::len).sum());
         buffers.iter().for_each(|buffer| out.extend_from_slice(buffer));
         Ok(())

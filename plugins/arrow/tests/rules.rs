@@ -27,7 +27,11 @@ fn columns_are_typed_and_plain_spec_4_1() {
     let batches = read(&encode::<Arrow>(&table, &[]).unwrap());
     let [batch] = batches.as_slice() else { panic!("{} batches", batches.len()) };
     let schema = batch.schema();
-    let types: Vec<_> = schema.fields().iter().map(|field| (field.name().as_str(), field.data_type().clone())).collect();
+    let types: Vec<_> = schema
+        .fields()
+        .iter()
+        .map(|field| (field.name().as_str(), field.data_type().clone()))
+        .collect();
     assert_eq!(
         types,
         [
@@ -38,24 +42,48 @@ fn columns_are_typed_and_plain_spec_4_1() {
             ("final", DataType::Boolean)
         ]
     );
-    assert_eq!(batch.column(0).as_string::<i32>().iter().collect::<Vec<_>>(), [Some("north"), None, Some("")]);
-    assert_eq!(batch.column(1).as_string::<i32>().iter().collect::<Vec<_>>(), [Some("a"), None, Some("b")]);
-    assert_eq!(batch.column(2).as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), [None, Some(-7), Some(1)]);
-    assert_eq!(batch.column(3).as_primitive::<Float64Type>().iter().collect::<Vec<_>>(), [Some(1.0), None, Some(0.25)]);
-    assert_eq!(batch.column(4).as_boolean().iter().collect::<Vec<_>>(), [Some(false), None, Some(true)]);
+    assert_eq!(
+        batch.column(0).as_string::<i32>().iter().collect::<Vec<_>>(),
+        [Some("north"), None, Some("")]
+    );
+    assert_eq!(
+        batch.column(1).as_string::<i32>().iter().collect::<Vec<_>>(),
+        [Some("a"), None, Some("b")]
+    );
+    assert_eq!(
+        batch.column(2).as_primitive::<Int64Type>().iter().collect::<Vec<_>>(),
+        [None, Some(-7), Some(1)]
+    );
+    assert_eq!(
+        batch.column(3).as_primitive::<Float64Type>().iter().collect::<Vec<_>>(),
+        [Some(1.0), None, Some(0.25)]
+    );
+    assert_eq!(
+        batch.column(4).as_boolean().iter().collect::<Vec<_>>(),
+        [Some(false), None, Some(true)]
+    );
 }
 
 #[test]
 fn a_dictionary_becomes_the_bytes_that_plain_text_does_spec_4_1() {
     let texts = |longest: usize| -> Vec<Option<String>> {
-        (0..60).map(|row| if row % 7 == 3 { None } else { Some("é".repeat(row % 4 * longest / 8)) }).collect()
+        (0..60)
+            .map(|row| if row % 7 == 3 { None } else { Some("é".repeat(row % 4 * longest / 8)) })
+            .collect()
     };
     for longest in [8, 16, 31, 64, 65, 300] {
         let texts = texts(longest);
         for rows in [60, 20, 1] {
-            let keyed = Table::new().dictionary("kind", &texts).integers("n", &[Some(1); 60]).batches_of(rows);
-            let plain = Table::new().text("kind", &texts).integers("n", &[Some(1); 60]).batches_of(rows);
-            assert!(encode::<Arrow>(&keyed, &[]).unwrap() == encode::<Arrow>(&plain, &[]).unwrap(), "{longest} bytes, {rows} rows");
+            let keyed = Table::new()
+                .dictionary("kind", &texts)
+                .integers("n", &[Some(1); 60])
+                .batches_of(rows);
+            let plain =
+                Table::new().text("kind", &texts).integers("n", &[Some(1); 60]).batches_of(rows);
+            assert!(
+                encode::<Arrow>(&keyed, &[]).unwrap() == encode::<Arrow>(&plain, &[]).unwrap(),
+                "{longest} bytes, {rows} rows"
+            );
         }
     }
 }
@@ -71,7 +99,10 @@ fn an_empty_result_is_a_schema_without_rows_contract_3() {
 
 #[test]
 fn credit_stands_in_the_schema_contract_3() {
-    let table = Table::new().numbers("value", &[Some(1.0)]).metadata("yearbook.licence", "CC-BY-4.0").metadata("yearbook.source", "Office");
+    let table = Table::new()
+        .numbers("value", &[Some(1.0)])
+        .metadata("yearbook.licence", "CC-BY-4.0")
+        .metadata("yearbook.source", "Office");
     let bytes = encode::<Arrow>(&table, &[]).unwrap();
     let schema = StreamReader::try_new(bytes.as_slice(), None).unwrap().schema();
     assert_eq!(schema.metadata().get("yearbook.licence").unwrap(), "CC-BY-4.0");

@@ -1,5 +1,5 @@
-//! What is read and what is written, with the dataset's name as a parameter, so that two files serve
-//! any number of datasets.
+//! What is read and what is written, with the dataset's name as a parameter, so that two files
+//! serve any number of datasets.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,9 @@ pub(crate) fn all(source: Source) -> Vec<Value> {
 fn rows(source: Source) -> Value {
     let path = expression("@concat('v1/datasets/', dataset().name, '/data?', dataset().query)");
     let (kind, type_properties) = match source {
-        Source::Parquet => ("Parquet", json!({"location": {"type": "HttpServerLocation", "relativeUrl": path}})),
+        Source::Parquet => {
+            ("Parquet", json!({"location": {"type": "HttpServerLocation", "relativeUrl": path}}))
+        }
         Source::Rest => ("RestResource", json!({"relativeUrl": path})),
     };
     json!({

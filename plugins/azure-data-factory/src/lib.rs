@@ -50,9 +50,16 @@ impl Generator for AzureDataFactory {
         let warnings = warnings(request, source);
         let resource = |folder: &str, resource: Value| {
             let name = resource["name"].as_str().unwrap_or_default();
-            File::text(&format!("{folder}/{name}.json"), "application/json", format!("{resource:#}"))
+            File::text(
+                &format!("{folder}/{name}.json"),
+                "application/json",
+                format!("{resource:#}"),
+            )
         };
-        let mut files: Vec<File> = linked_service::all(request, source).into_iter().map(|file| resource("linkedService", file)).collect();
+        let mut files: Vec<File> = linked_service::all(request, source)
+            .into_iter()
+            .map(|file| resource("linkedService", file))
+            .collect();
         files.extend(dataset::all(source).into_iter().map(|file| resource("dataset", file)));
         files.push(resource("pipeline", pipeline::copy(request, source)));
         files.push(resource("trigger", trigger::weekly()));
@@ -76,7 +83,10 @@ fn warnings(request: &Request, source: Source) -> Vec<String> {
             request.plan.name
         ));
     }
-    warnings.push("Every run copies every dataset in full: statistics get revised, and old rows change too.".to_owned());
+    warnings.push(
+        "Every run copies every dataset in full: statistics get revised, and old rows change too."
+            .to_owned(),
+    );
     warnings.push(format!(
         "Put your vault's and your lake's address into linkedService/{} and {}; the key belongs into the vault as the secret {}.",
         names::VAULT,

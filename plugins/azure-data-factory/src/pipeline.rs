@@ -91,7 +91,9 @@ fn reader(source: Source) -> Value {
 fn writer(source: Source) -> Value {
     let store = json!({"type": "AzureBlobFSWriteSettings"});
     match source {
-        Source::Parquet => json!({"type": "ParquetSink", "storeSettings": store, "formatSettings": {"type": "ParquetWriteSettings"}}),
+        Source::Parquet => {
+            json!({"type": "ParquetSink", "storeSettings": store, "formatSettings": {"type": "ParquetWriteSettings"}})
+        }
         Source::Rest => json!({
             "type": "JsonSink",
             "storeSettings": store,

@@ -1,4 +1,5 @@
-//! When the pipeline runs: weekly, as the service refreshes its data, once somebody starts the trigger.
+//! When the pipeline runs: weekly, as the service refreshes its data, once somebody starts the
+//! trigger.
 
 use serde_json::{Value, json};
 

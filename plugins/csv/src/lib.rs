@@ -39,7 +39,9 @@ impl Encoder for Csv {
 
     fn open(schema: Schema, options: &Options) -> Result<Self, Error> {
         let &[delimiter] = options.text("delimiter")?.as_bytes() else {
-            return Err(Error::InvalidOption("csv.delimiter must be one character: `,`, `;`, tab or `|`".to_owned()));
+            return Err(Error::InvalidOption(
+                "csv.delimiter must be one character: `,`, `;`, tab or `|`".to_owned(),
+            ));
         };
         let quoting = csv::Csv { delimiter };
         let lead = |position| if position == 0 { Vec::new() } else { vec![delimiter] };

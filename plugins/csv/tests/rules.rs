@@ -27,7 +27,10 @@ fn null_is_an_empty_field_and_an_empty_text_is_two_quotes_contract_3() {
         .integers("year", &[None, Some(-7), Some(1)])
         .numbers("value", &[Some(1.0), None, Some(0.25)])
         .booleans("final", &[Some(false), None, Some(true)]);
-    assert_eq!(text(&table), "region,kind,year,value,final\nnorth,\"\",,1.0,false\n,,-7,,\n\"\",\"a,b\",1,0.25,true\n");
+    assert_eq!(
+        text(&table),
+        "region,kind,year,value,final\nnorth,\"\",,1.0,false\n,,-7,,\n\"\",\"a,b\",1,0.25,true\n"
+    );
 }
 
 #[test]
@@ -37,28 +40,53 @@ fn an_empty_result_is_a_header_line_contract_3() {
 
 #[test]
 fn numbers_that_are_not_finite_are_as_in_table_schema_contract_3() {
-    let table = Table::new().numbers("a", &[Some(f64::NAN), Some(f64::INFINITY), Some(f64::NEG_INFINITY)]);
+    let table =
+        Table::new().numbers("a", &[Some(f64::NAN), Some(f64::INFINITY), Some(f64::NEG_INFINITY)]);
     assert_eq!(text(&table), "a\nNaN\nINF\n-INF\n");
 }
 
 #[test]
 fn only_fields_that_need_quotes_get_them_rfc_4180() {
     let table = Table::new()
-        .text("a;b", &[Some(" x "), Some("a\"b"), Some("a\rb"), Some("a\nb"), Some("a;b"), Some("'"), Some("é")])
+        .text(
+            "a;b",
+            &[
+                Some(" x "),
+                Some("a\"b"),
+                Some("a\rb"),
+                Some("a\nb"),
+                Some("a;b"),
+                Some("'"),
+                Some("é"),
+            ],
+        )
         .text("c,\"d\"", &[Some(""); 7]);
-    assert_eq!(text(&table), "a;b,\"c,\"\"d\"\"\"\n x ,\"\"\n\"a\"\"b\",\"\"\n\"a\rb\",\"\"\n\"a\nb\",\"\"\na;b,\"\"\n',\"\"\né,\"\"\n");
+    assert_eq!(
+        text(&table),
+        "a;b,\"c,\"\"d\"\"\"\n x ,\"\"\n\"a\"\"b\",\"\"\n\"a\rb\",\"\"\n\"a\nb\",\"\"\na;b,\"\"\n',\"\"\né,\"\"\n"
+    );
 }
 
 #[test]
 fn text_reads_the_same_however_it_is_held_and_cut() {
     // Every length, some of them null or to be quoted; more values than a batch has rows.
-    let texts: Vec<Option<String>> =
-        (0..1200).map(|row| (row % 11 != 5).then(|| format!("{row:x<row$}{}", if row % 13 == 7 { ",\"\n" } else { "" }))).collect();
-    let plain = text(&Table::new().text("a", &texts).integers("b", &[Some(1); 1200]).batches_of(1200));
+    let texts: Vec<Option<String>> = (0..1200)
+        .map(|row| {
+            (row % 11 != 5)
+                .then(|| format!("{row:x<row$}{}", if row % 13 == 7 { ",\"\n" } else { "" }))
+        })
+        .collect();
+    let plain =
+        text(&Table::new().text("a", &texts).integers("b", &[Some(1); 1200]).batches_of(1200));
     let read = records(plain.as_bytes());
-    assert!(read.iter().map(|record| &record[0]).eq(texts.iter().map(|text| text.as_deref().unwrap_or_default())));
+    assert!(
+        read.iter()
+            .map(|record| &record[0])
+            .eq(texts.iter().map(|text| text.as_deref().unwrap_or_default()))
+    );
     for rows in [1, 10, 599, 1200] {
-        let table = Table::new().dictionary("a", &texts).integers("b", &[Some(1); 1200]).batches_of(rows);
+        let table =
+            Table::new().dictionary("a", &texts).integers("b", &[Some(1); 1200]).batches_of(rows);
         assert_eq!(text(&table), plain, "{rows} rows a batch");
         let table = Table::new().text("a", &texts).integers("b", &[Some(1); 1200]).batches_of(rows);
         assert_eq!(text(&table), plain, "{rows} rows a batch");
@@ -67,7 +95,8 @@ fn text_reads_the_same_however_it_is_held_and_cut() {
 
 #[test]
 fn the_delimiter_is_chosen_and_quoted() {
-    let table = Table::new().text("a", &[Some("x;y"), Some("x,y")]).integers("b", &[Some(1), Some(2)]);
+    let table =
+        Table::new().text("a", &[Some("x;y"), Some("x,y")]).integers("b", &[Some(1), Some(2)]);
     let bytes = encode::<Csv>(&table, &[("delimiter", Value::Text(";".to_owned()))]).unwrap();
     assert_eq!(String::from_utf8(bytes).unwrap(), "a;b\n\"x;y\";1\nx,y;2\n");
     let refused = encode::<Csv>(&table, &[("delimiter", Value::Text("ab".to_owned()))]);
@@ -77,11 +106,16 @@ fn the_delimiter_is_chosen_and_quoted() {
 #[test]
 fn text_of_any_length_and_place_survives() {
     let values: Vec<String> = (0..200)
-        .flat_map(|length| [("x".repeat(length), "!"), ("y".repeat(length), "\"z"), (",".repeat(length), "\n")])
+        .flat_map(|length| {
+            [("x".repeat(length), "!"), ("y".repeat(length), "\"z"), (",".repeat(length), "\n")]
+        })
         .map(|(a, b)| a + b)
         .collect();
     let cells: Vec<_> = values.iter().map(Some).collect();
-    let read = records(&encode::<Csv>(&Table::new().text("a", &cells).text("b", &cells).batches_of(41), &[]).unwrap());
+    let read = records(
+        &encode::<Csv>(&Table::new().text("a", &cells).text("b", &cells).batches_of(41), &[])
+            .unwrap(),
+    );
     let expected: Vec<_> = values.iter().map(|value| vec![value.clone(), value.clone()]).collect();
     assert_eq!(read, expected);
 }
@@ -93,7 +127,9 @@ fn a_row_of_one_null_is_an_empty_line() {
 
 #[test]
 fn nested_columns_are_declined_by_name() {
-    let Err(Error::UnsupportedSchema(sentence)) = encode::<Csv>(&Table::new().lists("tags", &[Some(vec![1])]), &[]) else {
+    let Err(Error::UnsupportedSchema(sentence)) =
+        encode::<Csv>(&Table::new().lists("tags", &[Some(vec![1])]), &[])
+    else {
         panic!("not declined")
     };
     assert!(sentence.contains("`tags`"), "{sentence}");

@@ -1,5 +1,5 @@
-//! The integration `dbt`: the loaded tables as dbt sources with descriptions and tests, and a staging
-//! model for each. Loading them is another tool's work.
+//! The integration `dbt`: the loaded tables as dbt sources with descriptions and tests, and a
+//! staging model for each. Loading them is another tool's work.
 
 use yearbook_sdk::generator::{Description, File, Project, Request};
 use yearbook_sdk::{Error, Generator, Kind, Options, Parameter};
@@ -43,19 +43,31 @@ impl Generator for Dbt {
 
     fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
         let loaded_at = options.text("loaded_at")?;
-        if !loaded_at.chars().all(|character| character.is_ascii_alphanumeric() || character == '_') {
-            return Err(Error::InvalidOption("dbt.loaded_at must be a column's name: letters, digits and underscores".to_owned()));
+        if !loaded_at.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+        {
+            return Err(Error::InvalidOption(
+                "dbt.loaded_at must be a column's name: letters, digits and underscores".to_owned(),
+            ));
         }
-        let yaml = |value| serde_saphyr::to_string(&value).map_err(|error| Error::Internal(error.to_string()));
+        let yaml = |value| {
+            serde_saphyr::to_string(&value).map_err(|error| Error::Internal(error.to_string()))
+        };
         let warnings = warnings(request, loaded_at);
         let mut files = vec![
             File::text("dbt_project.yml", "application/yaml", yaml(sources::project())?),
-            File::text("models/sources.yml", "application/yaml", yaml(sources::sources(request, loaded_at))?),
+            File::text(
+                "models/sources.yml",
+                "application/yaml",
+                yaml(sources::sources(request, loaded_at))?,
+            ),
             File::text(".gitignore", "text/plain; charset=utf-8", "target/\nlogs/\n"),
         ];
         for dataset in &request.datasets {
             if options.boolean("staging")? {
-                files.push(sql(&format!("models/staging/stg_{}.sql", dataset.name), model::staging(dataset)));
+                files.push(sql(
+                    &format!("models/staging/stg_{}.sql", dataset.name),
+                    model::staging(dataset),
+                ));
             }
             if let Some(test) = model::key_is_unique(dataset) {
                 files.push(sql(&format!("tests/{}_key_is_unique.sql", dataset.name), test));
@@ -85,9 +97,14 @@ keys are unique and nothing is missing; staging models cast every column to its 
 ";
 
 fn warnings(request: &Request, loaded_at: &str) -> Vec<String> {
-    let mut warnings = vec!["dbt reads what is loaded already: generate a project for a loader, too.".to_owned()];
-    warnings.extend(request.keyless().map(|names| format!("Without a primary key, so nothing tests for repeated rows: {names}.")));
-    if loaded_at.is_empty() && request.datasets.iter().any(|dataset| sources::freshness(dataset).is_some()) {
+    let mut warnings =
+        vec!["dbt reads what is loaded already: generate a project for a loader, too.".to_owned()];
+    warnings.extend(request.keyless().map(|names| {
+        format!("Without a primary key, so nothing tests for repeated rows: {names}.")
+    }));
+    if loaded_at.is_empty()
+        && request.datasets.iter().any(|dataset| sources::freshness(dataset).is_some())
+    {
         warnings.push(
             "Freshness is not checked: the service doesn't know in which column your loader writes its time. Name it with dbt.loaded_at."
                 .to_owned(),

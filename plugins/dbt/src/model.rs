@@ -7,7 +7,8 @@ use yearbook_sdk::generator::{ColumnType, Dataset};
 
 use crate::sources::NAME;
 
-/// Words that are reserved in one of the usual warehouses and that a snake_case column may be called.
+/// Words that are reserved in one of the usual warehouses and that a snake_case column may be
+/// called.
 const RESERVED: &[&str] = &[
     "all",
     "and",
@@ -103,8 +104,8 @@ const RESERVED: &[&str] = &[
     "with",
 ];
 
-/// Whether a column's name must be quoted in SQL. Others must not be: where loaders write upper case,
-/// a quoted lower-case name is another one.
+/// Whether a column's name must be quoted in SQL. Others must not be: where loaders write upper
+/// case, a quoted lower-case name is another one.
 pub(crate) fn is_reserved(name: &str) -> bool {
     RESERVED.binary_search(&name).is_ok()
 }

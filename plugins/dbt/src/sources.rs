@@ -1,5 +1,5 @@
-//! dbt_project.yml and models/sources.yml. dbt renders what stands in them with Jinja, so that texts of
-//! publishers are escaped for it before they are quoted for YAML.
+//! dbt_project.yml and models/sources.yml. dbt renders what stands in them with Jinja, so that
+//! texts of publishers are escaped for it before they are quoted for YAML.
 
 use serde_json::{Value, json};
 use yearbook_sdk::generator::{Column, ColumnType, Dataset, Request};
@@ -51,7 +51,10 @@ fn table(dataset: &Dataset, loaded_at: &str) -> Value {
         config["loaded_at_field"] = json!(loaded_at);
         config["freshness"] = freshness;
     }
-    let description = dataset.description.as_deref().unwrap_or_else(|| dataset.title.as_deref().unwrap_or(&dataset.name));
+    let description = dataset
+        .description
+        .as_deref()
+        .unwrap_or_else(|| dataset.title.as_deref().unwrap_or(&dataset.name));
     json!({
         "name": dataset.name,
         "description": jinja(description),
@@ -106,8 +109,8 @@ fn column(column: &Column, dataset: &Dataset) -> Value {
     described
 }
 
-/// Text that Jinja renders as it is. What opens an expression, a statement or a comment is itself the
-/// value of an expression.
+/// Text that Jinja renders as it is. What opens an expression, a statement or a comment is itself
+/// the value of an expression.
 pub(crate) fn jinja(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();

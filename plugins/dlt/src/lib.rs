@@ -1,5 +1,6 @@
-//! The integration `dlt`: a pipeline that loads each dataset whole once and then what `/changes` tells.
-//! Everything about the datasets stands in a JSON file, so that no publisher's text reaches the program.
+//! The integration `dlt`: a pipeline that loads each dataset whole once and then what `/changes`
+//! tells. Everything about the datasets stands in a JSON file, so that no publisher's text reaches
+//! the program.
 
 use serde_json::{Map, Value, json};
 use yearbook_sdk::generator::{ColumnType, Dataset, Description, File, Project, Request};
@@ -26,8 +27,11 @@ impl Generator for Dlt {
 
     fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
         let warnings = warnings(request);
-        let datasets: Map<String, Value> =
-            request.datasets.iter().map(|dataset| (dataset.name.clone(), described(dataset, request))).collect();
+        let datasets: Map<String, Value> = request
+            .datasets
+            .iter()
+            .map(|dataset| (dataset.name.clone(), described(dataset, request)))
+            .collect();
         let config = format!(
             "[sources.yearbook]\nbase_url = {}\n\n[schema]\n# Column names as the service has them.\nnaming = \"sql_ci_v1\"\n\n\
              [runtime]\ndlthub_telemetry = false\n",
@@ -35,10 +39,22 @@ impl Generator for Dlt {
             json!(request.base_url)
         );
         let files = vec![
-            File::text("yearbook_pipeline.py", "text/x-python; charset=utf-8", include_str!("pipeline.py")),
-            File::text("datasets.json", "application/json", format!("{:#}", Value::Object(datasets))),
+            File::text(
+                "yearbook_pipeline.py",
+                "text/x-python; charset=utf-8",
+                include_str!("pipeline.py"),
+            ),
+            File::text(
+                "datasets.json",
+                "application/json",
+                format!("{:#}", Value::Object(datasets)),
+            ),
             File::text(".dlt/config.toml", "application/toml", config),
-            File::text(".dlt/secrets.toml", "application/toml", "[sources.yearbook]\napi_key = \"<YOUR_API_KEY>\"\n"),
+            File::text(
+                ".dlt/secrets.toml",
+                "application/toml",
+                "[sources.yearbook]\napi_key = \"<YOUR_API_KEY>\"\n",
+            ),
             File::text(".gitignore", "text/plain; charset=utf-8", ".dlt/secrets.toml\n*.duckdb\n"),
             File::text("requirements.txt", "text/plain; charset=utf-8", "dlt[duckdb]>=1.31,<2\n"),
             request.readme("dlt pipeline", BODY, &warnings),
@@ -92,8 +108,9 @@ fn described(dataset: &Dataset, request: &Request) -> Value {
 
 fn warnings(request: &Request) -> Vec<String> {
     let mut warnings: Vec<String> = request.cost().into_iter().collect();
-    warnings
-        .extend(request.keyless().map(|names| format!("Without a primary key, so read whole whenever there is something new: {names}.")));
+    warnings.extend(request.keyless().map(|names| {
+        format!("Without a primary key, so read whole whenever there is something new: {names}.")
+    }));
     warnings
 }
 

@@ -1,13 +1,15 @@
 //! A generator that attacks its host, for the host's tests; never installed with the product. The
-//! parameter `attack` names what it does. What an encoder can do to the host stands in `plugins/evil`;
-//! here stands what only files can.
+//! parameter `attack` names what it does. What an encoder can do to the host stands in
+//! `plugins/evil`; here stands what only files can.
 
 use yearbook_sdk::generator::{Description, File, Project, Request};
 use yearbook_sdk::{Error, Generator, Kind, Options, Parameter};
 
 /// Every value of the parameter `attack`.
-const ATTACKS: &[&str] =
-    &["none", "escape", "absolute", "twice", "binary", "header", "flood", "many", "nothing", "spin", "panic", "refuse", "say"];
+const ATTACKS: &[&str] = &[
+    "none", "escape", "absolute", "twice", "binary", "header", "flood", "many", "nothing", "spin",
+    "panic", "refuse", "say",
+];
 
 /// Goes wrong as its option says.
 pub struct Evil;
@@ -18,13 +20,23 @@ impl Generator for Evil {
             tool: "evil",
             version: env!("CARGO_PKG_VERSION"),
             title: "Evil",
-            parameters: vec![Parameter { name: "attack", kind: Kind::Text, default: "none", allowed: ATTACKS, docs: "What to do." }],
+            parameters: vec![Parameter {
+                name: "attack",
+                kind: Kind::Text,
+                default: "none",
+                allowed: ATTACKS,
+                docs: "What to do.",
+            }],
             docs: "Attacks the host. For tests.",
         }
     }
 
     fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
-        let file = |path: &str| File { path: path.to_owned(), media_type: "text/plain".to_owned(), content: b"x".to_vec() };
+        let file = |path: &str| File {
+            path: path.to_owned(),
+            media_type: "text/plain".to_owned(),
+            content: b"x".to_vec(),
+        };
         let mut project = Project { files: vec![file("good.txt")], warnings: Vec::new() };
         match options.text("attack")? {
             "escape" => project.files.push(file("../../etc/cron.d/evil")),

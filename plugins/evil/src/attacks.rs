@@ -12,10 +12,13 @@ mod refuse;
 mod spin;
 
 /// Every value of the parameter `attack`.
-pub(crate) const NAMES: &[&str] =
-    &["none", "amplify", "chatter", "flood", "grow", "hoard", "note", "panic", "recurse", "refuse", "remember", "spin"];
+pub(crate) const NAMES: &[&str] = &[
+    "none", "amplify", "chatter", "flood", "grow", "hoard", "note", "panic", "recurse", "refuse",
+    "remember", "spin",
+];
 
-/// Runs an attack by name; `hoard`, `note` and `remember` are the encoder's own business; `none` and a name that nobody knows do nothing.
+/// Runs an attack by name; `hoard`, `note` and `remember` are the encoder's own business; `none`
+/// and a name that nobody knows do nothing.
 pub(crate) fn run(name: &str, out: &mut Vec<u8>) -> Result<(), Error> {
     match name {
         "amplify" => amplify::run(out),

@@ -1,6 +1,7 @@
 //! A guest that attacks its host, for the host's tests; never installed with the product. The
-//! parameter `attack` names what it does and `call` in which call; every attack is a file of its own,
-//! and the host's tests say what must become of each. What a release does on its own account stands in `temper`.
+//! parameter `attack` names what it does and `call` in which call; every attack is a file of its
+//! own, and the host's tests say what must become of each. What a release does on its own account
+//! stands in `temper`.
 
 mod attacks;
 mod temper;
@@ -33,7 +34,13 @@ impl Encoder for Evil {
             dictionaries: true,
             compressible: false,
             parameters: vec![
-                Parameter { name: "attack", kind: Kind::Text, default: "none", allowed: attacks::NAMES, docs: "What to do." },
+                Parameter {
+                    name: "attack",
+                    kind: Kind::Text,
+                    default: "none",
+                    allowed: attacks::NAMES,
+                    docs: "What to do.",
+                },
                 Parameter {
                     name: "call",
                     kind: Kind::Text,
@@ -47,7 +54,11 @@ impl Encoder for Evil {
     }
 
     fn open(_schema: Schema, options: &Options) -> Result<Self, Error> {
-        let evil = Self { attack: options.text("attack")?.to_owned(), call: options.text("call")?.to_owned(), parts: 0 };
+        let evil = Self {
+            attack: options.text("attack")?.to_owned(),
+            call: options.text("call")?.to_owned(),
+            parts: 0,
+        };
         evil.reach("open", &mut Vec::new())?;
         Ok(evil)
     }

@@ -15,12 +15,20 @@ const MARK: &str = "DATASETS = {}\n";
 pub(crate) fn program(request: &Request) -> String {
     let mut table = "DATASETS = {\n".to_owned();
     for dataset in &request.datasets {
-        let key: Vec<String> = dataset.primary_key.iter().map(|name| format!("\"{name}\"")).collect();
+        let key: Vec<String> =
+            dataset.primary_key.iter().map(|name| format!("\"{name}\"")).collect();
         let (name, rows, key) = (&dataset.name, dataset.page(&request.plan, true), key.join(", "));
-        let _ =
-            write!(table, "    \"{name}\": {{\n        \"rows\": {rows},\n        \"primary_key\": [{key}],\n        \"columns\": {{\n");
+        let _ = write!(
+            table,
+            "    \"{name}\": {{\n        \"rows\": {rows},\n        \"primary_key\": [{key}],\n        \"columns\": {{\n"
+        );
         for column in &dataset.columns {
-            let _ = writeln!(table, "            \"{}\": \"{}\",", column.name, fivetran_type(column.column_type));
+            let _ = writeln!(
+                table,
+                "            \"{}\": \"{}\",",
+                column.name,
+                fivetran_type(column.column_type)
+            );
         }
         table.push_str("        },\n    },\n");
     }

@@ -1,6 +1,6 @@
 //! The integration `fivetran`: an OpenAPI description of the chosen datasets for Fivetran's AI
-//! Connector Agent, and a Connector SDK project that can be deployed as it is. Fivetran has no public
-//! low-code YAML of its own.
+//! Connector Agent, and a Connector SDK project that can be deployed as it is. Fivetran has no
+//! public low-code YAML of its own.
 
 use yearbook_sdk::generator::{Description, File, Project, Request};
 use yearbook_sdk::{Error, Generator, Options};
@@ -29,14 +29,19 @@ impl Generator for Fivetran {
     }
 
     fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
-        let yaml = serde_saphyr::to_string(&openapi::document(request)).map_err(|error| Error::Internal(error.to_string()))?;
+        let yaml = serde_saphyr::to_string(&openapi::document(request))
+            .map_err(|error| Error::Internal(error.to_string()))?;
         let warnings = warnings(request);
         let files = vec![
             File::text("connector.yaml", "application/yaml", yaml),
             File::text("connector.py", "text/x-python; charset=utf-8", connector::program(request)),
             File::text("configuration.json", "application/json", connector::configuration(request)),
             // `requests` and the SDK are there already, and Fivetran asks not to list them.
-            File::text("requirements.txt", "text/plain; charset=utf-8", "# Nothing beyond what Fivetran provides.\n"),
+            File::text(
+                "requirements.txt",
+                "text/plain; charset=utf-8",
+                "# Nothing beyond what Fivetran provides.\n",
+            ),
             readme::file(request, &warnings),
         ];
         Ok(Project { files, warnings })
@@ -50,9 +55,11 @@ fn warnings(request: &Request) -> Vec<String> {
          it has been validated, but not tried in an account."
             .to_owned(),
     );
-    warnings.extend(
-        request.keyless().map(|names| format!("Without a primary key, so Fivetran tells rows apart by a hash of all columns: {names}.")),
-    );
+    warnings.extend(request.keyless().map(|names| {
+        format!(
+            "Without a primary key, so Fivetran tells rows apart by a hash of all columns: {names}."
+        )
+    }));
     warnings
 }
 

@@ -8,10 +8,19 @@ pub(crate) fn document(request: &Request) -> Value {
     let paths: Map<String, Value> = request
         .datasets
         .iter()
-        .map(|dataset| (format!("/v1/datasets/{}/data", dataset.name), json!({"get": operation(dataset, request)})))
+        .map(|dataset| {
+            (
+                format!("/v1/datasets/{}/data", dataset.name),
+                json!({"get": operation(dataset, request)}),
+            )
+        })
         .collect();
-    let mut schemas: Map<String, Value> = request.datasets.iter().map(|dataset| (schema_name(dataset), row(dataset))).collect();
-    schemas.insert("error".to_owned(), json!({"type": "object", "properties": {"detail": {"type": "string"}}}));
+    let mut schemas: Map<String, Value> =
+        request.datasets.iter().map(|dataset| (schema_name(dataset), row(dataset))).collect();
+    schemas.insert(
+        "error".to_owned(),
+        json!({"type": "object", "properties": {"detail": {"type": "string"}}}),
+    );
     json!({
         "openapi": "3.0.3",
         "info": {
@@ -88,7 +97,8 @@ fn operation(dataset: &Dataset, request: &Request) -> Value {
 }
 
 fn row(dataset: &Dataset) -> Value {
-    let properties: Map<String, Value> = dataset.columns.iter().map(|column| (column.name.clone(), property(column))).collect();
+    let properties: Map<String, Value> =
+        dataset.columns.iter().map(|column| (column.name.clone(), property(column))).collect();
     let names: Vec<&String> = dataset.columns.iter().map(|column| &column.name).collect();
     let mut row = json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false});
     if !dataset.primary_key.is_empty() {

@@ -13,11 +13,23 @@ fn every_dataset_has_its_path_and_its_typed_rows() {
     assert_eq!(document["paths"].as_object().unwrap().len(), 4);
     let row = &document["components"]["schemas"]["harvest_long_row"];
     assert_eq!(row["properties"]["date"]["format"], "date");
-    assert_eq!((&row["properties"]["value"]["nullable"], row["properties"]["date"].get("nullable")), (&json!(true), None));
+    assert_eq!(
+        (&row["properties"]["value"]["nullable"], row["properties"]["date"].get("nullable")),
+        (&json!(true), None)
+    );
     assert_eq!(row["required"], json!(["date", "period", "region", "value", "final"]));
     assert_eq!(row["x-primary-key"], json!(["date", "region"]));
-    let parameters = |name: &str| document["paths"][format!("/v1/datasets/{name}/data")]["get"]["parameters"].as_array().unwrap().len();
-    assert_eq!((parameters("harvest_long"), parameters("codes")), (4, 2), "start and end only where there is a date");
+    let parameters = |name: &str| {
+        document["paths"][format!("/v1/datasets/{name}/data")]["get"]["parameters"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!(
+        (parameters("harvest_long"), parameters("codes")),
+        (4, 2),
+        "start and end only where there is a date"
+    );
 }
 
 #[test]
@@ -32,8 +44,12 @@ fn the_program_has_the_table_and_no_text_of_a_publisher() {
 #[test]
 fn a_key_is_a_placeholder_and_a_limited_plan_is_warned() {
     let made = generate::<Fivetran>(&project::request(), &[]).unwrap();
-    let configuration: serde_json::Value = serde_json::from_str(text(&made, "configuration.json")).unwrap();
-    assert_eq!(configuration, json!({"base_url": "https://data.example.org", "api_key": "<YOUR_API_KEY>"}));
+    let configuration: serde_json::Value =
+        serde_json::from_str(text(&made, "configuration.json")).unwrap();
+    assert_eq!(
+        configuration,
+        json!({"base_url": "https://data.example.org", "api_key": "<YOUR_API_KEY>"})
+    );
     assert!(made.warnings[0].starts_with("A full run costs 6 requests"), "{}", made.warnings[0]);
     assert!(made.warnings.iter().any(|warning| warning.ends_with("codes.")), "{:?}", made.warnings);
 }

@@ -42,7 +42,11 @@ impl Generator for Frictionless {
         let source = if options.text("source")? == "bulk" { Source::Files } else { Source::Rows };
         let warnings = warnings(request, source);
         let files = vec![
-            File::text("datapackage.json", "application/json", format!("{:#}", package::package(request, source))),
+            File::text(
+                "datapackage.json",
+                "application/json",
+                format!("{:#}", package::package(request, source)),
+            ),
             request.readme("Data Package", BODY, &warnings),
         ];
         Ok(Project { files, warnings })
@@ -71,10 +75,15 @@ with system.use_context(http_session=session, trusted=True):
 "#;
 
 fn warnings(request: &Request, source: Source) -> Vec<String> {
-    let mut warnings: Vec<String> = request.plan.cost(u64::try_from(request.datasets.len()).unwrap_or(u64::MAX)).into_iter().collect();
+    let mut warnings: Vec<String> = request
+        .plan
+        .cost(u64::try_from(request.datasets.len()).unwrap_or(u64::MAX))
+        .into_iter()
+        .collect();
     let plan = &request.plan;
     if let Some(cap) = plan.row_cap {
-        let cut = request.names(|dataset| dataset.rows > cap && package::file(dataset, plan, source).is_none());
+        let cut = request
+            .names(|dataset| dataset.rows > cap && package::file(dataset, plan, source).is_none());
         warnings.extend(cut.map(|names| {
             format!(
                 "The {} plan caps a response at {cap} rows, and a resource is one response, so these are cut short: {names}. Read them \
@@ -85,13 +94,21 @@ fn warnings(request: &Request, source: Source) -> Vec<String> {
     }
     if source == Source::Files {
         if plan.bulk == BulkFiles::None {
-            warnings.push(format!("The {} plan has no bulk files; every resource's path is its rows as CSV.", plan.name));
+            warnings.push(format!(
+                "The {} plan has no bulk files; every resource's path is its rows as CSV.",
+                plan.name
+            ));
         } else {
             let forbidden = request.names(|dataset| dataset.bulk_url.is_none());
-            warnings.extend(forbidden.map(|names| format!("The licence forbids bulk files, so the path is the rows as CSV: {names}.")));
+            warnings.extend(forbidden.map(|names| {
+                format!("The licence forbids bulk files, so the path is the rows as CSV: {names}.")
+            }));
         }
         if plan.bulk == BulkFiles::Monthly {
-            warnings.push(format!("On the {} plan, a bulk file is the dataset as it was when the month began.", plan.name));
+            warnings.push(format!(
+                "On the {} plan, a bulk file is the dataset as it was when the month began.",
+                plan.name
+            ));
         }
     }
     warnings.extend(request.keyless().map(|names| format!("Without a primary key: {names}.")));

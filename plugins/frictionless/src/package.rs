@@ -1,4 +1,5 @@
-//! The descriptor, by the profile of Data Package 2.0 and, where that has kept an older spelling, 1.0.
+//! The descriptor, by the profile of Data Package 2.0 and, where that has kept an older spelling,
+//! 1.0.
 
 use serde_json::{Map, Value, json};
 use yearbook_sdk::generator::{Column, ColumnType, Dataset, Plan, Request};
@@ -18,7 +19,8 @@ pub(crate) fn package(request: &Request, source: Source) -> Value {
             licences.push(licence);
         }
     }
-    let resources: Vec<Value> = request.datasets.iter().map(|dataset| resource(dataset, &request.plan, source)).collect();
+    let resources: Vec<Value> =
+        request.datasets.iter().map(|dataset| resource(dataset, &request.plan, source)).collect();
     let mut package = json!({
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "name": match request.datasets.as_slice() {
@@ -41,7 +43,8 @@ pub(crate) fn file<'a>(dataset: &'a Dataset, plan: &Plan, source: Source) -> Opt
 }
 
 fn resource(dataset: &Dataset, plan: &Plan, source: Source) -> Value {
-    let limit = if dataset.rows > UNBOUNDED || dataset.geometry().is_some() { EVERYTHING } else { 0 };
+    let limit =
+        if dataset.rows > UNBOUNDED || dataset.geometry().is_some() { EVERYTHING } else { 0 };
     let (path, format, media_type) = match file(dataset, plan, source) {
         Some(url) => (url.to_owned(), "parquet", "application/vnd.apache.parquet"),
         None => (format!("{}?format=csv&limit={limit}", dataset.data_url), "csv", "text/csv"),
@@ -87,14 +90,16 @@ fn field(column: &Column) -> Value {
         ColumnType::Boolean => "boolean",
         ColumnType::Date => "date",
     };
-    let mut field = Map::from_iter([("name".to_owned(), json!(column.name)), ("type".to_owned(), json!(name))]);
+    let mut field =
+        Map::from_iter([("name".to_owned(), json!(column.name)), ("type".to_owned(), json!(name))]);
     if let Some(description) = &column.description {
         field.insert("description".to_owned(), json!(description));
     }
     if let Some(unit) = &column.unit {
         field.insert("unit".to_owned(), json!(unit));
     }
-    // Readers of CSV take a text of no characters for a missing value, so that it can't be required.
+    // Readers of CSV take a text of no characters for a missing value, so that it can't be
+    // required.
     if !column.nullable && column.column_type != ColumnType::Text {
         field.insert("constraints".to_owned(), json!({"required": true}));
     }
@@ -109,12 +114,18 @@ fn origin(dataset: &Dataset) -> Value {
     origin
 }
 
-/// The profile takes identifiers of licences in letters, digits, dots, dashes and underscores alone.
+/// The profile takes identifiers of licences in letters, digits, dots, dashes and underscores
+/// alone.
 fn licence(dataset: &Dataset) -> Value {
-    let plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '.' | '_');
+    let plain =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '.' | '_');
     if !dataset.licence.is_empty() && dataset.licence.chars().all(plain) {
         return json!({"name": dataset.licence});
     }
-    let name: String = dataset.licence.chars().map(|character| if plain(character) { character } else { '-' }).collect();
+    let name: String = dataset
+        .licence
+        .chars()
+        .map(|character| if plain(character) { character } else { '-' })
+        .collect();
     json!({"name": if name.is_empty() { "notspecified" } else { &name }, "title": dataset.licence})
 }

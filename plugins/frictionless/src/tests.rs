@@ -12,11 +12,23 @@ use super::*;
 fn resources_have_keys_types_and_credits() {
     let package = package::package(&project::request(), Source::Rows);
     let long = &package["resources"][0];
-    assert_eq!(long["path"], "https://data.example.org/v1/datasets/harvest_long/data?format=csv&limit=1000000000");
-    assert_eq!(package["resources"][1]["path"], "https://data.example.org/v1/datasets/prices_wide/data?format=csv&limit=0");
-    assert_eq!((&long["schema"]["primaryKey"], &long["schema"]["missingValues"]), (&json!(["date", "region"]), &json!([""])));
+    assert_eq!(
+        long["path"],
+        "https://data.example.org/v1/datasets/harvest_long/data?format=csv&limit=1000000000"
+    );
+    assert_eq!(
+        package["resources"][1]["path"],
+        "https://data.example.org/v1/datasets/prices_wide/data?format=csv&limit=0"
+    );
+    assert_eq!(
+        (&long["schema"]["primaryKey"], &long["schema"]["missingValues"]),
+        (&json!(["date", "region"]), &json!([""]))
+    );
     assert_eq!(long["schema"]["fields"][0]["constraints"], json!({"required": true}));
-    assert!(long["schema"]["fields"][2].get("constraints").is_none(), "a text of no characters is a value");
+    assert!(
+        long["schema"]["fields"][2].get("constraints").is_none(),
+        "a text of no characters is a value"
+    );
     assert_eq!((&long["attribution"], &long["sources"][0]["title"]), (&json!(HARD), &json!(HARD)));
     assert!(package["resources"][3]["schema"].get("primaryKey").is_none());
 }
@@ -27,13 +39,28 @@ fn files_stand_where_plan_and_licence_allow_them() {
     request.plan.row_cap = None;
     let options = [("source", Value::Text("bulk".to_owned()))];
     let none = generate::<Frictionless>(&request, &options).unwrap();
-    assert!(none.warnings.iter().any(|warning| warning.contains("has no bulk files")), "{:?}", none.warnings);
+    assert!(
+        none.warnings.iter().any(|warning| warning.contains("has no bulk files")),
+        "{:?}",
+        none.warnings
+    );
     request.plan.bulk = BulkFiles::Monthly;
     let package = package::package(&request, Source::Files);
-    assert_eq!(package["resources"][0]["path"], "https://data.example.org/v1/bulk/tests/harvest_long");
-    assert_eq!((&package["resources"][0]["format"], &package["resources"][2]["format"]), (&json!("parquet"), &json!("csv")));
+    assert_eq!(
+        package["resources"][0]["path"],
+        "https://data.example.org/v1/bulk/tests/harvest_long"
+    );
+    assert_eq!(
+        (&package["resources"][0]["format"], &package["resources"][2]["format"]),
+        (&json!("parquet"), &json!("csv"))
+    );
     let monthly = generate::<Frictionless>(&request, &options).unwrap();
-    assert!(monthly.warnings.iter().any(|warning| warning.contains("forbids") && warning.ends_with(": places.")));
+    assert!(
+        monthly
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("forbids") && warning.ends_with(": places."))
+    );
     assert!(monthly.warnings.iter().any(|warning| warning.contains("when the month began")));
 }
 
@@ -48,5 +75,8 @@ fn a_licence_that_is_no_identifier_keeps_its_words_as_a_title() {
 #[test]
 fn rows_beyond_the_cap_are_said() {
     let made = generate::<Frictionless>(&project::request(), &[]).unwrap();
-    assert!(made.warnings[1].contains("caps a response at 50000 rows") && made.warnings[1].contains(": harvest_long."));
+    assert!(
+        made.warnings[1].contains("caps a response at 50000 rows")
+            && made.warnings[1].contains(": harvest_long.")
+    );
 }

@@ -1,5 +1,6 @@
-//! The format `geojson`: a FeatureCollection (RFC 7946), a feature a row. The geometry comes from the column whose role that is; the
-//! other columns are properties, with the values that `json` has.
+//! The format `geojson`: a FeatureCollection (RFC 7946), a feature a row. The geometry comes from
+//! the column whose role that is; the other columns are properties, with the values that `json`
+//! has.
 
 use yearbook_sdk::batch::Recoder;
 use yearbook_sdk::generator::Role;
@@ -54,10 +55,18 @@ impl Encoder for GeoJson {
         };
         let mut others = schema.fields.clone();
         others.remove(geometry);
-        let properties = if others.is_empty() { None } else { Some(json::objects(&others, b"}\n")?) };
+        let properties =
+            if others.is_empty() { None } else { Some(json::objects(&others, b"}\n")?) };
         let head = head(&schema);
         let recoder = Recoder::new(schema, geometry);
-        Ok(Self { geometry, recoder, transcoder: transcode::Transcoder::default(), properties, lines: Vec::new(), head })
+        Ok(Self {
+            geometry,
+            recoder,
+            transcoder: transcode::Transcoder::default(),
+            properties,
+            lines: Vec::new(),
+            head,
+        })
     }
 
     fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -101,7 +110,8 @@ impl Encoder for GeoJson {
     }
 }
 
-/// Everything before the first feature: where the data comes from are members that readers may ignore (RFC 7946, section 6.1).
+/// Everything before the first feature: where the data comes from are members that readers may
+/// ignore (RFC 7946, section 6.1).
 fn head(schema: &Schema) -> Vec<u8> {
     let mut out = b"{\"type\":\"FeatureCollection\",".to_vec();
     for name in ["dataset", "snapshot_id", "source", "source_url", "licence", "attribution"] {

@@ -1,4 +1,5 @@
-//! WKT into GeoJSON, text to text. Digits are copied; a ring is turned where RFC 7946 (section 3.1.6) wants it the other way round.
+//! WKT into GeoJSON, text to text. Digits are copied; a ring is turned where RFC 7946 (section
+//! 3.1.6) wants it the other way round.
 
 use yearbook_wkt::{DEPTH, Kind, Malformed, Position, Reader, value};
 
@@ -15,28 +16,45 @@ impl Transcoder {
     /// Appends the geometry object of a text.
     ///
     /// # Errors
-    /// [`Malformed`] for text that is not WKT of two dimensions; something may have been appended then.
+    /// [`Malformed`] for text that is not WKT of two dimensions; something may have been appended
+    /// then.
     pub fn geometry(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), Malformed> {
         let mut reader = Reader::new(text);
         self.object(&mut reader, DEPTH, out)?;
         reader.end()
     }
 
-    fn object(&mut self, reader: &mut Reader<'_>, depth: usize, out: &mut Vec<u8>) -> Result<(), Malformed> {
+    fn object(
+        &mut self,
+        reader: &mut Reader<'_>,
+        depth: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Malformed> {
         let deeper = depth.checked_sub(1).ok_or(Malformed { at: 0 })?;
         let kind = reader.kind()?;
         out.extend_from_slice(b"{\"type\":\"");
         out.extend_from_slice(kind.name().as_bytes());
-        out.extend_from_slice(if kind == Kind::GeometryCollection { b"\",\"geometries\":" } else { b"\",\"coordinates\":" });
+        out.extend_from_slice(if kind == Kind::GeometryCollection {
+            b"\",\"geometries\":"
+        } else {
+            b"\",\"coordinates\":"
+        });
         match kind {
-            Kind::GeometryCollection => list(reader, out, |reader, out| self.object(reader, deeper, out)),
+            Kind::GeometryCollection => {
+                list(reader, out, |reader, out| self.object(reader, deeper, out))
+            }
             kind => self.coordinates(kind, reader, out),
         }?;
         out.push(b'}');
         Ok(())
     }
 
-    fn coordinates(&mut self, kind: Kind, reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
+    fn coordinates(
+        &mut self,
+        kind: Kind,
+        reader: &mut Reader<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Malformed> {
         match kind {
             Kind::Point => point(reader, out),
             Kind::LineString => list(reader, out, |reader, out| position(reader.position()?, out)),
@@ -45,19 +63,29 @@ impl Transcoder {
                 list(reader, out, |reader, out| self.ring(reader, std::mem::take(&mut outer), out))
             }
             Kind::MultiPoint => points(reader, out),
-            Kind::MultiLineString => list(reader, out, |reader, out| self.coordinates(Kind::LineString, reader, out)),
-            Kind::MultiPolygon => list(reader, out, |reader, out| self.coordinates(Kind::Polygon, reader, out)),
+            Kind::MultiLineString => {
+                list(reader, out, |reader, out| self.coordinates(Kind::LineString, reader, out))
+            }
+            Kind::MultiPolygon => {
+                list(reader, out, |reader, out| self.coordinates(Kind::Polygon, reader, out))
+            }
             Kind::GeometryCollection => Err(Malformed { at: 0 }),
         }
     }
 
-    /// Counterclockwise where it is an outer one, else clockwise. A ring without area stays as it is.
-    fn ring(&mut self, reader: &mut Reader<'_>, outer: bool, out: &mut Vec<u8>) -> Result<(), Malformed> {
+    /// Counterclockwise where it is an outer one, else clockwise. A ring without area stays as it
+    /// is.
+    fn ring(
+        &mut self,
+        reader: &mut Reader<'_>,
+        outer: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Malformed> {
         let Self { ring, starts } = self;
         ring.clear();
         starts.clear();
-        // Twice the area that is on the left, by triangles from the first position, so that digits are not lost to the distance
-        // from the origin.
+        // Twice the area that is on the left, by triangles from the first position, so that digits
+        // are not lost to the distance from the origin.
         let (mut area, mut first, mut last) = (0.0, None, [0.0; 2]);
         if !reader.opens()? {
             out.extend_from_slice(b"[]");
@@ -124,7 +152,8 @@ fn point(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
     if reader.goes_on()? { Err(Malformed { at: 0 }) } else { Ok(()) }
 }
 
-/// Points with parentheses of their own or without. An empty one among them is left out, since GeoJSON has no position for it.
+/// Points with parentheses of their own or without. An empty one among them is left out, since
+/// GeoJSON has no position for it.
 fn points(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
     out.push(b'[');
     if reader.opens()? {
@@ -158,14 +187,16 @@ fn position([x, y]: Position<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Copies the digits of a number; what JSON has no form for (`+1`, `.5`, `1.`, `007`) is written as JSON has it.
+/// Copies the digits of a number; what JSON has no form for (`+1`, `.5`, `1.`, `007`) is written as
+/// JSON has it.
 fn number(text: &str, out: &mut Vec<u8>) -> Result<(), Malformed> {
     let (negative, rest) = match text.as_bytes() {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
         rest => (false, rest),
     };
-    let digits = |bytes: &[u8]| bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len());
+    let digits =
+        |bytes: &[u8]| bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len());
     let (whole, rest) = rest.split_at(digits(rest));
     let (fraction, rest) = match rest {
         [b'.', rest @ ..] => rest.split_at(digits(rest)),
@@ -186,7 +217,10 @@ fn number(text: &str, out: &mut Vec<u8>) -> Result<(), Malformed> {
     match rest {
         [] if !whole.is_empty() || !fraction.is_empty() => return Ok(()),
         [b'e' | b'E', exponent @ ..] if !whole.is_empty() || !fraction.is_empty() => {
-            let unsigned = exponent.strip_prefix(b"-").or_else(|| exponent.strip_prefix(b"+")).unwrap_or(exponent);
+            let unsigned = exponent
+                .strip_prefix(b"-")
+                .or_else(|| exponent.strip_prefix(b"+"))
+                .unwrap_or(exponent);
             if !unsigned.is_empty() && digits(unsigned) == unsigned.len() {
                 out.push(b'e');
                 out.extend_from_slice(exponent);

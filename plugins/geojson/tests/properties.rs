@@ -1,4 +1,5 @@
-//! Whatever geometry is written as WKT comes back from the `geojson` crate as the `wkt` crate reads it, rings turned at most.
+//! Whatever geometry is written as WKT comes back from the `geojson` crate as the `wkt` crate reads
+//! it, rings turned at most.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use geojson::{GeometryValue, Position};
@@ -12,7 +13,8 @@ type Line = Vec<Vec<f64>>;
 
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
-        (-180_000_000..180_000_000_i32, 0_usize..13).prop_map(|(digits, places)| format!("{:.places$}", f64::from(digits) / 1e6)),
+        (-180_000_000..180_000_000_i32, 0_usize..13)
+            .prop_map(|(digits, places)| format!("{:.places$}", f64::from(digits) / 1e6)),
         // serde_json reads floats exactly only where digits and exponent are few.
         (any::<i32>(), -20..20).prop_map(|(digits, exponent)| format!("{digits}e{exponent}")),
         any::<i8>().prop_map(|number| number.to_string()),
@@ -32,7 +34,9 @@ fn ring() -> impl Strategy<Value = String> {
 }
 
 fn some(item: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
-    vec(item, 0..4).prop_map(|all| if all.is_empty() { "EMPTY".to_owned() } else { format!("({})", all.join(" , ")) })
+    vec(item, 0..4).prop_map(|all| {
+        if all.is_empty() { "EMPTY".to_owned() } else { format!("({})", all.join(" , ")) }
+    })
 }
 
 fn named(name: &'static str, rest: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
@@ -62,7 +66,9 @@ fn line(line: &LineString<f64>) -> Line {
 
 fn area(ring: &[Vec<f64>]) -> f64 {
     let [x, y] = [ring[0][0], ring[0][1]];
-    ring.windows(2).map(|pair| (pair[0][0] - x) * (pair[1][1] - y) - (pair[1][0] - x) * (pair[0][1] - y)).sum()
+    ring.windows(2)
+        .map(|pair| (pair[0][0] - x) * (pair[1][1] - y) - (pair[1][0] - x) * (pair[0][1] - y))
+        .sum()
 }
 
 fn polygon(polygon: &Polygon<f64>) -> Vec<Line> {
@@ -91,14 +97,30 @@ fn lines(lines: &[Vec<Position>]) -> Vec<Line> {
 
 fn same(expected: &Wkt<f64>, found: &GeometryValue) {
     match (expected, found) {
-        (Wkt::Point(point), GeometryValue::Point { coordinates }) => assert_eq!(point.coord().map(coord), Some(plain(coordinates))),
-        (Wkt::LineString(expected), GeometryValue::LineString { coordinates }) => assert_eq!(line(expected), plains(coordinates)),
-        (Wkt::Polygon(expected), GeometryValue::Polygon { coordinates }) => assert_eq!(polygon(expected), lines(coordinates)),
+        (Wkt::Point(point), GeometryValue::Point { coordinates }) => {
+            assert_eq!(point.coord().map(coord), Some(plain(coordinates)))
+        }
+        (Wkt::LineString(expected), GeometryValue::LineString { coordinates }) => {
+            assert_eq!(line(expected), plains(coordinates))
+        }
+        (Wkt::Polygon(expected), GeometryValue::Polygon { coordinates }) => {
+            assert_eq!(polygon(expected), lines(coordinates))
+        }
         (Wkt::MultiPoint(points), GeometryValue::MultiPoint { coordinates }) => {
-            assert_eq!(points.points().iter().map(|point| coord(point.coord().unwrap())).collect::<Vec<_>>(), plains(coordinates));
+            assert_eq!(
+                points
+                    .points()
+                    .iter()
+                    .map(|point| coord(point.coord().unwrap()))
+                    .collect::<Vec<_>>(),
+                plains(coordinates)
+            );
         }
         (Wkt::MultiLineString(expected), GeometryValue::MultiLineString { coordinates }) => {
-            assert_eq!(expected.line_strings().iter().map(line).collect::<Vec<_>>(), lines(coordinates));
+            assert_eq!(
+                expected.line_strings().iter().map(line).collect::<Vec<_>>(),
+                lines(coordinates)
+            );
         }
         (Wkt::MultiPolygon(polygons), GeometryValue::MultiPolygon { coordinates }) => {
             let found: Vec<_> = coordinates.iter().map(|polygon| lines(polygon)).collect();
@@ -106,7 +128,10 @@ fn same(expected: &Wkt<f64>, found: &GeometryValue) {
         }
         (Wkt::GeometryCollection(all), GeometryValue::GeometryCollection { geometries }) => {
             assert_eq!(all.geometries().len(), geometries.len());
-            all.geometries().iter().zip(geometries).for_each(|(expected, found)| same(expected, &found.value));
+            all.geometries()
+                .iter()
+                .zip(geometries)
+                .for_each(|(expected, found)| same(expected, &found.value));
         }
         (expected, found) => panic!("{expected:?} became {found:?}"),
     }

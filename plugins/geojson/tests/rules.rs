@@ -17,13 +17,19 @@ fn placed(geometries: &[Option<&str>]) -> Table {
 /// The geometry object of one text.
 fn geometry(wkt: &str) -> String {
     let text = text(&placed(&[Some(wkt)]));
-    let object = text.strip_prefix(r#"{"type":"FeatureCollection","features":[{"type":"Feature","geometry":"#);
-    object.and_then(|object| object.strip_suffix(r#","properties":null}]}"#)).unwrap_or_else(|| panic!("{text}")).to_owned()
+    let object = text
+        .strip_prefix(r#"{"type":"FeatureCollection","features":[{"type":"Feature","geometry":"#);
+    object
+        .and_then(|object| object.strip_suffix(r#","properties":null}]}"#))
+        .unwrap_or_else(|| panic!("{text}"))
+        .to_owned()
 }
 
 #[test]
 fn conforms() {
-    conformance::check::<GeoJson>(|bytes| serde_json::from_slice::<FeatureCollection>(bytes).unwrap().features.len());
+    conformance::check::<GeoJson>(|bytes| {
+        serde_json::from_slice::<FeatureCollection>(bytes).unwrap().features.len()
+    });
 }
 
 #[test]
@@ -46,12 +52,21 @@ fn every_kind_of_geometry_has_its_form_and_may_be_empty() {
     for (wkt, expected) in [
         ("POINT(1 2)", r#"{"type":"Point","coordinates":[1,2]}"#),
         ("POINT EMPTY", r#"{"type":"Point","coordinates":[]}"#),
-        (" lineString ( 1.0 2.50,\n3 4 ) ", r#"{"type":"LineString","coordinates":[[1.0,2.50],[3,4]]}"#),
+        (
+            " lineString ( 1.0 2.50,\n3 4 ) ",
+            r#"{"type":"LineString","coordinates":[[1.0,2.50],[3,4]]}"#,
+        ),
         ("MULTIPOINT (1 2, (3 4), EMPTY)", r#"{"type":"MultiPoint","coordinates":[[1,2],[3,4]]}"#),
         ("MULTIPOINT (EMPTY, 1 2)", r#"{"type":"MultiPoint","coordinates":[[1,2]]}"#),
-        ("MULTILINESTRING ((1 2, 3 4), EMPTY)", r#"{"type":"MultiLineString","coordinates":[[[1,2],[3,4]],[]]}"#),
+        (
+            "MULTILINESTRING ((1 2, 3 4), EMPTY)",
+            r#"{"type":"MultiLineString","coordinates":[[[1,2],[3,4]],[]]}"#,
+        ),
         ("MULTIPOLYGON EMPTY", r#"{"type":"MultiPolygon","coordinates":[]}"#),
-        ("MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)), EMPTY)", r#"{"type":"MultiPolygon","coordinates":[[[[0,0],[1,0],[1,1],[0,0]]],[]]}"#),
+        (
+            "MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)), EMPTY)",
+            r#"{"type":"MultiPolygon","coordinates":[[[[0,0],[1,0],[1,1],[0,0]]],[]]}"#,
+        ),
         (
             "GEOMETRYCOLLECTION (POINT (1 2), GEOMETRYCOLLECTION EMPTY)",
             r#"{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,2]},{"type":"GeometryCollection","geometries":[]}]}"#,
@@ -70,12 +85,16 @@ fn rings_are_turned_to_follow_the_right_hand_rule_rfc_7946_3_1_6() {
     assert_eq!(geometry(counterclockwise), turned);
     // Each polygon has an outer ring of its own, and a ring without area is left alone.
     assert_eq!(
-        geometry("MULTIPOLYGON (((0 0, 0 1, 1 1, 0 0)), ((5 5, 5 6, 6 6, 5 5)), ((0 0, 1 1, 2 2, 0 0)))"),
+        geometry(
+            "MULTIPOLYGON (((0 0, 0 1, 1 1, 0 0)), ((5 5, 5 6, 6 6, 5 5)), ((0 0, 1 1, 2 2, 0 0)))"
+        ),
         r#"{"type":"MultiPolygon","coordinates":[[[[0,0],[1,1],[0,1],[0,0]]],[[[5,5],[6,6],[5,6],[5,5]]],[[[0,0],[1,1],[2,2],[0,0]]]]}"#
     );
     // Far from the origin the area is smaller than what a product of two coordinates can hold.
     assert_eq!(
-        geometry("POLYGON ((179.9999999 -36, 179.9999999 -35.9999999, 180 -35.9999999, 179.9999999 -36))"),
+        geometry(
+            "POLYGON ((179.9999999 -36, 179.9999999 -35.9999999, 180 -35.9999999, 179.9999999 -36))"
+        ),
         r#"{"type":"Polygon","coordinates":[[[179.9999999,-36],[180,-35.9999999],[179.9999999,-35.9999999],[179.9999999,-36]]]}"#
     );
 }
@@ -93,7 +112,10 @@ fn digits_are_copied_and_numbers_without_a_form_in_json_get_one() {
         ("1E-7", "1e-7"),
         ("1.e+2", "1e+2"),
     ] {
-        assert_eq!(geometry(&format!("POINT ({number} 0)")), format!(r#"{{"type":"Point","coordinates":[{expected},0]}}"#));
+        assert_eq!(
+            geometry(&format!("POINT ({number} 0)")),
+            format!(r#"{{"type":"Point","coordinates":[{expected},0]}}"#)
+        );
     }
 }
 
@@ -131,5 +153,7 @@ fn what_is_not_wkt_of_two_dimensions_is_an_error_and_nothing_panics() {
 #[test]
 fn a_table_without_geometry_is_declined_with_what_to_do() {
     let declined = encode::<GeoJson>(&Table::new().integers("a", &[Some(1)]), &[]);
-    assert!(matches!(declined, Err(Error::UnsupportedSchema(said)) if said.contains("geometry=false") && said.contains("format=json")));
+    assert!(
+        matches!(declined, Err(Error::UnsupportedSchema(said)) if said.contains("geometry=false") && said.contains("format=json"))
+    );
 }

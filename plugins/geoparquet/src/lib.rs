@@ -1,5 +1,6 @@
-//! The format `geoparquet`: GeoParquet 1.1 (<https://geoparquet.org/releases/v1.1.0/>), which is Parquet with the geometry as WKB and a
-//! description of it in the file's metadata. [`yearbook_parquet_writer`] writes the file.
+//! The format `geoparquet`: GeoParquet 1.1 (<https://geoparquet.org/releases/v1.1.0/>), which is
+//! Parquet with the geometry as WKB and a description of it in the file's metadata.
+//! [`yearbook_parquet_writer`] writes the file.
 
 use yearbook_parquet_writer::{Codec, ROW_GROUP_ROWS, Writer};
 use yearbook_sdk::batch::Recoder;
@@ -13,7 +14,8 @@ mod wkb;
 
 yearbook_sdk::export_encoder!(GeoParquet);
 
-/// What the geometry is called, as tools expect, since it is WKT no more; unless the dataset has such a column.
+/// What the geometry is called, as tools expect, since it is WKT no more; unless the dataset has
+/// such a column.
 const NAME: &str = "geometry";
 
 /// One response in GeoParquet.
@@ -51,8 +53,11 @@ impl Encoder for GeoParquet {
 
     fn open(mut schema: Schema, options: &Options) -> Result<Self, Error> {
         let chosen = options.text("compression")?;
-        let codec = Codec::parse(chosen)
-            .ok_or_else(|| Error::InvalidOption(format!("geoparquet.compression cannot be `{chosen}`; take none, snappy or lz4_raw")))?;
+        let codec = Codec::parse(chosen).ok_or_else(|| {
+            Error::InvalidOption(format!(
+                "geoparquet.compression cannot be `{chosen}`; take none, snappy or lz4_raw"
+            ))
+        })?;
         let Some(column) = schema.position(Role::Geometry) else {
             return Err(Error::UnsupportedSchema(
                 "there is no geometry among the columns asked for, which GeoParquet needs; leave out `geometry=false`, add the geometry to \
@@ -76,7 +81,11 @@ impl Encoder for GeoParquet {
 
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
         let mut extent = NOWHERE;
-        let batch = self.recoder.apply(batch, |text, out| Ok(wkb::geometry(text, out)?), |own| extent.join(own))?;
+        let batch = self.recoder.apply(
+            batch,
+            |text, out| Ok(wkb::geometry(text, out)?),
+            |own| extent.join(own),
+        )?;
         self.extent = extent;
         self.writer.part(batch, out)
     }
@@ -106,8 +115,9 @@ fn about(name: &str, extent: &Extent) -> String {
     Json.text(name.as_bytes(), &mut quoted);
     let name = String::from_utf8_lossy(&quoted);
     let kinds: Vec<_> = extent.kinds().map(|kind| format!("\"{kind}\"")).collect();
-    let bbox =
-        extent.bbox().map_or(String::new(), |[west, south, east, north]| format!(r#","bbox":[{west:?},{south:?},{east:?},{north:?}]"#));
+    let bbox = extent.bbox().map_or(String::new(), |[west, south, east, north]| {
+        format!(r#","bbox":[{west:?},{south:?},{east:?},{north:?}]"#)
+    });
     format!(
         r#"{{"version":"1.1.0","primary_column":{name},"columns":{{{name}:{{"encoding":"WKB","geometry_types":[{}]{bbox}}}}}}}"#,
         kinds.join(",")

@@ -1,4 +1,5 @@
-//! WKT into well-known binary (OGC 06-103r4, section 8), little-endian, and what the file says of all geometries together.
+//! WKT into well-known binary (OGC 06-103r4, section 8), little-endian, and what the file says of
+//! all geometries together.
 
 use yearbook_sdk::Error;
 use yearbook_wkt::{DEPTH, Kind, Malformed, Reader, value};
@@ -13,7 +14,10 @@ pub(crate) struct Extent {
 }
 
 /// Of no geometry.
-pub(crate) const NOWHERE: Extent = Extent { bounds: [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY], kinds: 0 };
+pub(crate) const NOWHERE: Extent = Extent {
+    bounds: [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY],
+    kinds: 0,
+};
 
 /// Bytes of an extent in a note.
 pub(crate) const NOTED: usize = 33;
@@ -51,8 +55,11 @@ impl Extent {
     /// [`Error::Internal`] when the note is none of this encoder's.
     pub(crate) fn read(note: &[u8]) -> Result<(Self, &[u8]), Error> {
         let parts = note.split_first_chunk::<NOTED>();
-        let (own, rest) = parts.ok_or_else(|| Error::Internal("a part's note came back as something else".to_owned()))?;
-        let bound = |at: usize| own[at * 8..].first_chunk().map_or(0.0, |bytes| f64::from_le_bytes(*bytes));
+        let (own, rest) = parts.ok_or_else(|| {
+            Error::Internal("a part's note came back as something else".to_owned())
+        })?;
+        let bound =
+            |at: usize| own[at * 8..].first_chunk().map_or(0.0, |bytes| f64::from_le_bytes(*bytes));
         Ok((Self { bounds: [bound(0), bound(1), bound(2), bound(3)], kinds: own[32] }, rest))
     }
 }
@@ -70,12 +77,19 @@ pub(crate) fn geometry(text: &str, out: &mut Vec<u8>) -> Result<Extent, Malforme
     Ok(extent)
 }
 
-fn named(reader: &mut Reader<'_>, depth: usize, extent: &mut Extent, out: &mut Vec<u8>) -> Result<Kind, Malformed> {
+fn named(
+    reader: &mut Reader<'_>,
+    depth: usize,
+    extent: &mut Extent,
+    out: &mut Vec<u8>,
+) -> Result<Kind, Malformed> {
     let deeper = depth.checked_sub(1).ok_or(Malformed { at: 0 })?;
     let kind = reader.kind()?;
     header(kind, out);
     match (kind, kind.member()) {
-        (Kind::GeometryCollection, _) => counted(reader, out, |reader, out| named(reader, deeper, extent, out).map(|_| ()))?,
+        (Kind::GeometryCollection, _) => {
+            counted(reader, out, |reader, out| named(reader, deeper, extent, out).map(|_| ()))?
+        }
         (_, Some(member)) => counted(reader, out, |reader, out| {
             header(member, out);
             body(member, reader, extent, out)
@@ -92,10 +106,17 @@ fn header(kind: Kind, out: &mut Vec<u8>) {
 }
 
 /// What stands behind the header of a geometry without members.
-fn body(kind: Kind, reader: &mut Reader<'_>, extent: &mut Extent, out: &mut Vec<u8>) -> Result<(), Malformed> {
+fn body(
+    kind: Kind,
+    reader: &mut Reader<'_>,
+    extent: &mut Extent,
+    out: &mut Vec<u8>,
+) -> Result<(), Malformed> {
     match kind {
         Kind::Point => point(reader, extent, out),
-        Kind::Polygon => counted(reader, out, |reader, out| counted(reader, out, |reader, out| position(reader, extent, out))),
+        Kind::Polygon => counted(reader, out, |reader, out| {
+            counted(reader, out, |reader, out| position(reader, extent, out))
+        }),
         _ => counted(reader, out, |reader, out| position(reader, extent, out)),
     }
 }
@@ -113,7 +134,11 @@ fn point(reader: &mut Reader<'_>, extent: &mut Extent, out: &mut Vec<u8>) -> Res
     if reader.goes_on()? { Err(Malformed { at: 0 }) } else { Ok(()) }
 }
 
-fn position(reader: &mut Reader<'_>, extent: &mut Extent, out: &mut Vec<u8>) -> Result<(), Malformed> {
+fn position(
+    reader: &mut Reader<'_>,
+    extent: &mut Extent,
+    out: &mut Vec<u8>,
+) -> Result<(), Malformed> {
     let [x, y] = reader.position()?;
     let (x, y) = (value(x)?, value(y)?);
     extent.include(x, y);
@@ -167,7 +192,10 @@ mod tests {
                 "0104000000020000000101000000000000000000f03f0000000000000040010100000000000000000008400000000000001040",
             ),
             ("MULTIPOLYGON EMPTY", "010600000000000000"),
-            ("GEOMETRYCOLLECTION (POINT (1 2))", "0107000000010000000101000000000000000000f03f0000000000000040"),
+            (
+                "GEOMETRYCOLLECTION (POINT (1 2))",
+                "0107000000010000000101000000000000000000f03f0000000000000040",
+            ),
             (
                 "POLYGON ((0 0, 1 0, 1 1, 0 0))",
                 "0103000000010000000400000000000000000000000000000000000000000000000000f03f0000000000000000000000000000f03f000000000000f03f00000000000000000000000000000000",

@@ -16,7 +16,10 @@ fn reader(bytes: &[u8]) -> ParquetRecordBatchReaderBuilder<Bytes> {
 fn geo(bytes: &[u8]) -> Value {
     let reader = reader(bytes);
     let pairs = reader.metadata().file_metadata().key_value_metadata().unwrap();
-    serde_json::from_str(pairs.iter().find(|pair| pair.key == "geo").unwrap().value.as_ref().unwrap()).unwrap()
+    serde_json::from_str(
+        pairs.iter().find(|pair| pair.key == "geo").unwrap().value.as_ref().unwrap(),
+    )
+    .unwrap()
 }
 
 /// The geometry column, value by value.
@@ -25,21 +28,33 @@ fn values(bytes: &[u8], name: &str) -> Vec<Option<Vec<u8>>> {
     for batch in reader(bytes).build().unwrap() {
         let batch = batch.unwrap();
         let column = batch.column_by_name(name).unwrap().as_binary::<i32>();
-        found.extend((0..column.len()).map(|row| column.is_valid(row).then(|| column.value(row).to_vec())));
+        found.extend(
+            (0..column.len()).map(|row| column.is_valid(row).then(|| column.value(row).to_vec())),
+        );
     }
     found
 }
 
 #[test]
 fn conforms() {
-    conformance::check::<GeoParquet>(|bytes| reader(bytes).build().unwrap().map(|batch| batch.unwrap().num_rows()).sum());
+    conformance::check::<GeoParquet>(|bytes| {
+        reader(bytes).build().unwrap().map(|batch| batch.unwrap().num_rows()).sum()
+    });
 }
 
 #[test]
 fn the_file_says_what_and_where_its_geometries_are() {
-    let shapes = [Some("MULTIPOINT (174.5 -36.5)"), None, Some("MULTIPOLYGON (((0 0, 0 1, 1 1, 0 0)))"), Some("MULTIPOINT EMPTY")];
-    for table in [Table::new().text("shape_wkt", &shapes), Table::new().dictionary("shape_wkt", &shapes)] {
-        let table = table.about("shape_wkt", "yearbook.role", "geometry").integers("n", &[Some(1); 4]);
+    let shapes = [
+        Some("MULTIPOINT (174.5 -36.5)"),
+        None,
+        Some("MULTIPOLYGON (((0 0, 0 1, 1 1, 0 0)))"),
+        Some("MULTIPOINT EMPTY"),
+    ];
+    for table in
+        [Table::new().text("shape_wkt", &shapes), Table::new().dictionary("shape_wkt", &shapes)]
+    {
+        let table =
+            table.about("shape_wkt", "yearbook.role", "geometry").integers("n", &[Some(1); 4]);
         let whole = encode::<GeoParquet>(&table, &[]).unwrap();
         let expected = json!({
             "version": "1.1.0",
@@ -48,7 +63,10 @@ fn the_file_says_what_and_where_its_geometries_are() {
         });
         assert_eq!(geo(&whole), expected);
         let found = values(&whole, "geometry");
-        assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, true, true]);
+        assert_eq!(
+            found.iter().map(Option::is_some).collect::<Vec<_>>(),
+            [true, false, true, true]
+        );
         assert_eq!(found[3].as_deref(), Some(&[1, 4, 0, 0, 0, 0, 0, 0, 0][..]));
         // By an instance a part, the tail knows all of them.
         let cut = table.batches_of(1);
@@ -60,17 +78,28 @@ fn the_file_says_what_and_where_its_geometries_are() {
 #[test]
 fn a_dictionary_s_values_count_only_where_rows_have_them() {
     let shapes = [Some("MULTIPOINT (1 1)"), Some("MULTIPOINT (2 2)"), Some("MULTIPOINT (2 2)")];
-    let table = Table::new().dictionary("shape", &shapes).about("shape", "yearbook.role", "geometry").batches_of(1);
+    let table = Table::new()
+        .dictionary("shape", &shapes)
+        .about("shape", "yearbook.role", "geometry")
+        .batches_of(1);
     let parts = encode_apart::<GeoParquet>(&table, &[]).unwrap();
-    // The first part's note: west, south, east and north of its one row, though its dictionary has two values.
-    let bounds: Vec<_> = parts.notes[0].bytes.chunks(8).take(4).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap())).collect();
+    // The first part's note: west, south, east and north of its one row, though its dictionary has
+    // two values.
+    let bounds: Vec<_> = parts.notes[0]
+        .bytes
+        .chunks(8)
+        .take(4)
+        .map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap()))
+        .collect();
     assert_eq!(bounds, [1.0, 1.0, 1.0, 1.0]);
 }
 
 #[test]
 fn a_column_that_is_called_geometry_keeps_its_name() {
-    let table =
-        Table::new().text("geometry", &[Some("x")]).text("shape", &[Some("POINT (1 2)")]).about("shape", "yearbook.role", "geometry");
+    let table = Table::new()
+        .text("geometry", &[Some("x")])
+        .text("shape", &[Some("POINT (1 2)")])
+        .about("shape", "yearbook.role", "geometry");
     let made = encode::<GeoParquet>(&table, &[]).unwrap();
     assert_eq!(geo(&made)["primary_column"], "shape");
     assert!(values(&made, "shape")[0].is_some());
@@ -78,7 +107,8 @@ fn a_column_that_is_called_geometry_keeps_its_name() {
 
 #[test]
 fn no_rows_have_no_kinds_and_no_bounding_box() {
-    let table = Table::new().text("shape", &[None::<&str>; 0]).about("shape", "yearbook.role", "geometry");
+    let table =
+        Table::new().text("shape", &[None::<&str>; 0]).about("shape", "yearbook.role", "geometry");
     let made = encode::<GeoParquet>(&table, &[]).unwrap();
     assert_eq!(geo(&made)["columns"]["geometry"], json!({"encoding": "WKB", "geometry_types": []}));
 }
@@ -86,5 +116,7 @@ fn no_rows_have_no_kinds_and_no_bounding_box() {
 #[test]
 fn a_table_without_geometry_is_declined_with_what_to_do() {
     let declined = encode::<GeoParquet>(&Table::new().integers("a", &[Some(1)]), &[]);
-    assert!(matches!(declined, Err(Error::UnsupportedSchema(said)) if said.contains("geometry=false") && said.contains("format=parquet")));
+    assert!(
+        matches!(declined, Err(Error::UnsupportedSchema(said)) if said.contains("geometry=false") && said.contains("format=parquet"))
+    );
 }

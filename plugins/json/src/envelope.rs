@@ -5,8 +5,17 @@ use yearbook_sdk::text::Dialect as _;
 use yearbook_sdk::text::json::Json;
 
 /// Names of texts in the envelope; the schema has them after `yearbook.`.
-const FIELDS: [&str; 9] =
-    ["dataset", "namespace", "source", "source_url", "licence", "licence_title", "licence_url", "attribution", "snapshot_id"];
+const FIELDS: [&str; 9] = [
+    "dataset",
+    "namespace",
+    "source",
+    "source_url",
+    "licence",
+    "licence_title",
+    "licence_url",
+    "attribution",
+    "snapshot_id",
+];
 
 /// Where the host lists every source, as JSON.
 const SOURCES: &str = "yearbook.sources";

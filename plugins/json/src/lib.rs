@@ -1,6 +1,6 @@
-//! The format `json`: an array of objects, or with `json.envelope=true` an object that also says where
-//! the data comes from (specification 2.3, contract 3). Never touches Arrow libraries: text is written
-//! straight from columns.
+//! The format `json`: an array of objects, or with `json.envelope=true` an object that also says
+//! where the data comes from (specification 2.3, contract 3). Never touches Arrow libraries: text
+//! is written straight from columns.
 
 use yearbook_sdk::text::{Rows, json};
 use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};
@@ -44,7 +44,8 @@ impl Encoder for Json {
     fn open(schema: Schema, options: &Options) -> Result<Self, Error> {
         let enveloped = options.boolean("envelope")?;
         let rows = json::objects(&schema.fields, b"},")?;
-        let (head, tail): (_, &[u8]) = if enveloped { (envelope::head(&schema), b"]}") } else { (b"[".to_vec(), b"]") };
+        let (head, tail): (_, &[u8]) =
+            if enveloped { (envelope::head(&schema), b"]}") } else { (b"[".to_vec(), b"]") };
         Ok(Self { rows, head, tail })
     }
 

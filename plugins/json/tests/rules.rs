@@ -36,7 +36,8 @@ fn an_empty_result_is_an_empty_array_contract_3() {
 
 #[test]
 fn numbers_that_are_not_finite_are_null_contract_3() {
-    let table = Table::new().numbers("a", &[Some(f64::NAN), Some(f64::INFINITY), Some(f64::NEG_INFINITY), Some(-0.0)]);
+    let table = Table::new()
+        .numbers("a", &[Some(f64::NAN), Some(f64::INFINITY), Some(f64::NEG_INFINITY), Some(-0.0)]);
     assert_eq!(text(&table), r#"[{"a":null},{"a":null},{"a":null},{"a":-0.0}]"#);
 }
 
@@ -48,8 +49,22 @@ fn integers_beyond_2_to_the_53_keep_every_digit() {
 
 #[test]
 fn floats_read_back_as_themselves() {
-    let numbers = [0.1, 1.0 / 3.0, 1e300, 5e-324, 123_456_789.125, 1e15, 1e16, 1e-5, 1e-6, 0.07, 2.675, 4_194_303.999];
-    let rows: Vec<Parsed> = serde_json::from_str(&text(&Table::new().numbers("a", &numbers.map(Some)))).unwrap();
+    let numbers = [
+        0.1,
+        1.0 / 3.0,
+        1e300,
+        5e-324,
+        123_456_789.125,
+        1e15,
+        1e16,
+        1e-5,
+        1e-6,
+        0.07,
+        2.675,
+        4_194_303.999,
+    ];
+    let rows: Vec<Parsed> =
+        serde_json::from_str(&text(&Table::new().numbers("a", &numbers.map(Some)))).unwrap();
     for (row, number) in rows.iter().zip(numbers) {
         assert_eq!(row["a"].as_f64().unwrap().to_bits(), number.to_bits());
     }
@@ -57,16 +72,23 @@ fn floats_read_back_as_themselves() {
 
 #[test]
 fn text_is_escaped_no_more_than_rfc_8259_asks() {
-    let table = Table::new().text("a", &[Some("\u{0}\u{8}\t\n\u{c}\r\u{1f}\"\\/é🦉\u{7f}\u{2028}")]);
-    assert_eq!(text(&table), "[{\"a\":\"\\u0000\\b\\t\\n\\f\\r\\u001f\\\"\\\\/é🦉\u{7f}\u{2028}\"}]");
+    let table =
+        Table::new().text("a", &[Some("\u{0}\u{8}\t\n\u{c}\r\u{1f}\"\\/é🦉\u{7f}\u{2028}")]);
+    assert_eq!(
+        text(&table),
+        "[{\"a\":\"\\u0000\\b\\t\\n\\f\\r\\u001f\\\"\\\\/é🦉\u{7f}\u{2028}\"}]"
+    );
 }
 
 #[test]
 fn text_of_any_length_and_place_is_escaped() {
-    let values: Vec<String> =
-        (0..200).flat_map(|length| [("x".repeat(length), ""), ("y".repeat(length), "\"z")]).map(|(a, b)| a + b).collect();
+    let values: Vec<String> = (0..200)
+        .flat_map(|length| [("x".repeat(length), ""), ("y".repeat(length), "\"z")])
+        .map(|(a, b)| a + b)
+        .collect();
     let cells: Vec<_> = values.iter().map(Some).collect();
-    let rows: Vec<Parsed> = serde_json::from_str(&text(&Table::new().text("a", &cells).batches_of(37))).unwrap();
+    let rows: Vec<Parsed> =
+        serde_json::from_str(&text(&Table::new().text("a", &cells).batches_of(37))).unwrap();
     let read: Vec<_> = rows.iter().map(|row| row["a"].as_str().unwrap()).collect();
     assert_eq!(read, values);
 }
@@ -100,11 +122,15 @@ fn the_envelope_says_where_the_data_comes_from_spec_2_3() {
 }
 
 #[test]
-fn the_envelope_of_a_snapshot_without_licence_title_and_sources_has_null_and_no_entries_contract_7() {
+fn the_envelope_of_a_snapshot_without_licence_title_and_sources_has_null_and_no_entries_contract_7()
+{
     let table = Table::new().integers("a", &[Some(1)]).metadata("yearbook.dataset", "prices");
     let bytes = encode::<Json>(&table, &[("envelope", Value::Boolean(true))]).unwrap();
     let source = &serde_json::from_slice::<Parsed>(&bytes).unwrap()["data_sources"][0];
-    assert_eq!((&source["licence_title"], &source["licence_url"], &source["sources"]), (&Parsed::Null, &Parsed::Null, &json!([])));
+    assert_eq!(
+        (&source["licence_title"], &source["licence_url"], &source["sources"]),
+        (&Parsed::Null, &Parsed::Null, &json!([]))
+    );
 }
 
 #[test]
@@ -127,6 +153,8 @@ fn other_types_are_written_as_their_neighbours_in_json() {
 #[test]
 fn a_type_without_a_likeness_is_declined_by_name() {
     let table = Table::new().fixed("span", "tDs", 8, vec![Some(vec![0; 8])]);
-    let Err(Error::UnsupportedSchema(sentence)) = encode::<Json>(&table, &[]) else { panic!("not declined") };
+    let Err(Error::UnsupportedSchema(sentence)) = encode::<Json>(&table, &[]) else {
+        panic!("not declined")
+    };
     assert!(sentence.contains("`span`"), "{sentence}");
 }

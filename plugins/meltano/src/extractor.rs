@@ -33,8 +33,8 @@ pub(crate) fn definition(base_url: &str, streams: &[Stream<'_>]) -> Value {
             "api_url": format!("{base_url}/v1"),
             "auth_method": "api_key",
             "api_keys": {"X-API-Key": format!("${KEY_VARIABLE}")},
-            // Reads X-Next-Page. Its other styles either stop after the first page of a bare array or
-            // fail on the second.
+            // Reads X-Next-Page. Its other styles either stop after the first page of a bare array
+            // or fail on the second.
             "pagination_request_style": "simple_header_paginator",
             "pagination_next_page_param": "cursor",
             "backoff_type": "header",

@@ -1,6 +1,6 @@
-//! The integration `meltano`: a project that reads the chosen datasets through a REST tap and writes
-//! them with whatever loader its owner prefers. The shape is the one that ran end to end with Meltano
-//! 4.4, tap-rest-api-msdk 1.4.2 and target-jsonl; most of its oddities are the tap's.
+//! The integration `meltano`: a project that reads the chosen datasets through a REST tap and
+//! writes them with whatever loader its owner prefers. The shape is the one that ran end to end
+//! with Meltano 4.4, tap-rest-api-msdk 1.4.2 and target-jsonl; most of its oddities are the tap's.
 
 use serde_json::json;
 use yearbook_sdk::generator::{Description, File, Project, Request};
@@ -49,7 +49,8 @@ impl Generator for Meltano {
     }
 
     fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
-        let (geometry, incremental) = (options.boolean("geometry")?, options.boolean("incremental")?);
+        let (geometry, incremental) =
+            (options.boolean("geometry")?, options.boolean("incremental")?);
         let stream = |dataset| Stream::new(dataset, &request.plan, geometry, incremental);
         let streams: Vec<Stream<'_>> = request.datasets.iter().map(stream).collect();
         let project = json!({
@@ -62,7 +63,8 @@ impl Generator for Meltano {
             },
             "jobs": [{"name": "load", "tasks": [format!("{} {}", extractor::NAME, loader::NAME)]}],
         });
-        let yaml = serde_saphyr::to_string(&project).map_err(|error| Error::Internal(error.to_string()))?;
+        let yaml = serde_saphyr::to_string(&project)
+            .map_err(|error| Error::Internal(error.to_string()))?;
         let warnings = warnings(request, &streams);
         let files = vec![
             File::text("meltano.yml", "application/yaml", yaml),
@@ -76,7 +78,8 @@ impl Generator for Meltano {
 }
 
 fn warnings(request: &Request, streams: &[Stream<'_>]) -> Vec<String> {
-    let mut warnings: Vec<String> = request.plan.cost(streams.iter().map(Stream::requests).sum()).into_iter().collect();
+    let mut warnings: Vec<String> =
+        request.plan.cost(streams.iter().map(Stream::requests).sum()).into_iter().collect();
     if request.plan.monthly_requests.is_some() {
         warnings.push(
             "When the month's requests are used up, the service says when counting starts anew, and the tap waits until then: \
@@ -85,7 +88,12 @@ fn warnings(request: &Request, streams: &[Stream<'_>]) -> Vec<String> {
         );
     }
     let names = |wanted: fn(&Stream<'_>) -> bool| -> String {
-        streams.iter().filter(|stream| wanted(stream)).map(Stream::name).collect::<Vec<_>>().join(", ")
+        streams
+            .iter()
+            .filter(|stream| wanted(stream))
+            .map(Stream::name)
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let incremental = names(|stream| stream.is_incremental());
     if !incremental.is_empty() {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 /// The loader's name in the project.
 pub(crate) const NAME: &str = "target-jsonl";
 
-/// The loader. It appends to its files: a run that reads everything begins new ones, named by its time, and what is read on follows
-/// what is there.
+/// The loader. It appends to its files: a run that reads everything begins new ones, named by its
+/// time, and what is read on follows what is there.
 pub(crate) fn definition(incremental: bool) -> Value {
     json!({
         "name": NAME,

@@ -6,7 +6,12 @@ use crate::loader;
 use crate::stream::Stream;
 
 /// README.md.
-pub(crate) fn file(request: &Request, streams: &[Stream<'_>], incremental: bool, warnings: &[String]) -> File {
+pub(crate) fn file(
+    request: &Request,
+    streams: &[Stream<'_>],
+    incremental: bool,
+    warnings: &[String],
+) -> File {
     let rows: String = streams
         .iter()
         .map(|stream| {

@@ -13,9 +13,14 @@ pub(crate) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// Decides page and columns; `geometry`: whether it is wanted where there is one; `incremental`: whether later runs go on from the
-    /// last date where there is one.
-    pub(crate) fn new(dataset: &'a Dataset, plan: &Plan, geometry: bool, incremental: bool) -> Self {
+    /// Decides page and columns; `geometry`: whether it is wanted where there is one;
+    /// `incremental`: whether later runs go on from the last date where there is one.
+    pub(crate) fn new(
+        dataset: &'a Dataset,
+        plan: &Plan,
+        geometry: bool,
+        incremental: bool,
+    ) -> Self {
         Self { dataset, geometry, incremental, page: dataset.page(plan, geometry) }
     }
 
@@ -32,18 +37,25 @@ impl<'a> Stream<'a> {
         !self.geometry && self.dataset.geometry().is_some()
     }
 
-    /// Whether a later run asks only for what came since, as its owner chose: that misses revisions of older rows, so it is never the
-    /// default. A spatial dataset is an edition of a map: it changes as a whole.
+    /// Whether a later run asks only for what came since, as its owner chose: that misses revisions
+    /// of older rows, so it is never the default. A spatial dataset is an edition of a map: it
+    /// changes as a whole.
     pub(crate) fn is_incremental(&self) -> bool {
-        self.incremental && self.dataset.date_column.is_some() && (self.dataset.geometry().is_none() || self.drops_geometry())
+        self.incremental
+            && self.dataset.date_column.is_some()
+            && (self.dataset.geometry().is_none() || self.drops_geometry())
     }
 
     /// The stream's configuration.
     pub(crate) fn definition(&self) -> Value {
         let dataset = self.dataset;
-        let mut params = Map::from_iter([("limit".to_owned(), json!(self.page)), ("format".to_owned(), json!("json"))]);
+        let mut params = Map::from_iter([
+            ("limit".to_owned(), json!(self.page)),
+            ("format".to_owned(), json!("json")),
+        ]);
         if self.drops_geometry() {
-            // Text: a YAML boolean would be sent as `False`, which reads well enough, but not everywhere.
+            // Text: a YAML boolean would be sent as `False`, which reads well enough, but not
+            // everywhere.
             params.insert("geometry".to_owned(), json!("false"));
         }
         let mut stream = json!({
@@ -53,7 +65,9 @@ impl<'a> Stream<'a> {
             "primary_keys": dataset.primary_key,
             "params": params,
         });
-        if let (Some(date), Some(stream), true) = (&dataset.date_column, stream.as_object_mut(), self.is_incremental()) {
+        if let (Some(date), Some(stream), true) =
+            (&dataset.date_column, stream.as_object_mut(), self.is_incremental())
+        {
             stream.insert("replication_key".to_owned(), json!(date));
             stream.insert("source_search_field".to_owned(), json!("start"));
             // The tap's placeholder, not the environment's.
@@ -65,10 +79,17 @@ impl<'a> Stream<'a> {
 
     /// Written out, so that the tap spends no request on guessing it.
     fn schema(&self) -> Value {
-        let sent =
-            |column: &&Column| !(self.drops_geometry() && self.dataset.geometry().is_some_and(|geometry| geometry.name == column.name));
-        let properties: Map<String, Value> =
-            self.dataset.columns.iter().filter(sent).map(|column| (column.name.clone(), property(column))).collect();
+        let sent = |column: &&Column| {
+            !(self.drops_geometry()
+                && self.dataset.geometry().is_some_and(|geometry| geometry.name == column.name))
+        };
+        let properties: Map<String, Value> = self
+            .dataset
+            .columns
+            .iter()
+            .filter(sent)
+            .map(|column| (column.name.clone(), property(column)))
+            .collect();
         json!({"type": "object", "properties": properties})
     }
 }
@@ -80,7 +101,8 @@ fn property(column: &Column) -> Value {
         ColumnType::Number => "number",
         ColumnType::Boolean => "boolean",
     };
-    let mut property = json!({"type": if column.nullable { json!([name, "null"]) } else { json!([name]) }});
+    let mut property =
+        json!({"type": if column.nullable { json!([name, "null"]) } else { json!([name]) }});
     if column.column_type == ColumnType::Date {
         // Without it the tap takes the replication key for a time and asks with one.
         property["format"] = json!("date");

@@ -18,12 +18,19 @@ fn every_table_is_read_whole_unless_its_owner_chooses_otherwise_contract_4() {
     let yaml = text(&made, "meltano.yml");
     assert!(!yaml.contains("replication_key") && !yaml.contains("source_search"), "{yaml}");
     assert!(yaml.contains("primary_keys") && yaml.contains("do_timestamp_file: true"), "{yaml}");
-    assert!(!text(&made, "README.md").contains("--full-refresh"), "nothing is left for a person to remember");
+    assert!(
+        !text(&made, "README.md").contains("--full-refresh"),
+        "nothing is left for a person to remember"
+    );
     assert!(made.warnings.iter().all(|warning| !warning.contains("misses")), "{:?}", made.warnings);
     let chosen = generate::<Meltano>(&request, &[("incremental", Value::Boolean(true))]).unwrap();
     assert!(text(&chosen, "meltano.yml").contains("replication_key: date"));
     assert!(text(&chosen, "meltano.yml").contains("do_timestamp_file: false"));
-    assert!(chosen.warnings.iter().any(|warning| warning.contains("misses changes to older rows")), "{:?}", chosen.warnings);
+    assert!(
+        chosen.warnings.iter().any(|warning| warning.contains("misses changes to older rows")),
+        "{:?}",
+        chosen.warnings
+    );
 }
 
 #[test]
@@ -31,7 +38,10 @@ fn dated_tables_read_on_where_that_is_chosen_and_others_are_read_whole() {
     let request = project::request();
     let long = stream(&request, 0, true);
     assert_eq!(long["path"], "/datasets/harvest_long/data");
-    assert_eq!((&long["replication_key"], &long["source_search_field"]), (&json!("date"), &json!("start")));
+    assert_eq!(
+        (&long["replication_key"], &long["source_search_field"]),
+        (&json!("date"), &json!("start"))
+    );
     assert_eq!(long["primary_keys"], json!(["date", "region"]));
     assert_eq!(long["params"], json!({"limit": 50_000, "format": "json"}));
     assert!(stream(&request, 2, true).get("replication_key").is_none(), "spatial");
@@ -50,7 +60,10 @@ fn columns_are_typed_in_place_and_nullable_where_they_are() {
 fn geometry_is_left_out_of_request_and_schema_alike() {
     let request = project::request();
     let whole = stream(&request, 2, true);
-    assert!(whole["schema"]["properties"].get("geometry_wkt").is_some() && whole["params"].get("geometry").is_none());
+    assert!(
+        whole["schema"]["properties"].get("geometry_wkt").is_some()
+            && whole["params"].get("geometry").is_none()
+    );
     let without = stream(&request, 2, false);
     assert!(without["schema"]["properties"].get("geometry_wkt").is_none());
     assert_eq!(without["params"]["geometry"], "false");
@@ -64,9 +77,17 @@ fn a_limited_plan_is_told_what_a_run_costs_and_never_sees_a_key() {
     let mut request = project::request();
     let made = generate::<Meltano>(&request, &[]).unwrap();
     // 120,001 rows in pages of 50,000, and one request for each of the others.
-    assert!(made.warnings[0].starts_with("A full run costs 6 requests, and the free plan has 10 a month"), "{}", made.warnings[0]);
+    assert!(
+        made.warnings[0]
+            .starts_with("A full run costs 6 requests, and the free plan has 10 a month"),
+        "{}",
+        made.warnings[0]
+    );
     assert!(text(&made, "README.md").contains("A full run costs 6 requests"));
-    assert!(text(&made, "meltano.yml").contains("$SERVICE_API_KEY") && !text(&made, "meltano.yml").contains("yb_"));
+    assert!(
+        text(&made, "meltano.yml").contains("$SERVICE_API_KEY")
+            && !text(&made, "meltano.yml").contains("yb_")
+    );
     request.plan.monthly_requests = None;
     assert!(!generate::<Meltano>(&request, &[]).unwrap().warnings[0].contains("costs"));
 }

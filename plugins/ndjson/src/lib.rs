@@ -1,5 +1,6 @@
-//! The format `ndjson`: one JSON object a line (<https://github.com/ndjson/ndjson-spec>), with the values that `json` has. Every line
-//! ends in a line feed, so a body that was cut off inside a line is seen to be; between lines it is not.
+//! The format `ndjson`: one JSON object a line (<https://github.com/ndjson/ndjson-spec>), with the
+//! values that `json` has. Every line ends in a line feed, so a body that was cut off inside a line
+//! is seen to be; between lines it is not.
 
 use yearbook_sdk::text::{Rows, json};
 use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Schema};

@@ -13,7 +13,9 @@ fn conforms() {
     conformance::check::<Ndjson>(|bytes| {
         let text = str::from_utf8(bytes).unwrap();
         assert!(text.is_empty() || text.ends_with('\n'));
-        text.lines().filter(|line| serde_json::from_str::<serde_json::Map<_, _>>(line).is_ok()).count()
+        text.lines()
+            .filter(|line| serde_json::from_str::<serde_json::Map<_, _>>(line).is_ok())
+            .count()
     });
 }
 

@@ -7,8 +7,8 @@ use crate::chunk::{ChunkWriter, PAGE_ROWS, Rows, Tools};
 use crate::levels;
 use crate::note::Chunk;
 
-/// Writes a column of `length` rows. Both bitmaps begin with the first row; `valid` is none where no
-/// row is null.
+/// Writes a column of `length` rows. Both bitmaps begin with the first row; `valid` is none where
+/// no row is null.
 pub(crate) fn write(
     out: &mut Vec<u8>,
     tools: &mut Tools,
@@ -46,8 +46,11 @@ pub(crate) fn write(
             }
         };
         let trues = levels::count(&present, held);
-        let bounds = (held > 0).then(|| Bounds::exact(&[u8::from(trues == held)], &[u8::from(trues > 0)]));
-        writer.data(&Rows { count, nulls: count - held, valid }, bounds, |body| body.extend_from_slice(&present))?;
+        let bounds =
+            (held > 0).then(|| Bounds::exact(&[u8::from(trues == held)], &[u8::from(trues > 0)]));
+        writer.data(&Rows { count, nulls: count - held, valid }, bounds, |body| {
+            body.extend_from_slice(&present)
+        })?;
     }
     Ok(writer.finish())
 }

@@ -52,7 +52,9 @@ pub(crate) fn compare(left: &[u8], right: &[u8], physical: Physical) -> Ordering
     match physical {
         Physical::Int64 => i64::from_le_bytes(number(left)).cmp(&i64::from_le_bytes(number(right))),
         // Bounds are never NaN.
-        Physical::Double => f64::from_le_bytes(number(left)).total_cmp(&f64::from_le_bytes(number(right))),
+        Physical::Double => {
+            f64::from_le_bytes(number(left)).total_cmp(&f64::from_le_bytes(number(right)))
+        }
         Physical::Boolean | Physical::Text | Physical::Binary => left.cmp(right),
     }
 }
@@ -63,8 +65,8 @@ fn below(text: &[u8]) -> Bound {
     Bound { bytes: text[..end].to_vec(), exact: end == text.len() }
 }
 
-/// A text that is not less: of at most [`TEXT`] bytes unless there is none such, whose last character
-/// that has a successor of the same length is replaced by it.
+/// A text that is not less: of at most [`TEXT`] bytes unless there is none such, whose last
+/// character that has a successor of the same length is replaced by it.
 fn above(text: &[u8]) -> Bound {
     let end = cut(text);
     if end == text.len() {
@@ -72,7 +74,8 @@ fn above(text: &[u8]) -> Bound {
     }
     let short = str::from_utf8(&text[..end]).unwrap_or_default();
     let next = short.char_indices().rev().find_map(|(start, last)| {
-        let next = char::from_u32(u32::from(last) + 1).filter(|next| next.len_utf8() == last.len_utf8())?;
+        let next = char::from_u32(u32::from(last) + 1)
+            .filter(|next| next.len_utf8() == last.len_utf8())?;
         let mut bytes = short.as_bytes()[..start].to_vec();
         bytes.extend_from_slice(next.encode_utf8(&mut [0; 4]).as_bytes());
         Some(bytes)
@@ -106,15 +109,23 @@ mod tests {
             ("x".repeat(65), "x".repeat(64), format!("{}y", "x".repeat(63))),
             // Two bytes that do not fit any more.
             (long("éb"), long(""), format!("{}b", "a".repeat(62))),
-            // The character before the surrogates and the greatest of one byte have no successor of their length.
-            (format!("{}\u{d7ff}z", "a".repeat(61)), format!("{}\u{d7ff}", "a".repeat(61)), format!("{}b", "a".repeat(60))),
+            // The character before the surrogates and the greatest of one byte have no successor of
+            // their length.
+            (
+                format!("{}\u{d7ff}z", "a".repeat(61)),
+                format!("{}\u{d7ff}", "a".repeat(61)),
+                format!("{}b", "a".repeat(60)),
+            ),
             (long("\u{7f}b"), long("\u{7f}"), format!("{}b", "a".repeat(62))),
         ] {
             let bounds = Bounds::text(text.as_bytes(), text.as_bytes());
             assert_eq!(bounds.min.bytes, min.as_bytes());
             assert_eq!(bounds.max.bytes, max.as_bytes());
             assert_eq!((bounds.min.exact, bounds.max.exact), (min == text, max == text));
-            assert!(bounds.min.bytes.as_slice() <= text.as_bytes() && text.as_bytes() <= bounds.max.bytes.as_slice());
+            assert!(
+                bounds.min.bytes.as_slice() <= text.as_bytes()
+                    && text.as_bytes() <= bounds.max.bytes.as_slice()
+            );
         }
     }
 

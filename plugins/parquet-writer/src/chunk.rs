@@ -45,12 +45,22 @@ impl Tools {
 
 impl<'a> ChunkWriter<'a> {
     /// Begins a column. `optional`: whether the file's schema says that nulls may occur.
-    pub(crate) fn new(out: &'a mut Vec<u8>, tools: &'a mut Tools, optional: bool, compressed: bool) -> Self {
+    pub(crate) fn new(
+        out: &'a mut Vec<u8>,
+        tools: &'a mut Tools,
+        optional: bool,
+        compressed: bool,
+    ) -> Self {
         Self { out, tools, optional, keyed: false, chunk: Chunk { compressed, ..Chunk::default() } }
     }
 
     /// The dictionary, before any data page. `values` appends them in the plain encoding.
-    pub(crate) fn dictionary(&mut self, count: usize, sorted: bool, values: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
+    pub(crate) fn dictionary(
+        &mut self,
+        count: usize,
+        sorted: bool,
+        values: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), Error> {
         self.keyed = true;
         self.tools.body.clear();
         values(&mut self.tools.body);
@@ -65,10 +75,17 @@ impl<'a> ChunkWriter<'a> {
     }
 
     /// A data page. `values` appends those that are not null.
-    pub(crate) fn data(&mut self, rows: &Rows<'_>, bounds: Option<Bounds>, values: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
+    pub(crate) fn data(
+        &mut self,
+        rows: &Rows<'_>,
+        bounds: Option<Bounds>,
+        values: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), Error> {
         self.tools.body.clear();
         if !self.optional && rows.nulls > 0 {
-            return Err(Error::Internal("there are nulls in a column whose schema forbids them".to_owned()));
+            return Err(Error::Internal(
+                "there are nulls in a column whose schema forbids them".to_owned(),
+            ));
         }
         if self.optional {
             levels::levels(&mut self.tools.body, rows.count, rows.nulls, rows.valid);
@@ -83,7 +100,12 @@ impl<'a> ChunkWriter<'a> {
                 header.i32(4, RLE);
             });
         })?;
-        self.chunk.pages.push(Page { size, rows: rows.count as u64, nulls: rows.nulls as u64, bounds });
+        self.chunk.pages.push(Page {
+            size,
+            rows: rows.count as u64,
+            nulls: rows.nulls as u64,
+            bounds,
+        });
         Ok(())
     }
 

@@ -49,7 +49,8 @@ pub(crate) struct Press {
 
 impl Press {
     pub(crate) fn new(codec: Codec) -> Self {
-        let lz4 = (codec == Codec::Lz4Raw).then(|| Box::new(lz4_flex::block::CompressTable::large()));
+        let lz4 =
+            (codec == Codec::Lz4Raw).then(|| Box::new(lz4_flex::block::CompressTable::large()));
         Self { codec, snappy: snap::raw::Encoder::new(), lz4, buffer: Vec::new() }
     }
 
@@ -72,15 +73,23 @@ impl Press {
             self.buffer.resize(room, 0);
         }
         let length = match &mut self.lz4 {
-            None => self.snappy.compress(bytes, &mut self.buffer).map_err(|error| error.to_string()),
-            Some(table) => lz4_flex::block::compress_into_with_table(bytes, &mut self.buffer, table).map_err(|error| error.to_string()),
+            None => {
+                self.snappy.compress(bytes, &mut self.buffer).map_err(|error| error.to_string())
+            }
+            Some(table) => {
+                lz4_flex::block::compress_into_with_table(bytes, &mut self.buffer, table)
+                    .map_err(|error| error.to_string())
+            }
         };
-        let length = length.map_err(|error| Error::Internal(format!("{internal} cannot compress a page: {error}")))?;
+        let length = length.map_err(|error| {
+            Error::Internal(format!("{internal} cannot compress a page: {error}"))
+        })?;
         Ok(&self.buffer[..length])
     }
 
-    /// Whether compressing a column of such values saves a tenth, by samples from its start, middle and
-    /// end. Measurements seldom do, and then reading and writing them plain is cheaper for both sides.
+    /// Whether compressing a column of such values saves a tenth, by samples from its start, middle
+    /// and end. Measurements seldom do, and then reading and writing them plain is cheaper for both
+    /// sides.
     ///
     /// # Errors
     /// As [`Press::squeeze`].

@@ -1,5 +1,5 @@
-//! Files of the columns that datasets have: integers, numbers, booleans and text, without nesting. Row
-//! groups are made part by part, and the tail lists them.
+//! Files of the columns that datasets have: integers, numbers, booleans and text, without nesting.
+//! Row groups are made part by part, and the tail lists them.
 
 use yearbook_sdk::{Batch, DataType, Error, Field, Note, Schema};
 
@@ -62,9 +62,21 @@ pub(crate) struct File {
 impl File {
     /// Gives the schema back when it has a column of another type.
     pub(crate) fn open(schema: Schema, codec: Codec) -> Result<Self, Schema> {
-        let column = |field: &Field| Some(Column { name: field.name.clone(), physical: Physical::of(field)?, nullable: field.nullable });
+        let column = |field: &Field| {
+            Some(Column {
+                name: field.name.clone(),
+                physical: Physical::of(field)?,
+                nullable: field.nullable,
+            })
+        };
         match schema.fields.iter().map(column).collect() {
-            Some(columns) => Ok(Self { schema, columns, codec, tools: Tools::new(Press::new(codec)), note: Vec::new() }),
+            Some(columns) => Ok(Self {
+                schema,
+                columns,
+                codec,
+                tools: Tools::new(Press::new(codec)),
+                note: Vec::new(),
+            }),
             None => Err(schema),
         }
     }
@@ -79,7 +91,12 @@ impl File {
         std::mem::take(&mut self.note)
     }
 
-    pub(crate) fn tail(&self, notes: &[Note], more: &[(String, String)], out: &mut Vec<u8>) -> Result<(), Error> {
+    pub(crate) fn tail(
+        &self,
+        notes: &[Note],
+        more: &[(String, String)],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
         let mut groups = Vec::new();
         let mut end = footer::MAGIC.len() as u64;
         for Note { offset, bytes } in notes {
@@ -91,7 +108,12 @@ impl File {
             }
         }
         let pairs = keys::pairs(&self.schema, more)?;
-        let about = About { columns: &self.columns, codec: self.codec, pairs: &pairs, created_by: crate::CREATED_BY };
+        let about = About {
+            columns: &self.columns,
+            codec: self.codec,
+            pairs: &pairs,
+            created_by: crate::CREATED_BY,
+        };
         footer::write(&about, &groups, end, out);
         Ok(())
     }

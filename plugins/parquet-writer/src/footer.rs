@@ -1,4 +1,5 @@
-//! The end of a file: page indexes, then the footer that lists all row groups, spelled in Thrift after
+//! The end of a file: page indexes, then the footer that lists all row groups, spelled in Thrift
+//! after
 //! <https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift>. Field numbers
 //! are that file's.
 
@@ -118,16 +119,22 @@ fn offset_index(out: &mut Vec<u8>, chunk: &Chunk, first: u64) {
 fn file(out: &mut Vec<u8>, about: &About<'_>, groups: &[Placed], indexes: &[Vec<Indexes>]) {
     let mut file = Thrift::new(out);
     file.i32(1, 1);
-    file.structs(2, std::iter::once(None).chain(about.columns.iter().map(Some)).collect::<Vec<_>>().into_iter(), |element, column| {
-        match column {
+    file.structs(
+        2,
+        std::iter::once(None).chain(about.columns.iter().map(Some)).collect::<Vec<_>>().into_iter(),
+        |element, column| match column {
             None => root(element, about.columns.len()),
             Some(column) => leaf(element, column),
-        }
-    });
+        },
+    );
     file.i64(3, signed(groups.iter().map(|placed| placed.group.rows).sum()));
-    file.structs(4, groups.iter().zip(indexes).enumerate(), |element, (ordinal, (placed, indexes))| {
-        row_group(element, about, ordinal, placed, indexes);
-    });
+    file.structs(
+        4,
+        groups.iter().zip(indexes).enumerate(),
+        |element, (ordinal, (placed, indexes))| {
+            row_group(element, about, ordinal, placed, indexes);
+        },
+    );
     file.structs(5, about.pairs.iter(), |pair, (key, value)| {
         pair.binary(1, key.as_bytes());
         pair.binary(2, value.as_bytes());
@@ -154,20 +161,30 @@ fn leaf(element: &mut Thrift<'_>, column: &Column) {
     }
 }
 
-fn row_group(element: &mut Thrift<'_>, about: &About<'_>, ordinal: usize, placed: &Placed, indexes: &[Indexes]) {
+fn row_group(
+    element: &mut Thrift<'_>,
+    about: &About<'_>,
+    ordinal: usize,
+    placed: &Placed,
+    indexes: &[Indexes],
+) {
     let Placed { offset, group } = placed;
     let mut first = *offset;
-    element.structs(1, about.columns.iter().zip(&group.chunks).zip(indexes), |element, ((column, chunk), indexes)| {
-        element.i64(2, 0);
-        element.nested(3, |element| column_chunk(element, column, chunk, about.codec, first));
-        element.i64(4, signed(indexes.offsets.0));
-        element.i32(5, i32::try_from(indexes.offsets.1).unwrap_or(i32::MAX));
-        if let Some((offset, length)) = indexes.columns {
-            element.i64(6, signed(offset));
-            element.i32(7, i32::try_from(length).unwrap_or(i32::MAX));
-        }
-        first += chunk.size();
-    });
+    element.structs(
+        1,
+        about.columns.iter().zip(&group.chunks).zip(indexes),
+        |element, ((column, chunk), indexes)| {
+            element.i64(2, 0);
+            element.nested(3, |element| column_chunk(element, column, chunk, about.codec, first));
+            element.i64(4, signed(indexes.offsets.0));
+            element.i32(5, i32::try_from(indexes.offsets.1).unwrap_or(i32::MAX));
+            if let Some((offset, length)) = indexes.columns {
+                element.i64(6, signed(offset));
+                element.i32(7, i32::try_from(length).unwrap_or(i32::MAX));
+            }
+            first += chunk.size();
+        },
+    );
     element.i64(2, signed(group.chunks.iter().map(|chunk| chunk.plain).sum()));
     element.i64(3, signed(group.rows));
     element.i64(5, signed(*offset));
@@ -177,7 +194,13 @@ fn row_group(element: &mut Thrift<'_>, about: &About<'_>, ordinal: usize, placed
     }
 }
 
-fn column_chunk(element: &mut Thrift<'_>, column: &Column, chunk: &Chunk, codec: Codec, first: u64) {
+fn column_chunk(
+    element: &mut Thrift<'_>,
+    column: &Column,
+    chunk: &Chunk,
+    codec: Codec,
+    first: u64,
+) {
     let keyed = chunk.dictionary > 0;
     let encodings: &[i32] = if keyed { &[PLAIN, RLE, RLE_DICTIONARY] } else { &[PLAIN, RLE] };
     element.i32(1, column.physical.id());
@@ -193,7 +216,11 @@ fn column_chunk(element: &mut Thrift<'_>, column: &Column, chunk: &Chunk, codec:
     }
     element.nested(12, |statistics| {
         statistics.i64(3, signed(chunk.pages.iter().map(|page| page.nulls).sum()));
-        let bounds = chunk.pages.iter().filter(|_| chunk.is_ordered()).filter_map(|page| page.bounds.as_ref());
+        let bounds = chunk
+            .pages
+            .iter()
+            .filter(|_| chunk.is_ordered())
+            .filter_map(|page| page.bounds.as_ref());
         let joined = bounds.fold(None, |joined: Option<Bounds>, bounds| match joined {
             Some(joined) => Some(joined.join(bounds, column.physical)),
             None => Some(bounds.clone()),
@@ -206,8 +233,11 @@ fn column_chunk(element: &mut Thrift<'_>, column: &Column, chunk: &Chunk, codec:
         }
     });
     let pages = i32::try_from(chunk.pages.len()).unwrap_or(i32::MAX);
-    let kinds: &[(i32, i32, i32)] =
-        if keyed { &[(DICTIONARY_PAGE, PLAIN, 1), (DATA_PAGE, RLE_DICTIONARY, pages)] } else { &[(DATA_PAGE, PLAIN, pages)] };
+    let kinds: &[(i32, i32, i32)] = if keyed {
+        &[(DICTIONARY_PAGE, PLAIN, 1), (DATA_PAGE, RLE_DICTIONARY, pages)]
+    } else {
+        &[(DATA_PAGE, PLAIN, pages)]
+    };
     element.structs(13, kinds.iter(), |kind, (page, encoding, count)| {
         kind.i32(1, *page);
         kind.i32(2, *encoding);

@@ -15,7 +15,11 @@ use crate::{ROW_GROUP_BYTES, ROW_GROUP_ROWS, boolean, number};
 ///
 /// # Errors
 /// [`Error::Internal`].
-pub(crate) fn write(out: &mut Vec<u8>, tools: &mut Tools, batch: &Batch) -> Result<Vec<Group>, Error> {
+pub(crate) fn write(
+    out: &mut Vec<u8>,
+    tools: &mut Tools,
+    batch: &Batch,
+) -> Result<Vec<Group>, Error> {
     let columns: Vec<_> = batch.columns().collect();
     let mut groups = Vec::new();
     let mut start = 0;
@@ -23,7 +27,10 @@ pub(crate) fn write(out: &mut Vec<u8>, tools: &mut Tools, batch: &Batch) -> Resu
         let rows = start..end(&columns, start, batch.rows());
         start = rows.end;
         out.reserve(size(&columns, rows.clone()) / 2);
-        let chunks = columns.iter().map(|column| chunk(out, tools, column, rows.clone())).collect::<Result<_, _>>()?;
+        let chunks = columns
+            .iter()
+            .map(|column| chunk(out, tools, column, rows.clone()))
+            .collect::<Result<_, _>>()?;
         groups.push(Group { rows: rows.len() as u64, chunks });
     }
     Ok(groups)
@@ -62,7 +69,12 @@ fn weight(column: &Column<'_>, rows: Range<usize>) -> usize {
     }
 }
 
-fn chunk(out: &mut Vec<u8>, tools: &mut Tools, column: &Column<'_>, rows: Range<usize>) -> Result<Chunk, Error> {
+fn chunk(
+    out: &mut Vec<u8>,
+    tools: &mut Tools,
+    column: &Column<'_>,
+    rows: Range<usize>,
+) -> Result<Chunk, Error> {
     let optional = column.field.nullable;
     let valid = validity(column, &rows);
     let valid = valid.as_deref();
@@ -74,11 +86,13 @@ fn chunk(out: &mut Vec<u8>, tools: &mut Tools, column: &Column<'_>, rows: Range<
             boolean::write(out, tools, optional, rows.len(), &values, valid)
         }
         Values::Utf8(texts) => {
-            let texts = Texts { offsets: &texts.offsets()[rows.start..=rows.end], bytes: texts.buffer() };
+            let texts =
+                Texts { offsets: &texts.offsets()[rows.start..=rows.end], bytes: texts.buffer() };
             text::write(out, tools, optional, texts, valid)
         }
         Values::Binary(values) => {
-            let values = Texts { offsets: &values.offsets()[rows.start..=rows.end], bytes: values.buffer() };
+            let values =
+                Texts { offsets: &values.offsets()[rows.start..=rows.end], bytes: values.buffer() };
             text::write(out, tools, optional, values, valid).map(unbounded)
         }
         Values::Dictionary(dictionary) => {
@@ -106,16 +120,22 @@ fn unbounded(mut chunk: Chunk) -> Chunk {
 }
 
 fn unexpected(column: &Column<'_>) -> Error {
-    Error::Internal(format!("column `{}` is not of the type that the schema says", column.field.name))
+    Error::Internal(format!(
+        "column `{}` is not of the type that the schema says",
+        column.field.name
+    ))
 }
 
-/// Which of the rows are not null, from the first on; none where none is. A dictionary's values may be
-/// null too.
+/// Which of the rows are not null, from the first on; none where none is. A dictionary's values may
+/// be null too.
 fn validity<'a>(column: &'a Column<'_>, rows: &Range<usize>) -> Option<Cow<'a, [u8]>> {
     match &column.values {
         Values::Dictionary(dictionary) if dictionary.values.null_count > 0 => {
             let keys = &dictionary.keys;
-            let is_valid = |row: usize| column.is_valid(row) && usize::try_from(keys[row]).is_ok_and(|key| dictionary.values.is_valid(key));
+            let is_valid = |row: usize| {
+                column.is_valid(row)
+                    && usize::try_from(keys[row]).is_ok_and(|key| dictionary.values.is_valid(key))
+            };
             let mut bits = vec![0; rows.len().div_ceil(8)];
             for (at, row) in rows.clone().enumerate() {
                 bits[at / 8] |= u8::from(is_valid(row)) << (at % 8);

@@ -20,7 +20,9 @@ pub(crate) fn write(out: &mut Vec<u8>, positions: &[u16], width: u32) {
     let (groups, rest) = positions.as_chunks::<GROUP>();
     while at < groups.len() {
         let value = groups[at][0];
-        let same = |group: &[u16; GROUP]| group.iter().fold(true, |same, &position| same & (position == value));
+        let same = |group: &[u16; GROUP]| {
+            group.iter().fold(true, |same, &position| same & (position == value))
+        };
         if !same(&groups[at]) {
             at += 1;
             continue;
@@ -60,8 +62,8 @@ fn pack(out: &mut Vec<u8>, positions: &[u16], width: u32) {
     widths!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
 }
 
-/// One loop for each width, so that shifts are constants. A last group that is not full is filled up
-/// with zeros.
+/// One loop for each width, so that shifts are constants. A last group that is not full is filled
+/// up with zeros.
 fn bits<const WIDTH: usize>(out: &mut Vec<u8>, positions: &[u16]) {
     let (groups, rest) = positions.as_chunks::<GROUP>();
     let start = out.len();
@@ -80,7 +82,10 @@ fn bits<const WIDTH: usize>(out: &mut Vec<u8>, positions: &[u16]) {
 #[inline(always)]
 fn one<const WIDTH: usize>(group: &[u16; GROUP]) -> [u8; WIDTH] {
     let half = |half: [u16; 4]| {
-        u64::from(half[0]) | u64::from(half[1]) << WIDTH | u64::from(half[2]) << (2 * WIDTH) | u64::from(half[3]) << (3 * WIDTH)
+        u64::from(half[0])
+            | u64::from(half[1]) << WIDTH
+            | u64::from(half[2]) << (2 * WIDTH)
+            | u64::from(half[3]) << (3 * WIDTH)
     };
     let low = half([group[0], group[1], group[2], group[3]]);
     let high = half([group[4], group[5], group[6], group[7]]);
@@ -109,14 +114,19 @@ mod tests {
             }
             let width = width as usize;
             if header & 1 == 0 {
-                let value = (0..width.div_ceil(8)).fold(0, |value, at| value | u16::from(bytes[at]) << (8 * at));
+                let value = (0..width.div_ceil(8))
+                    .fold(0, |value, at| value | u16::from(bytes[at]) << (8 * at));
                 bytes = &bytes[width.div_ceil(8)..];
                 positions.extend(std::iter::repeat_n(value, header >> 1));
             } else {
                 let (packed, rest) = bytes.split_at((header >> 1) * width);
                 bytes = rest;
                 let bit = |at: usize| u16::from(packed[at / 8] >> (at % 8) & 1);
-                positions.extend((0..(header >> 1) * 8).map(|at| (0..width).fold(0, |value, of| value | bit(at * width + of) << of)));
+                positions.extend(
+                    (0..(header >> 1) * 8).map(|at| {
+                        (0..width).fold(0, |value, of| value | bit(at * width + of) << of)
+                    }),
+                );
             }
         }
         assert!(bytes.is_empty());
@@ -130,7 +140,9 @@ mod tests {
             let mask = u16::MAX >> (16 - wide);
             assert_eq!(width(mask), wide);
             for length in [0, 1, 7, 8, 9, 15, 16, 17, 100, 1000] {
-                let positions: Vec<u16> = (0..length).map(|at: u16| at.wrapping_mul(40_503).rotate_left(5) & mask).collect();
+                let positions: Vec<u16> = (0..length)
+                    .map(|at: u16| at.wrapping_mul(40_503).rotate_left(5) & mask)
+                    .collect();
                 let mut out = Vec::new();
                 write(&mut out, &positions, wide);
                 assert_eq!(read(&out, wide, positions.len()).0, positions, "{wide} {length}");
@@ -141,11 +153,19 @@ mod tests {
 
     #[test]
     fn repeated_positions_are_runs() {
-        for (lengths, expected) in [(vec![100], 1), (vec![16, 1], 2), (vec![3, 40, 5], 3), (vec![7, 9, 15], 1), (vec![3, 100, 100, 100], 6)]
-        {
+        for (lengths, expected) in [
+            (vec![100], 1),
+            (vec![16, 1], 2),
+            (vec![3, 40, 5], 3),
+            (vec![7, 9, 15], 1),
+            (vec![3, 100, 100, 100], 6),
+        ] {
             let value = |at: usize| u16::try_from(at * 100).unwrap_or(0);
-            let positions: Vec<u16> =
-                lengths.iter().enumerate().flat_map(|(at, &length)| std::iter::repeat_n(value(at + 1), length)).collect();
+            let positions: Vec<u16> = lengths
+                .iter()
+                .enumerate()
+                .flat_map(|(at, &length)| std::iter::repeat_n(value(at + 1), length))
+                .collect();
             let mut out = Vec::new();
             write(&mut out, &positions, 9);
             assert_eq!(read(&out, 9, positions.len()), (positions, expected), "{lengths:?}");

@@ -11,7 +11,9 @@ pub(crate) fn bits(out: &mut Vec<u8>, bitmap: &[u8], start: usize, length: usize
         out.extend_from_slice(&bitmap[from..from + count]);
     } else {
         let next = |at: usize| bitmap.get(at).copied().unwrap_or(0);
-        out.extend((from..from + count).map(|at| bitmap[at] >> shift | next(at + 1) << (8 - shift)));
+        out.extend(
+            (from..from + count).map(|at| bitmap[at] >> shift | next(at + 1) << (8 - shift)),
+        );
     }
     if let Some(last) = out[begin..].last_mut()
         && !length.is_multiple_of(8)
@@ -25,12 +27,16 @@ pub(crate) fn count(bitmap: &[u8], length: usize) -> usize {
     let (words, rest) = bitmap[..length / 8].as_chunks::<8>();
     let words: u32 = words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum();
     let rest: u32 = rest.iter().map(|byte| byte.count_ones()).sum();
-    let last = if length.is_multiple_of(8) { 0 } else { (bitmap[length / 8] & ((1 << (length % 8)) - 1)).count_ones() };
+    let last = if length.is_multiple_of(8) {
+        0
+    } else {
+        (bitmap[length / 8] & ((1 << (length % 8)) - 1)).count_ones()
+    };
     (words + rest + last) as usize
 }
 
-/// Appends the levels of a page of an optional column: 1 for a value, 0 for null. `valid` is the page's
-/// own bitmap; none where no row is null.
+/// Appends the levels of a page of an optional column: 1 for a value, 0 for null. `valid` is the
+/// page's own bitmap; none where no row is null.
 pub(crate) fn levels(out: &mut Vec<u8>, rows: usize, nulls: usize, valid: Option<&[u8]>) {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
@@ -78,7 +84,9 @@ mod tests {
     use super::*;
 
     fn bitmap(bits: &[bool]) -> Vec<u8> {
-        bits.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit))).collect()
+        bits.chunks(8)
+            .map(|bits| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit)))
+            .collect()
     }
 
     #[test]
@@ -90,7 +98,10 @@ mod tests {
                 let mut made = vec![9];
                 bits(&mut made, &whole, start, length);
                 assert_eq!(made[1..], bitmap(&all[start..start + length]));
-                assert_eq!(count(&made[1..], length), all[start..start + length].iter().filter(|bit| **bit).count());
+                assert_eq!(
+                    count(&made[1..], length),
+                    all[start..start + length].iter().filter(|bit| **bit).count()
+                );
             }
         }
     }
@@ -113,6 +124,14 @@ mod tests {
         levels(&mut out, 100, 0, None);
         levels(&mut out, 3, 3, Some(&[0]));
         levels(&mut out, 9, 2, Some(&[0b1111_0101, 1]));
-        assert_eq!(out, [[3, 0, 0, 0, 200, 1, 1].as_slice(), &[2, 0, 0, 0, 6, 0], &[3, 0, 0, 0, 5, 0b1111_0101, 1]].concat());
+        assert_eq!(
+            out,
+            [
+                [3, 0, 0, 0, 200, 1, 1].as_slice(),
+                &[2, 0, 0, 0, 6, 0],
+                &[3, 0, 0, 0, 5, 0b1111_0101, 1]
+            ]
+            .concat()
+        );
     }
 }

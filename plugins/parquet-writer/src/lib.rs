@@ -1,10 +1,11 @@
-//! How Parquet is written, for the formats `parquet` and `geoparquet`. Each part is a row group, or several where rows are large, and leaves a note
-//! that says what is in it; the tail makes indexes and footer of the notes, so parts do not depend on
-//! each other. A body that was cut off has no footer (contract 3).
+//! How Parquet is written, for the formats `parquet` and `geoparquet`. Each part is a row group, or
+//! several where rows are large, and leaves a note that says what is in it; the tail makes indexes
+//! and footer of the notes, so parts do not depend on each other. A body that was cut off has no
+//! footer (contract 3).
 //!
-//! Owns: how values become pages ([`chunk`] and the columns of [`number`], [`boolean`] and [`text`]) and
-//! how the footer is spelled ([`footer`]), for the columns that datasets have; the parquet crate writes
-//! all others ([`other`]). Exports nothing to a host: that is for the formats.
+//! Owns: how values become pages ([`chunk`] and the columns of [`number`], [`boolean`] and
+//! [`text`]) and how the footer is spelled ([`footer`]), for the columns that datasets have; the
+//! parquet crate writes all others ([`other`]). Exports nothing to a host: that is for the formats.
 
 use yearbook_sdk::{Batch, Error, Note, Schema};
 
@@ -85,7 +86,12 @@ impl Writer {
     ///
     /// # Errors
     /// [`Error::Internal`] when a note is none of this writer's.
-    pub fn tail(&self, notes: &[Note], more: &[(String, String)], out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn tail(
+        &self,
+        notes: &[Note],
+        more: &[(String, String)],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
         match &self.0 {
             Kind::File(file) => file.tail(notes, more, out),
             Kind::Other(other) => other.tail(notes, more, out),

@@ -1,5 +1,5 @@
-//! What a part tells the tail: the sizes, counts and bounds of its row groups' pages. Places are left
-//! out, since pages stand one behind the other and the host says where the part begins.
+//! What a part tells the tail: the sizes, counts and bounds of its row groups' pages. Places are
+//! left out, since pages stand one behind the other and the host says where the part begins.
 
 use yearbook_sdk::Error;
 
@@ -113,12 +113,21 @@ impl Reader<'_> {
 
     fn chunk(&mut self) -> Option<Chunk> {
         let compressed = self.number()? != 0;
-        Some(Chunk { compressed, dictionary: self.number()?, plain: self.number()?, pages: self.list(Self::page)? })
+        Some(Chunk {
+            compressed,
+            dictionary: self.number()?,
+            plain: self.number()?,
+            pages: self.list(Self::page)?,
+        })
     }
 
     fn page(&mut self) -> Option<Page> {
         let (size, rows, nulls) = (self.number()?, self.number()?, self.number()?);
-        let bounds = if self.number()? == 0 { None } else { Some(Bounds { min: self.bound()?, max: self.bound()? }) };
+        let bounds = if self.number()? == 0 {
+            None
+        } else {
+            Some(Bounds { min: self.bound()?, max: self.bound()? })
+        };
         Some(Page { size, rows, nulls, bounds })
     }
 
@@ -157,10 +166,18 @@ mod tests {
     #[test]
     fn a_note_comes_back_as_it_was_written() {
         let bound = |bytes: &[u8], exact| Bound { bytes: bytes.to_vec(), exact };
-        let page = Page { size: 70_000, rows: 3, nulls: 1, bounds: Some(Bounds { min: bound(b"", true), max: bound(&[255; 64], false) }) };
+        let page = Page {
+            size: 70_000,
+            rows: 3,
+            nulls: 1,
+            bounds: Some(Bounds { min: bound(b"", true), max: bound(&[255; 64], false) }),
+        };
         let empty = Page { size: 1, rows: u64::MAX, nulls: 0, bounds: None };
         let chunk = Chunk { compressed: true, dictionary: 9, plain: 200, pages: vec![page, empty] };
-        let groups = [Group { rows: 3, chunks: vec![chunk, Chunk::default()] }, Group { rows: 0, chunks: Vec::new() }];
+        let groups = [
+            Group { rows: 3, chunks: vec![chunk, Chunk::default()] },
+            Group { rows: 0, chunks: Vec::new() },
+        ];
         let bytes = write(&groups);
         assert_eq!(read(&bytes).unwrap(), groups);
         for cut in 0..bytes.len() {

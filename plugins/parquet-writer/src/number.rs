@@ -14,7 +14,8 @@ use crate::slots::{Full, Slots};
 
 /// Values that are looked at before a dictionary is tried.
 pub(crate) const SAMPLE: usize = 4096;
-/// Distinct ones among them at most, in eighths: seven are what a column with some 15,000 values has.
+/// Distinct ones among them at most, in eighths: seven are what a column with some 15,000 values
+/// has.
 pub(crate) const DISTINCT_EIGHTHS: usize = 7;
 
 /// A 64-bit number.
@@ -43,14 +44,16 @@ impl Number for f64 {
         self.to_bits()
     }
 
-    /// A zero stands for zeros of both signs, as the format demands. Where there is NaN there are no
-    /// bounds: the format would let us leave NaN out, but readers that sort it above all else then skip it.
+    /// A zero stands for zeros of both signs, as the format demands. Where there is NaN there are
+    /// no bounds: the format would let us leave NaN out, but readers that sort it above all else
+    /// then skip it.
     fn bounds(values: &[Self]) -> Option<Bounds> {
         let ordered = values.iter().fold(true, |ordered, value| ordered & !value.is_nan());
         let (min, max) = lanes(values, Self::INFINITY, Self::NEG_INFINITY);
         let min = if min == 0.0 { -0.0 } else { min };
         let max = if max == 0.0 { 0.0 } else { max };
-        (ordered && !values.is_empty()).then(|| Bounds::exact(&min.to_le_bytes(), &max.to_le_bytes()))
+        (ordered && !values.is_empty())
+            .then(|| Bounds::exact(&min.to_le_bytes(), &max.to_le_bytes()))
     }
 }
 
@@ -91,7 +94,9 @@ pub(crate) fn write<T: Number>(
     };
     let mut writer = ChunkWriter::new(out, tools, optional, compressed);
     if let Some(keys) = &keys {
-        writer.dictionary(keys.distinct.len(), false, |body| body.extend_from_slice(keys.distinct.as_bytes()))?;
+        writer.dictionary(keys.distinct.len(), false, |body| {
+            body.extend_from_slice(keys.distinct.as_bytes())
+        })?;
     }
     let mut start = 0;
     for first in (0..values.len()).step_by(PAGE_ROWS) {
@@ -127,8 +132,8 @@ impl<T> Keys<T> {
     }
 }
 
-/// A dictionary of at most a quarter of the values; none where they are too many or a sample has too
-/// many already.
+/// A dictionary of at most a quarter of the values; none where they are too many or a sample has
+/// too many already.
 fn keys<T: Number>(values: &[T]) -> Option<Keys<T>> {
     let sampled = values.len().min(SAMPLE);
     let mut slots = Slots::new(sampled * DISTINCT_EIGHTHS / 8);

@@ -1,6 +1,6 @@
 //! Files with a column of any other type, which datasets do not have: nested ones, say. Made by the
-//! parquet crate. Each part is a file of its own without its first bytes and its footer; the footer is
-//! the part's note, and the tail makes one of all.
+//! parquet crate. Each part is a file of its own without its first bytes and its footer; the footer
+//! is the part's note, and the tail makes one of all.
 
 use arrow::datatypes::{FieldRef, Schema as ArrowSchema, SchemaRef};
 use parquet::arrow::ArrowWriter;
@@ -8,7 +8,8 @@ use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
-    ColumnChunkMetaData, FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataReader, ParquetMetaDataWriter, RowGroupMetaData,
+    ColumnChunkMetaData, FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataReader,
+    ParquetMetaDataWriter, RowGroupMetaData,
 };
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use yearbook_sdk::{Batch, DataType, Error, Field, Note, Schema};
@@ -28,7 +29,10 @@ pub(crate) struct Other {
 impl Other {
     pub(crate) fn open(schema: Schema, codec: Codec) -> Result<Self, Error> {
         if let Some(field) = schema.fields.iter().find(|field| !has_likeness(field)) {
-            let sentence = format!("Parquet has no type for column `{}` ({}); leave it out with `columns`", field.name, field.format);
+            let sentence = format!(
+                "Parquet has no type for column `{}` ({}); leave it out with `columns`",
+                field.name, field.format
+            );
             return Err(Error::UnsupportedSchema(sentence));
         }
         let arrow = yearbook_sdk::arrow::schema(&schema)?;
@@ -44,7 +48,8 @@ impl Other {
         let mut writer = self.writer().map_err(internal)?;
         writer.write(&batch).map_err(internal)?;
         let file = writer.into_inner().map_err(internal)?;
-        let (data, footer) = split(&file).ok_or_else(|| Error::Internal("the parquet crate wrote no footer".to_owned()))?;
+        let (data, footer) = split(&file)
+            .ok_or_else(|| Error::Internal("the parquet crate wrote no footer".to_owned()))?;
         self.note = footer.to_vec();
         out.extend_from_slice(data);
         Ok(())
@@ -55,10 +60,17 @@ impl Other {
         std::mem::take(&mut self.note)
     }
 
-    pub(crate) fn tail(&self, notes: &[Note], more: &[(String, String)], out: &mut Vec<u8>) -> Result<(), Error> {
+    pub(crate) fn tail(
+        &self,
+        notes: &[Note],
+        more: &[(String, String)],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
         let empty = self.writer().and_then(ArrowWriter::into_inner).map_err(internal)?;
         let empty = split(&empty).map(|(_, footer)| ParquetMetaDataReader::decode_metadata(footer));
-        let empty = empty.unwrap_or_else(|| Err(ParquetError::General("no footer".to_owned()))).map_err(internal)?;
+        let empty = empty
+            .unwrap_or_else(|| Err(ParquetError::General("no footer".to_owned())))
+            .map_err(internal)?;
         let mut groups = Vec::new();
         for Note { offset, bytes } in notes {
             let part = ParquetMetaDataReader::decode_metadata(bytes).map_err(internal)?;
@@ -69,11 +81,22 @@ impl Other {
         }
         let about = empty.file_metadata();
         let rows = groups.iter().map(RowGroupMetaData::num_rows).sum();
-        let pairs = keys::pairs(&self.schema, more)?.into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
+        let pairs = keys::pairs(&self.schema, more)?
+            .into_iter()
+            .map(|(key, value)| KeyValue::new(key, value))
+            .collect();
         let orders = about.column_orders().cloned();
-        let about =
-            FileMetaData::new(about.version(), rows, Some(crate::CREATED_BY.to_owned()), Some(pairs), about.schema_descr_ptr(), orders);
-        ParquetMetaDataWriter::new(out, &ParquetMetaData::new(about, groups)).finish().map_err(internal)
+        let about = FileMetaData::new(
+            about.version(),
+            rows,
+            Some(crate::CREATED_BY.to_owned()),
+            Some(pairs),
+            about.schema_descr_ptr(),
+            orders,
+        );
+        ParquetMetaDataWriter::new(out, &ParquetMetaData::new(about, groups))
+            .finish()
+            .map_err(internal)
     }
 
     fn writer(&self) -> Result<ArrowWriter<Vec<u8>>, ParquetError> {
@@ -90,7 +113,8 @@ impl Other {
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_offset_index_disabled(true)
             .build();
-        let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+        let options =
+            ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
         ArrowWriter::try_new_with_options(Vec::new(), SchemaRef::clone(&self.arrow), options)
     }
 
@@ -101,14 +125,17 @@ impl Other {
             ArrowWriter::try_new(Vec::new(), schema, None).is_err()
         };
         match self.arrow.fields().iter().find(|field| alone(field)) {
-            Some(field) => format!("Parquet cannot carry column `{}`: {error}; leave it out with `columns`", field.name()),
+            Some(field) => format!(
+                "Parquet cannot carry column `{}`: {error}; leave it out with `columns`",
+                field.name()
+            ),
             None => format!("Parquet cannot carry this table: {error}"),
         }
     }
 }
 
-/// Whether the parquet crate can write a column; for most types that it cannot, it says so by itself
-/// before the first row.
+/// Whether the parquet crate can write a column; for most types that it cannot, it says so by
+/// itself before the first row.
 fn has_likeness(field: &Field) -> bool {
     *field.value_type() != DataType::IntervalMonthDayNano && field.children.iter().all(has_likeness)
 }
@@ -120,8 +147,13 @@ fn split(file: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(rest.len().checked_sub(footer)?)
 }
 
-/// A row group of a part at its place in the file. In the part, data began behind the file's first bytes.
-fn moved(group: &RowGroupMetaData, offset: u64, ordinal: usize) -> Result<RowGroupMetaData, ParquetError> {
+/// A row group of a part at its place in the file. In the part, data began behind the file's first
+/// bytes.
+fn moved(
+    group: &RowGroupMetaData,
+    offset: u64,
+    ordinal: usize,
+) -> Result<RowGroupMetaData, ParquetError> {
     let by = i64::try_from(offset).unwrap_or(i64::MAX) - MAGIC.len() as i64;
     let columns = group.columns().iter().map(|chunk: &ColumnChunkMetaData| {
         let (data, dictionary) = (chunk.data_page_offset(), chunk.dictionary_page_offset());
@@ -130,7 +162,11 @@ fn moved(group: &RowGroupMetaData, offset: u64, ordinal: usize) -> Result<RowGro
     });
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
     let file_offset = group.file_offset().map(|place| place + by);
-    let moved = group.clone().into_builder().set_column_metadata(columns).set_ordinal(i32::try_from(ordinal).unwrap_or(i32::MAX));
+    let moved = group
+        .clone()
+        .into_builder()
+        .set_column_metadata(columns)
+        .set_ordinal(i32::try_from(ordinal).unwrap_or(i32::MAX));
     file_offset.into_iter().fold(moved, |moved, place| moved.set_file_offset(place)).build()
 }
 

@@ -41,7 +41,8 @@ impl Slots {
         self.len += 1;
         if self.len * 2 > self.slots.len() {
             let grown = vec![None; self.slots.len() * 4];
-            for (value, position) in std::mem::replace(&mut self.slots, grown).into_iter().flatten() {
+            for (value, position) in std::mem::replace(&mut self.slots, grown).into_iter().flatten()
+            {
                 let mut at = self.place(value);
                 while self.slots[at].is_some() {
                     at = (at + 1) & (self.slots.len() - 1);
@@ -78,7 +79,11 @@ mod tests {
         let value = |at: u64| (at as f64 / 10.0).to_bits();
         for round in 0..2 {
             for at in 0..40_000 {
-                assert_eq!(slots.position(value(at)), u16::try_from(at).map_err(|_| Full), "{round}");
+                assert_eq!(
+                    slots.position(value(at)),
+                    u16::try_from(at).map_err(|_| Full),
+                    "{round}"
+                );
             }
         }
     }

@@ -23,8 +23,8 @@ pub(crate) struct Texts<'a> {
 
 /// Distinct texts a dictionary may have: their positions have sixteen bits.
 const DISTINCT: usize = 1 << 16;
-/// Texts up to this length are copied sixteen bytes at a time, past their end: that is quicker than a
-/// call that copies exactly.
+/// Texts up to this length are copied sixteen bytes at a time, past their end: that is quicker than
+/// a call that copies exactly.
 const SHORT: usize = 64;
 const STEP: usize = 16;
 
@@ -43,9 +43,17 @@ impl<'a> Texts<'a> {
 }
 
 /// Writes a column that came plain. `valid` begins with the first row; none where no row is null.
-pub(crate) fn write(out: &mut Vec<u8>, tools: &mut Tools, optional: bool, texts: Texts<'_>, valid: Option<&[u8]>) -> Result<Chunk, Error> {
+pub(crate) fn write(
+    out: &mut Vec<u8>,
+    tools: &mut Tools,
+    optional: bool,
+    texts: Texts<'_>,
+    valid: Option<&[u8]>,
+) -> Result<Chunk, Error> {
     match repeats::find(texts, valid) {
-        Some((distinct, positions)) => sorted(out, tools, optional, texts.len(), valid, distinct, positions),
+        Some((distinct, positions)) => {
+            sorted(out, tools, optional, texts.len(), valid, distinct, positions)
+        }
         None => plain(out, tools, optional, texts, valid),
     }
 }
@@ -146,7 +154,9 @@ fn sorted(
         let valid = valid.map(|valid| &valid[first / 8..(first + count).div_ceil(8)]);
         let end = start + valid.map_or(count, |valid| levels::count(valid, count));
         let page = &positions[start..end];
-        let ends = page.iter().fold((u16::MAX, 0), |(min, max), &position| (position.min(min), position.max(max)));
+        let ends = page
+            .iter()
+            .fold((u16::MAX, 0), |(min, max), &position| (position.min(min), position.max(max)));
         let text = |position: u16| texts[usize::from(position)];
         let bounds = (!page.is_empty()).then(|| Bounds::text(text(ends.0), text(ends.1)));
         writer.data(&Rows { count, nulls: count - page.len(), valid }, bounds, |body| {
@@ -159,15 +169,22 @@ fn sorted(
 }
 
 /// Each text behind its length.
-fn plain(out: &mut Vec<u8>, tools: &mut Tools, optional: bool, texts: Texts<'_>, valid: Option<&[u8]>) -> Result<Chunk, Error> {
+fn plain(
+    out: &mut Vec<u8>,
+    tools: &mut Tools,
+    optional: bool,
+    texts: Texts<'_>,
+    valid: Option<&[u8]>,
+) -> Result<Chunk, Error> {
     let compressed = tools.press.pays(&texts.bytes[texts.start(0)..texts.start(texts.len())])?;
     let mut writer = ChunkWriter::new(out, tools, optional, compressed);
     let mut bits = Vec::new();
     let mut first = 0;
     while first < texts.len() {
         let most = (first + PAGE_ROWS).min(texts.len());
-        let fits =
-            texts.offsets[first + 1..=most].partition_point(|end| usize::try_from(*end).unwrap_or(0) - texts.start(first) <= PAGE_BYTES);
+        let fits = texts.offsets[first + 1..=most].partition_point(|end| {
+            usize::try_from(*end).unwrap_or(0) - texts.start(first) <= PAGE_BYTES
+        });
         let count = fits.max(1);
         let valid = valid.map(|valid| {
             bits.clear();
@@ -201,7 +218,8 @@ fn append(body: &mut Vec<u8>, texts: Texts<'_>, valid: Option<&[u8]>) {
         at += 4;
         if length <= SHORT && texts.bytes.len() - from >= length.next_multiple_of(STEP) {
             for done in (0..length).step_by(STEP) {
-                body[at + done..at + done + STEP].copy_from_slice(&texts.bytes[from + done..from + done + STEP]);
+                body[at + done..at + done + STEP]
+                    .copy_from_slice(&texts.bytes[from + done..from + done + STEP]);
             }
         } else {
             body[at..at + length].copy_from_slice(&texts.bytes[from..to]);
@@ -220,7 +238,10 @@ fn ends<'a>(texts: Texts<'a>, valid: Option<&[u8]>) -> Option<(&'a [u8], &'a [u8
         let this = (prefix(texts, row), texts.get(row));
         // Eight bytes at once decide nearly always.
         let order = |other: &(u64, &[u8])| this.0.cmp(&other.0).then_with(|| this.1.cmp(other.1));
-        (if order(&min) == Ordering::Less { this } else { min }, if order(&max) == Ordering::Greater { this } else { max })
+        (
+            if order(&min) == Ordering::Less { this } else { min },
+            if order(&max) == Ordering::Greater { this } else { max },
+        )
     });
     Some((min.1, max.1))
 }

@@ -1,5 +1,6 @@
-//! Writes Thrift's compact protocol: what page headers, indexes and the footer are spelled in. Knows
-//! nothing of Parquet. (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>)
+//! Writes Thrift's compact protocol: what page headers, indexes and the footer are spelled in.
+//! Knows nothing of Parquet.
+//! (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>)
 
 /// Types of elements and fields.
 const TRUE: u8 = 1;
@@ -75,7 +76,12 @@ impl<'a> Thrift<'a> {
     }
 
     /// A list of structs.
-    pub(crate) fn structs<T>(&mut self, id: u8, items: impl ExactSizeIterator<Item = T>, mut fields: impl FnMut(&mut Self, T)) {
+    pub(crate) fn structs<T>(
+        &mut self,
+        id: u8,
+        items: impl ExactSizeIterator<Item = T>,
+        mut fields: impl FnMut(&mut Self, T),
+    ) {
         self.list(id, STRUCT, items.len());
         items.for_each(|item| self.element(|thrift| fields(thrift, item)));
     }

@@ -34,8 +34,11 @@ impl Encoder for Parquet {
 
     fn open(schema: Schema, options: &Options) -> Result<Self, Error> {
         let chosen = options.text("compression")?;
-        let codec = Codec::parse(chosen)
-            .ok_or_else(|| Error::InvalidOption(format!("parquet.compression cannot be `{chosen}`; take none, snappy or lz4_raw")))?;
+        let codec = Codec::parse(chosen).ok_or_else(|| {
+            Error::InvalidOption(format!(
+                "parquet.compression cannot be `{chosen}`; take none, snappy or lz4_raw"
+            ))
+        })?;
         Writer::open(schema, codec).map(Self)
     }
 

@@ -1,11 +1,13 @@
-//! Whatever is written comes back from the parquet crate's reader value by value, and statistics and
-//! page index say the truth about it (contract 3).
+//! Whatever is written comes back from the parquet crate's reader value by value, and statistics
+//! and page index say the truth about it (contract 3).
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use arrow::array::{AsArray as _, RecordBatch};
 use arrow::datatypes::{Float64Type, Int64Type};
 use bytes::Bytes;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use parquet::file::statistics::Statistics;
 use proptest::collection::vec;
@@ -46,7 +48,10 @@ fn read(bytes: &[u8]) -> (Vec<RecordBatch>, std::sync::Arc<ParquetMetaData>) {
     let bytes = Bytes::copy_from_slice(bytes);
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
     let metadata = ArrowReaderMetadata::load(&bytes, options).unwrap();
-    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata.clone()).with_batch_size(1000).build().unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata.clone())
+        .with_batch_size(1000)
+        .build()
+        .unwrap();
     (reader.map(Result::unwrap).collect(), metadata.metadata().clone())
 }
 
@@ -55,25 +60,46 @@ fn column(batches: &[RecordBatch], position: usize, like: &Cells) -> Cells {
     let arrays = || batches.iter().map(|batch| batch.column(position));
     match like {
         Cells::Text(_) | Cells::Keyed(_) => {
-            let cells = arrays().flat_map(|array| array.as_string::<i32>().iter().map(|cell| cell.map(str::to_owned)));
-            if matches!(like, Cells::Text(_)) { Cells::Text(cells.collect()) } else { Cells::Keyed(cells.collect()) }
+            let cells = arrays().flat_map(|array| {
+                array.as_string::<i32>().iter().map(|cell| cell.map(str::to_owned))
+            });
+            if matches!(like, Cells::Text(_)) {
+                Cells::Text(cells.collect())
+            } else {
+                Cells::Keyed(cells.collect())
+            }
         }
-        Cells::Integers(_) => Cells::Integers(arrays().flat_map(|array| array.as_primitive::<Int64Type>().iter()).collect()),
+        Cells::Integers(_) => Cells::Integers(
+            arrays().flat_map(|array| array.as_primitive::<Int64Type>().iter()).collect(),
+        ),
         Cells::Numbers(_) => {
-            let cells = arrays().flat_map(|array| array.as_primitive::<Float64Type>().iter().map(|cell| cell.map(f64::to_bits)));
+            let cells = arrays().flat_map(|array| {
+                array.as_primitive::<Float64Type>().iter().map(|cell| cell.map(f64::to_bits))
+            });
             Cells::Numbers(cells.collect())
         }
-        Cells::Booleans(_) => Cells::Booleans(arrays().flat_map(|array| array.as_boolean().iter()).collect()),
+        Cells::Booleans(_) => {
+            Cells::Booleans(arrays().flat_map(|array| array.as_boolean().iter()).collect())
+        }
     }
 }
 
-/// The values as the format orders them: bytes that compare as they do. NaN has no place in the order.
+/// The values as the format orders them: bytes that compare as they do. NaN has no place in the
+/// order.
 fn ordered(cells: &Cells) -> Vec<Option<Option<Vec<u8>>>> {
     match cells {
-        Cells::Text(values) | Cells::Keyed(values) => values.iter().map(|cell| cell.clone().map(|text| Some(text.into_bytes()))).collect(),
-        Cells::Integers(values) => values.iter().map(|cell| cell.map(|value| Some(integer(value)))).collect(),
-        Cells::Numbers(values) => values.iter().map(|cell| cell.map(|bits| number(f64::from_bits(bits)))).collect(),
-        Cells::Booleans(values) => values.iter().map(|cell| cell.map(|value| Some(vec![u8::from(value)]))).collect(),
+        Cells::Text(values) | Cells::Keyed(values) => {
+            values.iter().map(|cell| cell.clone().map(|text| Some(text.into_bytes()))).collect()
+        }
+        Cells::Integers(values) => {
+            values.iter().map(|cell| cell.map(|value| Some(integer(value)))).collect()
+        }
+        Cells::Numbers(values) => {
+            values.iter().map(|cell| cell.map(|bits| number(f64::from_bits(bits)))).collect()
+        }
+        Cells::Booleans(values) => {
+            values.iter().map(|cell| cell.map(|value| Some(vec![u8::from(value)]))).collect()
+        }
     }
 }
 
@@ -102,14 +128,23 @@ fn has_nan(values: &[Option<Option<Vec<u8>>>]) -> bool {
 }
 
 /// Checks bounds against the values that they are said to bound.
-fn check_bounds(values: &[Option<Option<Vec<u8>>>], min: Option<Vec<u8>>, max: Option<Vec<u8>>, exact: bool) {
+fn check_bounds(
+    values: &[Option<Option<Vec<u8>>>],
+    min: Option<Vec<u8>>,
+    max: Option<Vec<u8>>,
+    exact: bool,
+) {
     let known: Vec<&Vec<u8>> = values.iter().flatten().flatten().collect();
     if has_nan(values) {
         // A reader that sorts NaN above all else would skip it.
         return assert_eq!((min, max), (None, None));
     }
     let (least, greatest) = (known.iter().min(), known.iter().max());
-    assert_eq!((min.is_some(), max.is_some()), (least.is_some(), greatest.is_some()), "bounds of values only, and of all that have some");
+    assert_eq!(
+        (min.is_some(), max.is_some()),
+        (least.is_some(), greatest.is_some()),
+        "bounds of values only, and of all that have some"
+    );
     if let (Some(min), Some(max), Some(least), Some(greatest)) = (min, max, least, greatest) {
         assert!(min <= **least && **greatest <= max);
         assert!(!exact || (min == **least && max == **greatest));
@@ -123,20 +158,34 @@ fn check_statistics(metadata: &ParquetMetaData, columns: &[Cells]) {
         let index = metadata.page_index_for_row_group(position_of_group);
         for (position, cells) in columns.iter().enumerate() {
             let values = &ordered(cells)[first..first + rows];
-            let nulls = |values: &[Option<_>]| values.iter().filter(|value| value.is_none()).count() as u64;
+            let nulls =
+                |values: &[Option<_>]| values.iter().filter(|value| value.is_none()).count() as u64;
             let chunk = group.column(position);
             let statistics = chunk.statistics().unwrap();
             assert_eq!(statistics.null_count_opt(), Some(nulls(values)));
             let of = |bytes: Option<&[u8]>| bytes.map(|bytes| bound(bytes, cells));
             let exact = statistics.min_is_exact() && statistics.max_is_exact();
-            check_bounds(values, of(statistics.min_bytes_opt()), of(statistics.max_bytes_opt()), exact);
-            assert!(exact || statistics.min_bytes_opt().is_none() || matches!(statistics, Statistics::ByteArray(_)));
+            check_bounds(
+                values,
+                of(statistics.min_bytes_opt()),
+                of(statistics.max_bytes_opt()),
+                exact,
+            );
+            assert!(
+                exact
+                    || statistics.min_bytes_opt().is_none()
+                    || matches!(statistics, Statistics::ByteArray(_))
+            );
 
             let locations = index.page_locations(position).unwrap();
-            let starts: Vec<usize> = locations.iter().map(|page| usize::try_from(page.first_row_index).unwrap()).collect();
+            let starts: Vec<usize> = locations
+                .iter()
+                .map(|page| usize::try_from(page.first_row_index).unwrap())
+                .collect();
             assert_eq!(starts[0], 0);
             let ends = starts[1..].iter().copied().chain([rows]);
-            let pages: Vec<_> = starts.iter().zip(ends).map(|(start, end)| &values[*start..end]).collect();
+            let pages: Vec<_> =
+                starts.iter().zip(ends).map(|(start, end)| &values[*start..end]).collect();
             let Some(column) = index.column_index(position) else {
                 assert!(has_nan(values), "an index is missing");
                 continue;
@@ -153,7 +202,10 @@ fn check_statistics(metadata: &ParquetMetaData, columns: &[Cells]) {
     }
 }
 
-fn page_bounds(index: &parquet::file::page_index::column_index::ColumnIndexMetaData, page: usize) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
+fn page_bounds(
+    index: &parquet::file::page_index::column_index::ColumnIndexMetaData,
+    page: usize,
+) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
     use parquet::file::page_index::column_index::ColumnIndexMetaData as Index;
     match index {
         Index::BOOLEAN(index) => {
@@ -168,7 +220,9 @@ fn page_bounds(index: &parquet::file::page_index::column_index::ColumnIndexMetaD
             let of = |value: Option<&f64>| value.map(|value| value.to_le_bytes().to_vec());
             (of(index.min_value(page)), of(index.max_value(page)))
         }
-        Index::BYTE_ARRAY(index) => (index.min_value(page).map(<[u8]>::to_vec), index.max_value(page).map(<[u8]>::to_vec)),
+        Index::BYTE_ARRAY(index) => {
+            (index.min_value(page).map(<[u8]>::to_vec), index.max_value(page).map(<[u8]>::to_vec))
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -177,18 +231,30 @@ fn check(columns: &[Cells], batch_rows: usize, compression: &str) {
     let table = table(columns, batch_rows);
     let options = [("compression", Value::Text(compression.to_owned()))];
     let bytes = encode::<Parquet>(&table, &options).unwrap();
-    assert_eq!(encode_apart::<Parquet>(&table, &options).unwrap().response(Some(b"")), bytes, "parts do not depend on each other");
+    assert_eq!(
+        encode_apart::<Parquet>(&table, &options).unwrap().response(Some(b"")),
+        bytes,
+        "parts do not depend on each other"
+    );
     let (batches, metadata) = read(&bytes);
     assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), table.rows());
     for (position, cells) in columns.iter().enumerate() {
-        assert_eq!(format!("{:?}", column(&batches, position, cells)), format!("{cells:?}"), "column {position}");
+        assert_eq!(
+            format!("{:?}", column(&batches, position, cells)),
+            format!("{cells:?}"),
+            "column {position}"
+        );
     }
     check_statistics(&metadata, columns);
 }
 
 /// Some of the values, often one several times in a row, with nulls of a kind that a shape says.
-fn cells<T: Clone + std::fmt::Debug + 'static>(rows: usize, pool: BoxedStrategy<T>) -> impl Strategy<Value = Vec<Option<T>>> {
-    let picks = vec((any::<prop::sample::Index>(), 1..30_usize, any::<bool>()), rows.div_ceil(4) + 1);
+fn cells<T: Clone + std::fmt::Debug + 'static>(
+    rows: usize,
+    pool: BoxedStrategy<T>,
+) -> impl Strategy<Value = Vec<Option<T>>> {
+    let picks =
+        vec((any::<prop::sample::Index>(), 1..30_usize, any::<bool>()), rows.div_ceil(4) + 1);
     (vec(pool, 1..40), picks, 0..5_u8).prop_map(move |(pool, picks, shape)| {
         let runs = picks.into_iter().cycle().flat_map(|(pick, run, null)| {
             let value = pick.get(&pool).clone();
@@ -204,7 +270,14 @@ fn cells<T: Clone + std::fmt::Debug + 'static>(rows: usize, pool: BoxedStrategy<
 }
 
 fn text() -> BoxedStrategy<String> {
-    prop_oneof![Just(String::new()), "[a-c]{1,3}", "\\PC{0,40}", "[aé日🦉\u{10ffff}]{10,60}", Just("POLYGON ((".repeat(500))].boxed()
+    prop_oneof![
+        Just(String::new()),
+        "[a-c]{1,3}",
+        "\\PC{0,40}",
+        "[aé日🦉\u{10ffff}]{10,60}",
+        Just("POLYGON ((".repeat(500))
+    ]
+    .boxed()
 }
 
 fn columns() -> impl Strategy<Value = Vec<Cells>> {
@@ -249,14 +322,23 @@ fn many_pages_and_row_groups_come_back() {
         Cells::Integers(cells(3).map(|row| row.map(|row| mixed(row).cast_signed())).collect()),
         Cells::Integers((0..rows).map(|row| i64::try_from(row / 100).ok()).collect()),
         Cells::Numbers(cells(50).map(|row| row.map(mixed)).collect()),
-        Cells::Numbers(cells(7).map(|row| row.map(|row| (row % 1000) as u64 ^ 0.1_f64.to_bits())).collect()),
+        Cells::Numbers(
+            cells(7).map(|row| row.map(|row| (row % 1000) as u64 ^ 0.1_f64.to_bits())).collect(),
+        ),
         // A page of nothing but nulls, and one of nothing but NaN.
         Cells::Numbers((0..rows).map(|row| (row >= 16_384).then_some(1.5_f64.to_bits())).collect()),
-        Cells::Numbers((0..rows).map(|row| Some(if row < 16_384 { f64::NAN } else { -1.5 }.to_bits())).collect()),
+        Cells::Numbers(
+            (0..rows)
+                .map(|row| Some(if row < 16_384 { f64::NAN } else { -1.5 }.to_bits()))
+                .collect(),
+        ),
         Cells::Booleans(cells(5).map(|row| row.map(|row| row % 3 == 0)).collect()),
         Cells::Keyed(cells(11).map(|row| row.map(|row| format!("2{}", row / 40))).collect()),
-        // Few and many distinct values that came plain, and too many for a dictionary that came with one.
-        Cells::Text(cells(9).map(|row| row.map(|row| format!("name {}", mixed(row) % 900))).collect()),
+        // Few and many distinct values that came plain, and too many for a dictionary that came
+        // with one.
+        Cells::Text(
+            cells(9).map(|row| row.map(|row| format!("name {}", mixed(row) % 900))).collect(),
+        ),
         Cells::Text(cells(1000).map(|row| row.map(|row| format!("{:x}", mixed(row)))).collect()),
         Cells::Keyed(cells(2).map(|row| row.map(|row| format!("id {row}"))).collect()),
     ];

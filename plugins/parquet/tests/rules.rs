@@ -4,7 +4,9 @@
 use arrow::array::{AsArray as _, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use bytes::Bytes;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 use parquet::basic::Compression;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
 use yearbook_parquet::Parquet;
@@ -13,7 +15,10 @@ use yearbook_sdk::testing::{Table, conformance, encode, encode_parts};
 use yearbook_sdk::{Error, Value};
 
 fn read(bytes: &[u8]) -> Vec<RecordBatch> {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::copy_from_slice(bytes)).unwrap().build().unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::copy_from_slice(bytes))
+        .unwrap()
+        .build()
+        .unwrap();
     reader.map(Result::unwrap).collect()
 }
 
@@ -39,27 +44,49 @@ fn columns_are_typed_spec_4_1() {
     let batches = read(&encode::<Parquet>(&table, &[]).unwrap());
     let [batch] = batches.as_slice() else { panic!("{} batches", batches.len()) };
     assert_eq!(batch.schema().field(1).data_type(), &DataType::Utf8);
-    assert_eq!(batch.column(0).as_string::<i32>().iter().collect::<Vec<_>>(), [Some("north"), None, Some("")]);
-    assert_eq!(batch.column(1).as_string::<i32>().iter().collect::<Vec<_>>(), [Some("a"), None, Some("b")]);
-    assert_eq!(batch.column(2).as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), [None, Some(-7), Some(1)]);
-    assert_eq!(batch.column(3).as_primitive::<Float64Type>().iter().collect::<Vec<_>>(), [Some(1.0), None, Some(0.25)]);
-    assert_eq!(batch.column(4).as_boolean().iter().collect::<Vec<_>>(), [Some(false), None, Some(true)]);
+    assert_eq!(
+        batch.column(0).as_string::<i32>().iter().collect::<Vec<_>>(),
+        [Some("north"), None, Some("")]
+    );
+    assert_eq!(
+        batch.column(1).as_string::<i32>().iter().collect::<Vec<_>>(),
+        [Some("a"), None, Some("b")]
+    );
+    assert_eq!(
+        batch.column(2).as_primitive::<Int64Type>().iter().collect::<Vec<_>>(),
+        [None, Some(-7), Some(1)]
+    );
+    assert_eq!(
+        batch.column(3).as_primitive::<Float64Type>().iter().collect::<Vec<_>>(),
+        [Some(1.0), None, Some(0.25)]
+    );
+    assert_eq!(
+        batch.column(4).as_boolean().iter().collect::<Vec<_>>(),
+        [Some(false), None, Some(true)]
+    );
 }
 
 #[test]
 fn an_empty_result_is_a_schema_without_rows_contract_3() {
     let bytes = encode::<Parquet>(&Table::new().numbers("value", &[]), &[]).unwrap();
-    let schema = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes.clone())).unwrap().schema().clone();
+    let schema = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes.clone()))
+        .unwrap()
+        .schema()
+        .clone();
     assert_eq!(schema.field(0).name(), "value");
     assert_eq!(read(&bytes).len(), 0);
 }
 
 #[test]
 fn credit_stands_in_the_key_value_metadata_contract_3() {
-    let table = Table::new().numbers("value", &[Some(1.0)]).metadata("yearbook.licence", "CC-BY-4.0").metadata("yearbook.source", "Office");
+    let table = Table::new()
+        .numbers("value", &[Some(1.0)])
+        .metadata("yearbook.licence", "CC-BY-4.0")
+        .metadata("yearbook.source", "Office");
     let metadata = metadata(&encode::<Parquet>(&table, &[]).unwrap());
     let pairs = metadata.file_metadata().key_value_metadata().unwrap();
-    let value = |key: &str| pairs.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
+    let value =
+        |key: &str| pairs.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
     assert_eq!(value("yearbook.licence").unwrap(), "CC-BY-4.0");
     assert_eq!(value("yearbook.source").unwrap(), "Office");
 }
@@ -73,7 +100,11 @@ fn a_part_is_a_row_group_and_more_where_it_has_too_many_rows() {
         assert_eq!(encoded.head, b"PAR1");
         assert!(encoded.parts.iter().all(|part| !part.is_empty()), "nothing is held back");
         let metadata = metadata(&encoded.response(Some(b"")));
-        metadata.row_groups().iter().map(|group| usize::try_from(group.num_rows()).unwrap()).collect::<Vec<_>>()
+        metadata
+            .row_groups()
+            .iter()
+            .map(|group| usize::try_from(group.num_rows()).unwrap())
+            .collect::<Vec<_>>()
     };
     assert_eq!(row_groups(values.len()), [ROW_GROUP_ROWS, 10]);
     assert_eq!(row_groups(100_000), [100_000, ROW_GROUP_ROWS + 10 - 100_000]);
@@ -91,7 +122,9 @@ fn row_groups_are_bounded_in_bytes() {
     };
     let cells: Vec<_> = (0..40).map(|_| cell()).collect();
     let table = Table::new().text("wkt", &cells);
-    let metadata = metadata(&encode::<Parquet>(&table, &[("compression", Value::Text("none".to_owned()))]).unwrap());
+    let metadata = metadata(
+        &encode::<Parquet>(&table, &[("compression", Value::Text("none".to_owned()))]).unwrap(),
+    );
     let limit = i64::try_from(ROW_GROUP_BYTES).unwrap() + 10_000;
     assert!(metadata.num_row_groups() >= 3, "{}", metadata.num_row_groups());
     assert!(metadata.row_groups().iter().all(|group| group.total_byte_size() <= limit));
@@ -109,8 +142,13 @@ fn pages_are_indexed_so_that_readers_skip_them() {
 #[test]
 fn compression_is_chosen() {
     let table = Table::new().text("a", &[Some("x"); 1000]);
-    for (name, expected) in [("none", Compression::UNCOMPRESSED), ("snappy", Compression::SNAPPY), ("lz4_raw", Compression::LZ4_RAW)] {
-        let bytes = encode::<Parquet>(&table, &[("compression", Value::Text(name.to_owned()))]).unwrap();
+    for (name, expected) in [
+        ("none", Compression::UNCOMPRESSED),
+        ("snappy", Compression::SNAPPY),
+        ("lz4_raw", Compression::LZ4_RAW),
+    ] {
+        let bytes =
+            encode::<Parquet>(&table, &[("compression", Value::Text(name.to_owned()))]).unwrap();
         assert_eq!(metadata(&bytes).row_group(0).column(0).compression(), expected);
         assert_eq!(read(&bytes)[0].num_rows(), 1000);
     }
@@ -120,7 +158,9 @@ fn compression_is_chosen() {
 fn a_type_that_parquet_lacks_is_declined_by_name() {
     let table = Table::new().fixed("span", "tin", 16, vec![Some(vec![0; 16])]);
     match encode::<Parquet>(&table, &[]) {
-        Err(Error::UnsupportedSchema(sentence)) => assert!(sentence.contains("`span`"), "{sentence}"),
+        Err(Error::UnsupportedSchema(sentence)) => {
+            assert!(sentence.contains("`span`"), "{sentence}")
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -135,41 +175,69 @@ fn without_the_tail_there_is_no_footer_contract_3() {
 #[test]
 fn columns_that_compression_does_not_make_smaller_stay_plain() {
     let noise = |row: i64| Some(row.wrapping_mul(-0x61c8_8646_80b5_83eb));
-    let table = Table::new().integers("n", &(0..50_000).map(noise).collect::<Vec<_>>()).text("a", &[Some("x"); 50_000]);
+    let table = Table::new()
+        .integers("n", &(0..50_000).map(noise).collect::<Vec<_>>())
+        .text("a", &[Some("x"); 50_000]);
     let metadata = metadata(&encode::<Parquet>(&table, &[]).unwrap());
-    let compressions: Vec<_> = metadata.row_group(0).columns().iter().map(|column| column.compression()).collect();
+    let compressions: Vec<_> =
+        metadata.row_group(0).columns().iter().map(|column| column.compression()).collect();
     assert_eq!(compressions, [Compression::UNCOMPRESSED, Compression::SNAPPY]);
 }
 
 #[test]
 fn repeated_values_have_a_dictionary() {
     let table = Table::new()
-        .dictionary("few", &(0..1000).map(|row| Some(format!("area {}", row % 9))).collect::<Vec<_>>())
-        .text("repeats", &(0..1000).map(|row| Some(format!("name {}", row % 90))).collect::<Vec<_>>())
+        .dictionary(
+            "few",
+            &(0..1000).map(|row| Some(format!("area {}", row % 9))).collect::<Vec<_>>(),
+        )
+        .text(
+            "repeats",
+            &(0..1000).map(|row| Some(format!("name {}", row % 90))).collect::<Vec<_>>(),
+        )
         .integers("year", &(0..1000).map(|row| Some(1900 + row / 10)).collect::<Vec<_>>())
         .numbers("rate", &(0..1000).map(|row| Some(f64::from(row % 70) / 10.0)).collect::<Vec<_>>())
         .dictionary("id", &(0..1000).map(|row| Some(row.to_string())).collect::<Vec<_>>())
         .integers("n", &(0..1000).map(Some).collect::<Vec<_>>());
     let metadata = metadata(&encode::<Parquet>(&table, &[]).unwrap());
-    let keyed: Vec<_> = metadata.row_group(0).columns().iter().map(|column| column.dictionary_page_offset().is_some()).collect();
+    let keyed: Vec<_> = metadata
+        .row_group(0)
+        .columns()
+        .iter()
+        .map(|column| column.dictionary_page_offset().is_some())
+        .collect();
     assert_eq!(keyed, [true, true, true, true, false, false]);
 }
 
 /// Columns that the parquet crate writes: parts become one file all the same.
 #[test]
 fn other_types_come_back_from_several_parts() {
-    let lists: Vec<_> = (0..10).map(|row| (row % 3 > 0).then(|| vec![row; usize::try_from(row).unwrap()])).collect();
-    let table = Table::new().lists("l", &lists).dictionary("kind", &[Some("a"); 10]).metadata("yearbook.licence", "CC0-1.0").batches_of(4);
+    let lists: Vec<_> = (0..10)
+        .map(|row| (row % 3 > 0).then(|| vec![row; usize::try_from(row).unwrap()]))
+        .collect();
+    let table = Table::new()
+        .lists("l", &lists)
+        .dictionary("kind", &[Some("a"); 10])
+        .metadata("yearbook.licence", "CC0-1.0")
+        .batches_of(4);
     let bytes = encode::<Parquet>(&table, &[]).unwrap();
     let batches = read(&bytes);
     assert_eq!(batches[0].schema().field(1).data_type(), &DataType::Utf8);
-    let found: Vec<_> = batches.iter().flat_map(|batch| batch.column(0).as_list::<i32>().iter()).collect();
-    let found: Vec<_> = found.iter().map(|list| list.as_ref().map(|list| list.as_primitive::<Int64Type>().values().to_vec())).collect();
+    let found: Vec<_> =
+        batches.iter().flat_map(|batch| batch.column(0).as_list::<i32>().iter()).collect();
+    let found: Vec<_> = found
+        .iter()
+        .map(|list| list.as_ref().map(|list| list.as_primitive::<Int64Type>().values().to_vec()))
+        .collect();
     assert_eq!(found, lists);
-    let pairs = metadata_without_index(&bytes).file_metadata().key_value_metadata().unwrap().clone();
+    let pairs =
+        metadata_without_index(&bytes).file_metadata().key_value_metadata().unwrap().clone();
     assert!(pairs.iter().any(|pair| pair.key == "yearbook.licence"));
 }
 
 fn metadata_without_index(bytes: &[u8]) -> std::sync::Arc<ParquetMetaData> {
-    ArrowReaderMetadata::load(&Bytes::copy_from_slice(bytes), ArrowReaderOptions::new()).unwrap().metadata().clone()
+    ArrowReaderMetadata::load(&Bytes::copy_from_slice(bytes), ArrowReaderOptions::new())
+        .unwrap()
+        .metadata()
+        .clone()
 }

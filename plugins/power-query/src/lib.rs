@@ -1,4 +1,5 @@
-//! The integration `power-query`: queries in M for Excel, Power BI and dataflows, one for each dataset.
+//! The integration `power-query`: queries in M for Excel, Power BI and dataflows, one for each
+//! dataset.
 
 use yearbook_sdk::generator::{Description, File, Project, Request};
 use yearbook_sdk::{Error, Generator, Options};
@@ -33,13 +34,21 @@ impl Generator for PowerQuery {
         }
         warnings.extend(request.keyless().map(|names| format!("Without a primary key: {names}.")));
         let mut files = vec![
-            File::text("ApiKey.pq", MEDIA_TYPE, "\"\" meta [IsParameterQuery = true, IsParameterQueryRequired = true, Type = \"Text\"]"),
+            File::text(
+                "ApiKey.pq",
+                MEDIA_TYPE,
+                "\"\" meta [IsParameterQuery = true, IsParameterQueryRequired = true, Type = \"Text\"]",
+            ),
             File::text("BaseUrl.pq", MEDIA_TYPE, query::base_url(&request.base_url)),
             File::text("ReadDataset.pq", MEDIA_TYPE, include_str!("read_dataset.pq")),
         ];
         for dataset in &request.datasets {
             // A dataset may be called `apikey`, or `aux`, which no file can be on Windows.
-            files.push(File::text(&format!("dataset_{}.pq", dataset.name), MEDIA_TYPE, query::dataset(dataset, &request.plan)));
+            files.push(File::text(
+                &format!("dataset_{}.pq", dataset.name),
+                MEDIA_TYPE,
+                query::dataset(dataset, &request.plan),
+            ));
         }
         files.push(request.readme("Power Query", BODY, &warnings));
         Ok(Project { files, warnings })

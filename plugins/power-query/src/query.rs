@@ -6,14 +6,22 @@ use crate::text::literal;
 
 /// The parameter that has the service's address.
 pub(crate) fn base_url(address: &str) -> String {
-    format!("{} meta [IsParameterQuery = true, IsParameterQueryRequired = true, Type = \"Text\"]", literal(address))
+    format!(
+        "{} meta [IsParameterQuery = true, IsParameterQueryRequired = true, Type = \"Text\"]",
+        literal(address)
+    )
 }
 
 /// A table with typed columns, its credit as metadata.
 pub(crate) fn dataset(dataset: &Dataset, plan: &Plan) -> String {
     let names: Vec<String> = dataset.columns.iter().map(|column| literal(&column.name)).collect();
-    let types: Vec<String> =
-        dataset.columns.iter().map(|column| format!("            {{{}, {}}}", literal(&column.name), m_type(column.column_type))).collect();
+    let types: Vec<String> = dataset
+        .columns
+        .iter()
+        .map(|column| {
+            format!("            {{{}, {}}}", literal(&column.name), m_type(column.column_type))
+        })
+        .collect();
     let key: Vec<String> = dataset.primary_key.iter().map(|name| literal(name)).collect();
     let (last, keyed) = if key.is_empty() {
         ("Typed", String::new())

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// `text` between quotes. A quote is doubled, and whatever could end a line or begin an escape is one:
-/// `#(lf)`, `#(#)(`.
+/// `text` between quotes. A quote is doubled, and whatever could end a line or begin an escape is
+/// one: `#(lf)`, `#(#)(`.
 pub(crate) fn literal(text: &str) -> String {
     let mut literal = String::with_capacity(text.len() + 2);
     literal.push('"');

@@ -1,5 +1,5 @@
-//! The integration `python`: one script that reads the chosen datasets into typed tables of pandas or
-//! polars.
+//! The integration `python`: one script that reads the chosen datasets into typed tables of pandas
+//! or polars.
 
 use yearbook_sdk::generator::{Description, File, Project, Request};
 use yearbook_sdk::{Error, Generator, Kind, Options, Parameter};
@@ -40,13 +40,19 @@ impl Generator for Python {
     fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
         let frame = if options.text("frame")? == "polars" { Frame::Polars } else { Frame::Pandas };
         let mut warnings: Vec<String> = request.cost().into_iter().collect();
-        warnings.extend(request.keyless().map(|names| format!("Without a primary key, so rows have no names of their own: {names}.")));
+        warnings.extend(request.keyless().map(|names| {
+            format!("Without a primary key, so rows have no names of their own: {names}.")
+        }));
         let requirements = match frame {
             Frame::Pandas => "httpx>=0.27\npandas>=2.2\npyarrow>=16\n",
             Frame::Polars => "httpx>=0.27\npolars>=1\npyarrow>=16\n",
         };
         let files = vec![
-            File::text("read_statistics.py", "text/x-python; charset=utf-8", script::script(request, frame)),
+            File::text(
+                "read_statistics.py",
+                "text/x-python; charset=utf-8",
+                script::script(request, frame),
+            ),
             File::text("requirements.txt", "text/plain; charset=utf-8", requirements),
             request.readme("Python", BODY, &warnings),
         ];

@@ -1,5 +1,5 @@
-//! read_statistics.py. The program is written as Python in `read_statistics.py`, with what depends on
-//! request and library put in; every text goes in as a JSON text, which is one of Python's, too.
+//! read_statistics.py. The program is written as Python in `read_statistics.py`, with what depends
+//! on request and library put in; every text goes in as a JSON text, which is one of Python's, too.
 
 use std::fmt::Write;
 
@@ -13,7 +13,10 @@ const PROGRAM: &str = include_str!("read_statistics.py");
 /// The program.
 pub(crate) fn script(request: &Request, frame: Frame) -> String {
     let (import, convert) = match frame {
-        Frame::Pandas => ("import pandas as pd\nimport pyarrow as pa\n", "table.to_pandas(types_mapper=pd.ArrowDtype)"),
+        Frame::Pandas => (
+            "import pandas as pd\nimport pyarrow as pa\n",
+            "table.to_pandas(types_mapper=pd.ArrowDtype)",
+        ),
         Frame::Polars => ("import polars as pl\nimport pyarrow as pa\n", "pl.from_arrow(table)"),
     };
     let table: String = request.datasets.iter().map(|dataset| entry(dataset, request)).collect();
@@ -37,7 +40,8 @@ fn entry(dataset: &Dataset, request: &Request) -> String {
         };
         let _ = writeln!(columns, "            ({}, {arrow_type}),", json!(column.name));
     }
-    let url = dataset.source_url.as_ref().map_or_else(|| "None".to_owned(), |url| json!(url).to_string());
+    let url =
+        dataset.source_url.as_ref().map_or_else(|| "None".to_owned(), |url| json!(url).to_string());
     format!(
         "    {name}: {{\n        \"title\": {title},\n        \"attribution\": {attribution},\n        \"licence\": {licence},\n        \
          \"source\": {source},\n        \"source_url\": {url},\n        \"primary_key\": {key},\n        \"rows\": {rows},\n        \

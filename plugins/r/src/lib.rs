@@ -1,4 +1,5 @@
-//! The integration `r`: one script that reads the chosen datasets into data frames with typed columns.
+//! The integration `r`: one script that reads the chosen datasets into data frames with typed
+//! columns.
 
 use yearbook_sdk::generator::{ColumnType, Description, File, Project, Request};
 use yearbook_sdk::{Error, Generator, Options};
@@ -26,10 +27,14 @@ impl Generator for R {
 
     fn generate(request: &Request, _: &Options) -> Result<Project, Error> {
         let mut warnings: Vec<String> = request.cost().into_iter().collect();
-        let whole = request.names(|dataset| dataset.columns.iter().any(|column| column.column_type == ColumnType::Integer));
+        let whole = request.names(|dataset| {
+            dataset.columns.iter().any(|column| column.column_type == ColumnType::Integer)
+        });
         warnings
             .extend(whole.map(|names| format!("R's integers have 32 bits, so whole numbers come as doubles, exact up to 2^53: {names}.")));
-        warnings.extend(request.keyless().map(|names| format!("Without a primary key, so rows have no names of their own: {names}.")));
+        warnings.extend(request.keyless().map(|names| {
+            format!("Without a primary key, so rows have no names of their own: {names}.")
+        }));
         let files = vec![
             File::text("read_statistics.R", "text/plain; charset=utf-8", script::script(request)),
             request.readme("R", BODY, &warnings),

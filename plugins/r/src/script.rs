@@ -1,5 +1,5 @@
-//! read_statistics.R. The program is written as R in `read_statistics.R`, with the table of datasets put
-//! in.
+//! read_statistics.R. The program is written as R in `read_statistics.R`, with the table of
+//! datasets put in.
 
 use yearbook_sdk::generator::{ColumnType, Dataset, Request};
 
@@ -9,7 +9,8 @@ const PROGRAM: &str = include_str!("read_statistics.R");
 
 /// The program.
 pub(crate) fn script(request: &Request) -> String {
-    let entries: Vec<String> = request.datasets.iter().map(|dataset| entry(dataset, request)).collect();
+    let entries: Vec<String> =
+        request.datasets.iter().map(|dataset| entry(dataset, request)).collect();
     // What free text says comes last: nothing is put into it.
     PROGRAM.replacen("\"http://localhost:8080\"", &literal(&request.base_url), 1).replacen(
         "datasets <- list()\n",

@@ -11,8 +11,15 @@ use crate::text::{literal, vector};
 fn columns_are_typed_whatever_they_are_called() {
     let made = generate::<R>(&project::request(), &[]).unwrap();
     let script = text(&made, "read_statistics.R");
-    assert!(script.contains("      \"date\" = \"date\",\n") && script.contains("      \"no\" = \"integer\"\n"), "{script}");
-    assert!(script.contains("primary_key = c(\"date\", \"region\")") && script.contains("primary_key = character(0)"));
+    assert!(
+        script.contains("      \"date\" = \"date\",\n")
+            && script.contains("      \"no\" = \"integer\"\n"),
+        "{script}"
+    );
+    assert!(
+        script.contains("primary_key = c(\"date\", \"region\")")
+            && script.contains("primary_key = character(0)")
+    );
     assert!(script.is_ascii() && !script.contains("datasets <- list()"));
 }
 
@@ -26,5 +33,7 @@ fn literals_are_ascii_and_end_where_they_should() {
 fn a_limited_plan_and_large_numbers_are_warned() {
     let made = generate::<R>(&project::request(), &[]).unwrap();
     assert!(made.warnings[0].starts_with("A full run costs 6 requests"), "{}", made.warnings[0]);
-    assert!(made.warnings[1].contains("2^53") && made.warnings[1].ends_with(": prices_wide, codes."));
+    assert!(
+        made.warnings[1].contains("2^53") && made.warnings[1].ends_with(": prices_wide, codes.")
+    );
 }

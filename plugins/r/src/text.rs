@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// `text` between quotes, in ASCII alone: R reads a script in the encoding of the session. R has no text
-/// with a zero in it, so that those are left out.
+/// `text` between quotes, in ASCII alone: R reads a script in the encoding of the session. R has no
+/// text with a zero in it, so that those are left out.
 pub(crate) fn literal(text: &str) -> String {
     let mut literal = String::with_capacity(text.len() + 2);
     literal.push('"');
@@ -27,5 +27,9 @@ pub(crate) fn literal(text: &str) -> String {
 /// `c("a", "b")`.
 pub(crate) fn vector<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     let literals: Vec<String> = texts.map(literal).collect();
-    if literals.is_empty() { "character(0)".to_owned() } else { format!("c({})", literals.join(", ")) }
+    if literals.is_empty() {
+        "character(0)".to_owned()
+    } else {
+        format!("c({})", literals.join(", "))
+    }
 }

@@ -24,7 +24,10 @@ pub fn schema(schema: &Schema) -> Result<SchemaRef, Error> {
     let fields = schema.fields.iter().map(|field| {
         let parsed = ffi(field).and_then(|ffi| ArrowField::try_from(&ffi));
         let parsed = parsed.map_err(|error| {
-            Error::UnsupportedSchema(format!("column `{}` cannot be carried: {error}; leave it out with `columns`", field.name))
+            Error::UnsupportedSchema(format!(
+                "column `{}` cannot be carried: {error}; leave it out with `columns`",
+                field.name
+            ))
         })?;
         Ok(parsed.with_metadata(metadata(&field.metadata)))
     });
@@ -32,7 +35,8 @@ pub fn schema(schema: &Schema) -> Result<SchemaRef, Error> {
     Ok(Arc::new(ArrowSchema::new(fields).with_metadata(metadata(&schema.metadata))))
 }
 
-/// Batches without dictionaries, whatever they were when they crossed. Keeps what it made of a dictionary for the next batch.
+/// Batches without dictionaries, whatever they were when they crossed. Keeps what it made of a
+/// dictionary for the next batch.
 #[derive(Debug)]
 pub struct Plain {
     fields: Vec<Field>,
@@ -43,7 +47,8 @@ pub struct Plain {
 
 impl Plain {
     /// # Errors
-    /// [`Error::UnsupportedSchema`] naming a column whose type arrow-rs does not know, or that is a dictionary of anything but text.
+    /// [`Error::UnsupportedSchema`] naming a column whose type arrow-rs does not know, or that is a
+    /// dictionary of anything but text.
     pub fn new(crossing: &Schema) -> Result<Self, Error> {
         let spelled = |field: &Field| match &field.dictionary {
             None => Ok(field.clone()),
@@ -76,11 +81,19 @@ impl Plain {
     /// [`Error::Internal`] when it is not.
     pub fn record_batch(&mut self, batch: Batch) -> Result<RecordBatch, Error> {
         let mut columns = Vec::with_capacity(self.fields.len());
-        for (((field, texts), array), plain) in self.fields.iter().zip(&mut self.texts).zip(batch.into_arrays()).zip(self.schema.fields()) {
-            let array = if field.dictionary.is_some() { texts.spelled(field, &array)? } else { array };
+        for (((field, texts), array), plain) in self
+            .fields
+            .iter()
+            .zip(&mut self.texts)
+            .zip(batch.into_arrays())
+            .zip(self.schema.fields())
+        {
+            let array =
+                if field.dictionary.is_some() { texts.spelled(field, &array)? } else { array };
             columns.push(make_array(data(plain.data_type(), array)));
         }
-        RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|error| Error::Internal(error.to_string()))
+        RecordBatch::try_new(Arc::clone(&self.schema), columns)
+            .map_err(|error| Error::Internal(error.to_string()))
     }
 }
 
@@ -92,7 +105,9 @@ fn ffi(field: &Field) -> Result<FFI_ArrowSchema, arrow::error::ArrowError> {
     let children = field.children.iter().map(ffi).collect::<Result<_, _>>()?;
     let dictionary = field.dictionary.as_deref().map(ffi).transpose()?;
     let flags = if field.nullable { Flags::NULLABLE } else { Flags::empty() };
-    FFI_ArrowSchema::try_new(&field.format, children, dictionary)?.with_name(&field.name)?.with_flags(flags)
+    FFI_ArrowSchema::try_new(&field.format, children, dictionary)?
+        .with_name(&field.name)?
+        .with_flags(flags)
 }
 
 impl Batch {
@@ -102,26 +117,38 @@ impl Batch {
     /// [`Error::Internal`] when the schema is that of another batch.
     pub fn into_record_batch(self, schema: &SchemaRef) -> Result<RecordBatch, Error> {
         let columns = schema.fields().iter().zip(self.into_arrays());
-        let columns = columns.map(|(field, array)| make_array(data(field.data_type(), array))).collect();
-        RecordBatch::try_new(Arc::clone(schema), columns).map_err(|error| Error::Internal(error.to_string()))
+        let columns =
+            columns.map(|(field, array)| make_array(data(field.data_type(), array))).collect();
+        RecordBatch::try_new(Arc::clone(schema), columns)
+            .map_err(|error| Error::Internal(error.to_string()))
     }
 }
 
 fn data(data_type: &DataType, array: Array) -> ArrayData {
     let Array { length, null_count, buffers, children, dictionary } = array;
     let mut buffers = buffers.into_iter().map(Buffer::from_vec);
-    let has_validity = !matches!(data_type, DataType::Null | DataType::Union(..) | DataType::RunEndEncoded(..));
+    let has_validity =
+        !matches!(data_type, DataType::Null | DataType::Union(..) | DataType::RunEndEncoded(..));
     let validity = if has_validity { buffers.next().filter(|_| null_count > 0) } else { None };
     let mut buffers: Vec<_> = buffers.collect();
     if matches!(data_type, DataType::Utf8View | DataType::BinaryView) {
-        // The C data interface ends a view's buffers with their lengths, which arrow-rs does not want.
+        // The C data interface ends a view's buffers with their lengths, which arrow-rs does not
+        // want.
         buffers.pop();
     }
-    let mut child_data: Vec<_> = child_types(data_type).into_iter().zip(children).map(|(child, array)| data(child, array)).collect();
+    let mut child_data: Vec<_> = child_types(data_type)
+        .into_iter()
+        .zip(children)
+        .map(|(child, array)| data(child, array))
+        .collect();
     if let (DataType::Dictionary(_, values), Some(dictionary)) = (data_type, dictionary) {
         child_data.push(data(values, copy(&dictionary.values)));
     }
-    let builder = ArrayData::builder(data_type.clone()).len(length).null_bit_buffer(validity).buffers(buffers).child_data(child_data);
+    let builder = ArrayData::builder(data_type.clone())
+        .len(length)
+        .null_bit_buffer(validity)
+        .buffers(buffers)
+        .child_data(child_data);
     raw::array_data(if has_validity { builder.null_count(null_count) } else { builder })
 }
 

@@ -1,5 +1,5 @@
-//! One batch of rows: owns the buffers that crossed and hands out views. Remembers dictionaries that
-//! the host did not send again.
+//! One batch of rows: owns the buffers that crossed and hands out views. Remembers dictionaries
+//! that the host did not send again.
 
 use std::rc::Rc;
 
@@ -111,7 +111,8 @@ impl Decoder {
             next_dictionary: 0,
             versions: &mut self.versions,
         };
-        let arrays = schema.fields.iter().map(|field| reader.array(field)).collect::<Result<_, _>>()?;
+        let arrays =
+            schema.fields.iter().map(|field| reader.array(field)).collect::<Result<_, _>>()?;
         Ok(Batch { schema, rows: size(batch.rows), arrays })
     }
 }
@@ -128,9 +129,17 @@ impl Reader<'_> {
     fn array(&mut self, field: &Field) -> Result<Array, Error> {
         let record = self.record(field)?;
         let buffers = self.take_buffers(field, &record)?;
-        let dictionary = field.dictionary.as_deref().map(|values| self.dictionary(values)).transpose()?;
-        let children = field.children.iter().map(|child| self.array(child)).collect::<Result<_, _>>()?;
-        Ok(Array { length: size(record.length), null_count: size(record.null_count), buffers, children, dictionary })
+        let dictionary =
+            field.dictionary.as_deref().map(|values| self.dictionary(values)).transpose()?;
+        let children =
+            field.children.iter().map(|child| self.array(child)).collect::<Result<_, _>>()?;
+        Ok(Array {
+            length: size(record.length),
+            null_count: size(record.null_count),
+            buffers,
+            children,
+            dictionary,
+        })
     }
 
     fn dictionary(&mut self, field: &Field) -> Result<Dictionary, Error> {
@@ -139,7 +148,8 @@ impl Reader<'_> {
         if self.arrays.as_slice().first().is_some_and(|record| record.repeated) {
             self.record(field)?;
             let before = self.dictionaries.get(place).cloned();
-            return before.ok_or_else(|| mismatch(field, "repeats a dictionary that was never sent"));
+            return before
+                .ok_or_else(|| mismatch(field, "repeats a dictionary that was never sent"));
         }
         let values = Rc::new(self.array(field)?);
         *self.versions += 1;
@@ -159,7 +169,11 @@ impl Reader<'_> {
     fn take_buffers(&mut self, field: &Field, record: &wire::Array) -> Result<Vec<Vec<u8>>, Error> {
         let count = size(record.buffers);
         let buffers: Vec<_> = self.buffers.by_ref().take(count).collect();
-        if buffers.len() == count { Ok(buffers) } else { Err(mismatch(field, "has fewer buffers than it says")) }
+        if buffers.len() == count {
+            Ok(buffers)
+        } else {
+            Err(mismatch(field, "has fewer buffers than it says"))
+        }
     }
 }
 
@@ -181,9 +195,15 @@ mod tests {
 
     #[test]
     fn a_repeated_dictionary_keeps_its_values_and_version() {
-        let table = Table::new().dictionary("a", &[Some("x"), None, Some("y"), Some("x")]).integers("n", &[Some(1); 4]).batches_of(2);
+        let table = Table::new()
+            .dictionary("a", &[Some("x"), None, Some("y"), Some("x")])
+            .integers("n", &[Some(1); 4])
+            .batches_of(2);
         let batches = batches(&table, true).unwrap();
-        let texts: Vec<_> = batches.iter().flat_map(|batch| [0, 1].map(|row| batch.column(0).text(row).map(str::to_owned))).collect();
+        let texts: Vec<_> = batches
+            .iter()
+            .flat_map(|batch| [0, 1].map(|row| batch.column(0).text(row).map(str::to_owned)))
+            .collect();
         assert_eq!(texts, [Some("x".to_owned()), None, Some("y".to_owned()), Some("x".to_owned())]);
         let versions: Vec<_> = batches
             .iter()
@@ -197,13 +217,23 @@ mod tests {
 
     #[test]
     fn a_dictionary_that_was_never_sent_is_an_error() {
-        let field = wire::Field { name: "a".into(), format: "i".into(), nullable: true, dictionary: true, children: 0, metadata: vec![] };
+        let field = wire::Field {
+            name: "a".into(),
+            format: "i".into(),
+            nullable: true,
+            dictionary: true,
+            children: 0,
+            metadata: vec![],
+        };
         let values = wire::Field { format: "u".into(), dictionary: false, ..field.clone() };
-        let schema = Schema::from_wire(wire::Schema { fields: vec![field, values], metadata: vec![] }).unwrap();
+        let schema =
+            Schema::from_wire(wire::Schema { fields: vec![field, values], metadata: vec![] })
+                .unwrap();
         assert_eq!(schema.fields[0].value_type(), &DataType::Utf8);
         let keys = wire::Array { length: 1, null_count: 0, buffers: 2, repeated: false };
         let values = wire::Array { length: 1, null_count: 0, buffers: 0, repeated: true };
-        let batch = wire::Batch { rows: 1, arrays: vec![keys, values], buffers: vec![vec![], vec![0; 4]] };
+        let batch =
+            wire::Batch { rows: 1, arrays: vec![keys, values], buffers: vec![vec![], vec![0; 4]] };
         assert!(matches!(Decoder::new(&schema).decode(batch), Err(Error::Internal(_))));
     }
 

@@ -26,8 +26,8 @@ pub struct Column<'a> {
     validity: Option<Bits<'a>>,
 }
 
-/// A column's values. Signed and unsigned integers, dates and times hold what Arrow's columnar format
-/// says, little-endian numbers already in place.
+/// A column's values. Signed and unsigned integers, dates and times hold what Arrow's columnar
+/// format says, little-endian numbers already in place.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "Arrow's own names; units as in DataType")]
 pub enum Values<'a> {
@@ -94,8 +94,8 @@ pub enum Values<'a> {
     },
     Struct(Vec<Column<'a>>),
     Dictionary(Dictionary<'a>),
-    /// All other types (views, unions, intervals, 256-bit decimals, run ends): buffers as they crossed,
-    /// and children.
+    /// All other types (views, unions, intervals, 256-bit decimals, run ends): buffers as they
+    /// crossed, and children.
     Other {
         buffers: &'a [Vec<u8>],
         children: Vec<Column<'a>>,
@@ -116,20 +116,32 @@ pub struct Dictionary<'a> {
 
 impl<'a> Column<'a> {
     pub(crate) fn new(field: &'a Field, array: &'a Array) -> Self {
-        let has_validity =
-            !matches!(field.data_type, DataType::Null | DataType::DenseUnion(_) | DataType::SparseUnion(_) | DataType::RunEndEncoded);
-        let validity = (has_validity && array.null_count > 0).then(|| Bits::new(buffer(array, 0), array.length));
-        let values = if let (Some(values), Some(dictionary)) = (&field.dictionary, &array.dictionary) {
-            let batch::Dictionary { values: array_of_values, version } = dictionary;
-            let keys = numbers(buffer(array, 1));
-            Values::Dictionary(Dictionary { keys, values: Box::new(Column::new(values, array_of_values)), version: *version })
-        } else {
-            Values::new(field, array)
-        };
+        let has_validity = !matches!(
+            field.data_type,
+            DataType::Null
+                | DataType::DenseUnion(_)
+                | DataType::SparseUnion(_)
+                | DataType::RunEndEncoded
+        );
+        let validity = (has_validity && array.null_count > 0)
+            .then(|| Bits::new(buffer(array, 0), array.length));
+        let values =
+            if let (Some(values), Some(dictionary)) = (&field.dictionary, &array.dictionary) {
+                let batch::Dictionary { values: array_of_values, version } = dictionary;
+                let keys = numbers(buffer(array, 1));
+                Values::Dictionary(Dictionary {
+                    keys,
+                    values: Box::new(Column::new(values, array_of_values)),
+                    version: *version,
+                })
+            } else {
+                Values::new(field, array)
+            };
         Self { field, length: array.length, null_count: array.null_count, values, validity }
     }
 
-    /// Whether the row is not null. (A dictionary's values may still say null where its keys don't.)
+    /// Whether the row is not null. (A dictionary's values may still say null where its keys
+    /// don't.)
     #[must_use]
     #[inline]
     pub fn is_valid(&self, row: usize) -> bool {
@@ -148,7 +160,9 @@ impl<'a> Column<'a> {
         match &self.values {
             Values::Utf8(strings) => Some(raw::text(strings.bytes(row))),
             Values::LargeUtf8(strings) => Some(raw::text(strings.bytes(row))),
-            Values::Dictionary(dictionary) => dictionary.values.text(usize::try_from(dictionary.keys[row]).ok()?),
+            Values::Dictionary(dictionary) => {
+                dictionary.values.text(usize::try_from(dictionary.keys[row]).ok()?)
+            }
             _ => None,
         }
     }
@@ -164,7 +178,14 @@ impl<'a> Values<'a> {
     fn new(field: &'a Field, array: &'a Array) -> Self {
         let first = buffer(array, 1);
         let child = |index: usize| Column::new(&field.children[index], &array.children[index]);
-        let children = || field.children.iter().zip(&array.children).map(|(field, array)| Column::new(field, array)).collect();
+        let children = || {
+            field
+                .children
+                .iter()
+                .zip(&array.children)
+                .map(|(field, array)| Column::new(field, array))
+                .collect()
+        };
         match &field.data_type {
             DataType::Null => Self::Null,
             DataType::Boolean => Self::Boolean(Bits::new(first, array.length)),
@@ -183,19 +204,35 @@ impl<'a> Values<'a> {
             DataType::LargeUtf8 => Self::LargeUtf8(Strings::new(first, buffer(array, 2))),
             DataType::Binary => Self::Binary(Strings::new(first, buffer(array, 2))),
             DataType::LargeBinary => Self::LargeBinary(Strings::new(first, buffer(array, 2))),
-            DataType::FixedSizeBinary(width) => Self::FixedSizeBinary { width: *width, bytes: first },
+            DataType::FixedSizeBinary(width) => {
+                Self::FixedSizeBinary { width: *width, bytes: first }
+            }
             DataType::Date32 => Self::Date32(numbers(first)),
             DataType::Date64 => Self::Date64(numbers(first)),
-            DataType::Time(unit @ (TimeUnit::Second | TimeUnit::Millisecond)) => Self::Time32(*unit, numbers(first)),
+            DataType::Time(unit @ (TimeUnit::Second | TimeUnit::Millisecond)) => {
+                Self::Time32(*unit, numbers(first))
+            }
             DataType::Time(unit) => Self::Time64(*unit, numbers(first)),
-            DataType::Timestamp(unit, zone) => Self::Timestamp { unit: *unit, zone, values: numbers(first) },
+            DataType::Timestamp(unit, zone) => {
+                Self::Timestamp { unit: *unit, zone, values: numbers(first) }
+            }
             DataType::Duration(unit) => Self::Duration(*unit, numbers(first)),
-            DataType::Decimal { scale, bits: 32, .. } => Self::Decimal32 { scale: *scale, values: numbers(first) },
-            DataType::Decimal { scale, bits: 64, .. } => Self::Decimal64 { scale: *scale, values: numbers(first) },
-            DataType::Decimal { scale, bits: 128, .. } => Self::Decimal128 { scale: *scale, values: numbers(first) },
+            DataType::Decimal { scale, bits: 32, .. } => {
+                Self::Decimal32 { scale: *scale, values: numbers(first) }
+            }
+            DataType::Decimal { scale, bits: 64, .. } => {
+                Self::Decimal64 { scale: *scale, values: numbers(first) }
+            }
+            DataType::Decimal { scale, bits: 128, .. } => {
+                Self::Decimal128 { scale: *scale, values: numbers(first) }
+            }
             DataType::List => Self::List { offsets: numbers(first), items: Box::new(child(0)) },
-            DataType::LargeList => Self::LargeList { offsets: numbers(first), items: Box::new(child(0)) },
-            DataType::FixedSizeList(width) => Self::FixedSizeList { width: *width, items: Box::new(child(0)) },
+            DataType::LargeList => {
+                Self::LargeList { offsets: numbers(first), items: Box::new(child(0)) }
+            }
+            DataType::FixedSizeList(width) => {
+                Self::FixedSizeList { width: *width, items: Box::new(child(0)) }
+            }
             DataType::Map => Self::Map { offsets: numbers(first), entries: Box::new(child(0)) },
             DataType::Struct => Self::Struct(children()),
             _ => Self::Other { buffers: &array.buffers, children: children() },

@@ -14,12 +14,12 @@ pub struct Description {
     pub media_type: &'static str,
     /// Extension for file names, without the dot.
     pub extension: &'static str,
-    /// A promise that parts are independent: response = head + parts joined by this + tail. The host
-    /// may then encode the parts of one response on several instances. `None`: each part depends on
-    /// those before it.
+    /// A promise that parts are independent: response = head + parts joined by this + tail. The
+    /// host may then encode the parts of one response on several instances. `None`: each part
+    /// depends on those before it.
     pub separator: Option<&'static [u8]>,
-    /// How many rows a part should have, where that matters to the format; the host then joins batches.
-    /// `None`, as most formats say: batches as they come.
+    /// How many rows a part should have, where that matters to the format; the host then joins
+    /// batches. `None`, as most formats say: batches as they come.
     pub part_rows: Option<u32>,
     /// Whether `part` understands [`crate::Values::Dictionary`]. If not, text always arrives plain.
     pub dictionaries: bool,
@@ -44,8 +44,8 @@ pub enum Kind {
     Boolean,
 }
 
-/// A query parameter that the plugin takes; clients write `<plugin>.<name>=<value>`. The host checks
-/// kind and allowed values before the plugin hears of it.
+/// A query parameter that the plugin takes; clients write `<plugin>.<name>=<value>`. The host
+/// checks kind and allowed values before the plugin hears of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
     /// snake_case, at most 32 characters, unique within the plugin.
@@ -83,7 +83,11 @@ impl Options {
     /// # Errors
     /// [`Error::Internal`] when the host did not send it: it was not declared as text.
     pub fn text(&self, name: &str) -> Result<&str, Error> {
-        if let Some(Value::Text(value)) = self.get(name) { Ok(value) } else { Err(undeclared(name, "text")) }
+        if let Some(Value::Text(value)) = self.get(name) {
+            Ok(value)
+        } else {
+            Err(undeclared(name, "text"))
+        }
     }
 
     /// The value of an integer parameter.
@@ -91,7 +95,11 @@ impl Options {
     /// # Errors
     /// As for [`Options::text`].
     pub fn integer(&self, name: &str) -> Result<i64, Error> {
-        if let Some(Value::Integer(value)) = self.get(name) { Ok(*value) } else { Err(undeclared(name, "an integer")) }
+        if let Some(Value::Integer(value)) = self.get(name) {
+            Ok(*value)
+        } else {
+            Err(undeclared(name, "an integer"))
+        }
     }
 
     /// The value of a number parameter.
@@ -99,7 +107,11 @@ impl Options {
     /// # Errors
     /// As for [`Options::text`].
     pub fn number(&self, name: &str) -> Result<f64, Error> {
-        if let Some(Value::Number(value)) = self.get(name) { Ok(*value) } else { Err(undeclared(name, "a number")) }
+        if let Some(Value::Number(value)) = self.get(name) {
+            Ok(*value)
+        } else {
+            Err(undeclared(name, "a number"))
+        }
     }
 
     /// The value of a boolean parameter.
@@ -107,7 +119,11 @@ impl Options {
     /// # Errors
     /// As for [`Options::text`].
     pub fn boolean(&self, name: &str) -> Result<bool, Error> {
-        if let Some(Value::Boolean(value)) = self.get(name) { Ok(*value) } else { Err(undeclared(name, "a boolean")) }
+        if let Some(Value::Boolean(value)) = self.get(name) {
+            Ok(*value)
+        } else {
+            Err(undeclared(name, "a boolean"))
+        }
     }
 
     fn get(&self, name: &str) -> Option<&Value> {
@@ -116,5 +132,7 @@ impl Options {
 }
 
 fn undeclared(name: &str, kind: &str) -> Error {
-    Error::Internal(format!("the host sent no option `{name}` as {kind}; declare it so in describe()"))
+    Error::Internal(format!(
+        "the host sent no option `{name}` as {kind}; declare it so in describe()"
+    ))
 }

@@ -5,9 +5,9 @@ use crate::{Batch, Description, Error, Options, Schema};
 /// An output format: Arrow batches in, bytes of the format out. One value serves one response; the
 /// calls are `open`, `head`, then `part` once a batch (possibly never), `tail`, drop.
 ///
-/// When [`Description::separator`] is given, the host may serve one response with several values, each
-/// of which sees some of the batches; `head` and `tail` are then called on one of them only. What the
-/// tail must know of the parts travels in their [notes](Encoder::note).
+/// When [`Description::separator`] is given, the host may serve one response with several values,
+/// each of which sees some of the batches; `head` and `tail` are then called on one of them only.
+/// What the tail must know of the parts travels in their [notes](Encoder::note).
 pub trait Encoder: Sized + 'static {
     /// Says what the plugin makes. Called once when the plugin is loaded.
     fn describe() -> Description;
@@ -15,7 +15,8 @@ pub trait Encoder: Sized + 'static {
     /// Starts a response.
     ///
     /// # Errors
-    /// [`Error::UnsupportedSchema`] when the format cannot carry a column; [`Error::InvalidOption`].
+    /// [`Error::UnsupportedSchema`] when the format cannot carry a column;
+    /// [`Error::InvalidOption`].
     fn open(schema: Schema, options: &Options) -> Result<Self, Error>;
 
     /// Appends the bytes before the first row. As given: none.

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-/// Why a plugin declines. Anything else that goes wrong should panic: the host then stops the guest.
+/// Why a plugin declines. Anything else that goes wrong should panic: the host then stops the
+/// guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
     /// The format cannot carry this schema. The sentence reaches the client as a 422, so name the
     /// column and say what to do.
     UnsupportedSchema(String),
-    /// An option's value is wrong in a way that its declaration could not express. Reaches the client
-    /// as a 422.
+    /// An option's value is wrong in a way that its declaration could not express. Reaches the
+    /// client as a 422.
     InvalidOption(String),
     /// The plugin's own fault. Logged by the host; the client sees a 500 without the sentence.
     Internal(String),
@@ -18,7 +19,9 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnsupportedSchema(sentence) | Self::InvalidOption(sentence) | Self::Internal(sentence) => f.write_str(sentence),
+            Self::UnsupportedSchema(sentence)
+            | Self::InvalidOption(sentence)
+            | Self::Internal(sentence) => f.write_str(sentence),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! How large a part's buffer begins: as the last part was, so that it need not grow. Owns nothing but the guess.
+//! How large a part's buffer begins: as the last part was, so that it need not grow. Owns nothing
+//! but the guess.
 
 /// Most bytes that a buffer begins with.
 const LARGEST: usize = 8 << 20;

@@ -1,5 +1,5 @@
-//! The guest's half of the component: generated bindings, and the exports that stand between them and
-//! the traits. Only in wasm builds; authors reach it through the export macros alone.
+//! The guest's half of the component: generated bindings, and the exports that stand between them
+//! and the traits. Only in wasm builds; authors reach it through the export macros alone.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -14,7 +14,13 @@ use encoder_world::yearbook::plugin::{log as wit_log, types};
 
 /// Generated from the WIT package.
 #[doc(hidden)]
-#[allow(unsafe_code, missing_docs, unreachable_pub, clippy::all, reason = "generated; which lints it trips varies with the generator")]
+#[allow(
+    unsafe_code,
+    missing_docs,
+    unreachable_pub,
+    clippy::all,
+    reason = "generated; which lints it trips varies with the generator"
+)]
 pub mod encoder_world {
     wit_bindgen::generate!({
         path: "../../wit/1.0.0",
@@ -65,12 +71,19 @@ impl<E: Encoder> wit::Guest for EncoderExport<E> {
 }
 
 impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
-    fn open(schema: wit::Schema, chosen: Vec<types::OptionValue>) -> Result<wit::Encoding, types::Error> {
+    fn open(
+        schema: wit::Schema,
+        chosen: Vec<types::OptionValue>,
+    ) -> Result<wit::Encoding, types::Error> {
         install_panic_hook();
         let schema = Schema::from_wire(wire_schema(schema)).map_err(wit_error)?;
         let decoder = Decoder::new(&schema);
         let encoder = E::open(schema, &options(chosen)).map_err(wit_error)?;
-        Ok(wit::Encoding::new(Self(RefCell::new(Begun { encoder, decoder, guess: Guess::default() }))))
+        Ok(wit::Encoding::new(Self(RefCell::new(Begun {
+            encoder,
+            decoder,
+            guess: Guess::default(),
+        }))))
     }
 
     fn head(&self) -> Result<Vec<u8>, types::Error> {
@@ -90,7 +103,10 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
     }
 
     fn tail(&self, notes: Vec<wit::Noted>) -> Result<Vec<u8>, types::Error> {
-        let notes: Vec<Note> = notes.into_iter().map(|noted| Note { offset: noted.offset, bytes: noted.note }).collect();
+        let notes: Vec<Note> = notes
+            .into_iter()
+            .map(|noted| Note { offset: noted.offset, bytes: noted.note })
+            .collect();
         let mut out = Vec::new();
         self.0.borrow_mut().encoder.tail(&notes, &mut out).map_err(wit_error)?;
         Ok(out)
@@ -98,7 +114,8 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
 }
 
 fn wire_schema(schema: wit::Schema) -> wire::Schema {
-    let pairs = |pairs: Vec<types::Pair>| pairs.into_iter().map(|pair| (pair.key, pair.value)).collect();
+    let pairs =
+        |pairs: Vec<types::Pair>| pairs.into_iter().map(|pair| (pair.key, pair.value)).collect();
     let fields = schema.fields.into_iter().map(|field| wire::Field {
         name: field.name,
         format: field.format,
@@ -156,7 +173,9 @@ fn wit_error(error: Error) -> types::Error {
 /// Sends a panic's message to the host's log: the trap that follows carries none.
 fn install_panic_hook() {
     static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(|| std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string()))));
+    INSTALLED.call_once(|| {
+        std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string())))
+    });
 }
 
 pub(crate) fn write_log(level: Level, message: &str) {

@@ -2,12 +2,12 @@
 //! (an integration), name the type in [`export_encoder!`] or [`export_generator!`], and build the
 //! crate as a `cdylib` for `wasm32-unknown-unknown`.
 //!
-//! Owns: the guest's half of `wit/1.0.0/package.wit`, views over the columns that the host sends, the
-//! guest's allocator and panic hook, a toolkit for text formats ([`text`]) and a test kit
+//! Owns: the guest's half of `wit/1.0.0/package.wit`, views over the columns that the host sends,
+//! the guest's allocator and panic hook, a toolkit for text formats ([`text`]) and a test kit
 //! ([`testing`]). Never touches: files, network, clock, randomness. A plugin is a pure function.
 //!
-//! Everything but the exports compiles natively, so that a plugin's logic is tested with `cargo test`.
-//! All hand-written `unsafe` of the guest side stands in `raw.rs` and `raw/`.
+//! Everything but the exports compiles natively, so that a plugin's logic is tested with `cargo
+//! test`. All hand-written `unsafe` of the guest side stands in `raw.rs` and `raw/`.
 //!
 //! # A format in thirty lines
 //! ```

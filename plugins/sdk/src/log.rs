@@ -16,7 +16,8 @@ pub enum Level {
 }
 
 /// Writes one line to the host's log under the plugin's name; clients never see it. The host cuts a
-/// message at 4 KiB and drops what a response logs beyond 64 messages. Native builds write to stderr.
+/// message at 4 KiB and drops what a response logs beyond 64 messages. Native builds write to
+/// stderr.
 pub fn write(level: Level, message: &str) {
     #[cfg(target_family = "wasm")]
     crate::guest::write_log(level, message);

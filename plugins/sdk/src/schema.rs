@@ -13,8 +13,9 @@ pub struct Schema {
     /// The columns.
     pub fields: Vec<Field>,
     /// `yearbook.dataset`, `yearbook.namespace`, `yearbook.snapshot_id`, `yearbook.source`,
-    /// `yearbook.source_url` (absent when unknown), `yearbook.licence`, `yearbook.attribution`; where the publisher gave them,
-    /// `yearbook.licence_title`, `yearbook.licence_url`, and `yearbook.sources`, a JSON array of objects with `title` and `path` (text or null).
+    /// `yearbook.source_url` (absent when unknown), `yearbook.licence`, `yearbook.attribution`;
+    /// where the publisher gave them, `yearbook.licence_title`, `yearbook.licence_url`, and
+    /// `yearbook.sources`, a JSON array of objects with `title` and `path` (text or null).
     pub metadata: Vec<(String, String)>,
 }
 
@@ -70,7 +71,10 @@ fn find<'a>(metadata: &'a [(String, String)], key: &str) -> Option<&'a str> {
 }
 
 impl Field {
-    fn from_wire(field: wire::Field, rest: &mut std::vec::IntoIter<wire::Field>) -> Result<Self, Error> {
+    fn from_wire(
+        field: wire::Field,
+        rest: &mut std::vec::IntoIter<wire::Field>,
+    ) -> Result<Self, Error> {
         let data_type = DataType::parse(&field.format).ok_or_else(|| {
             Error::UnsupportedSchema(format!(
                 "column `{}` has the Arrow type `{}`, which this plugin does not know; leave the column out with `columns`",

@@ -1,5 +1,6 @@
-//! A test kit for plugin authors: build tables from Rust values, run an encoder natively as the host
-//! would, and check it against the list of things that every encoder must hold ([`conformance`]).
+//! A test kit for plugin authors: build tables from Rust values, run an encoder natively as the
+//! host would, and check it against the list of things that every encoder must hold
+//! ([`conformance`]).
 //!
 //! Never needed at run time: it costs a guest nothing, since nothing there refers to it.
 
@@ -49,26 +50,36 @@ pub fn encode<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Result<Ve
 ///
 /// # Errors
 /// What the encoder declines with.
-pub fn encode_parts<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Result<Encoded, Error> {
+pub fn encode_parts<E: Encoder>(
+    table: &Table,
+    options: &[(&str, Value)],
+) -> Result<Encoded, Error> {
     let dictionaries = E::describe().dictionaries;
     let (schema, mut decoder) = start(table, dictionaries)?;
     let mut encoder = E::open(schema, &chosen::<E>(options))?;
     let mut response = Response::begin(&mut encoder)?;
     for (position, rows) in table.batches().enumerate() {
-        response.part(&mut encoder, decoder.decode(table.wire_batch(rows, dictionaries, position > 0))?)?;
+        response.part(
+            &mut encoder,
+            decoder.decode(table.wire_batch(rows, dictionaries, position > 0))?,
+        )?;
     }
     response.tail(&mut encoder)
 }
 
-/// Runs an encoder with its default options over batches of one table as a host does, natively and with one instance:
-/// each chunk of the response goes to `take` as soon as it is made, a separator in front of its part, and nothing is kept.
+/// Runs an encoder with its default options over batches of one table as a host does, natively and
+/// with one instance: each chunk of the response goes to `take` as soon as it is made, a separator
+/// in front of its part, and nothing is kept.
 ///
 /// # Errors
 /// What the encoder declines with.
 ///
 /// # Panics
 /// When there are no batches.
-pub fn respond<E: Encoder>(batches: Vec<Batch>, mut take: impl FnMut(Vec<u8>)) -> Result<(), Error> {
+pub fn respond<E: Encoder>(
+    batches: Vec<Batch>,
+    mut take: impl FnMut(Vec<u8>),
+) -> Result<(), Error> {
     let separator = E::describe().separator.unwrap_or_default();
     let mut encoder = E::open(batches[0].schema().clone(), &chosen::<E>(&[]))?;
     let mut progress = Progress::<E>::default();
@@ -83,11 +94,15 @@ pub fn respond<E: Encoder>(batches: Vec<Batch>, mut take: impl FnMut(Vec<u8>)) -
     Ok(())
 }
 
-/// As [`encode_parts`], with an instance for each batch, as a host may do when a separator is promised.
+/// As [`encode_parts`], with an instance for each batch, as a host may do when a separator is
+/// promised.
 ///
 /// # Errors
 /// What the encoder declines with.
-pub fn encode_apart<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Result<Encoded, Error> {
+pub fn encode_apart<E: Encoder>(
+    table: &Table,
+    options: &[(&str, Value)],
+) -> Result<Encoded, Error> {
     let dictionaries = E::describe().dictionaries;
     let chosen = chosen::<E>(options);
     let mut ends = E::open(start(table, dictionaries)?.0, &chosen)?;
@@ -95,16 +110,22 @@ pub fn encode_apart<E: Encoder>(table: &Table, options: &[(&str, Value)]) -> Res
     for rows in table.batches() {
         let (schema, mut decoder) = start(table, dictionaries)?;
         let mut encoder = E::open(schema, &chosen)?;
-        response.part(&mut encoder, decoder.decode(table.wire_batch(rows, dictionaries, false))?)?;
+        response
+            .part(&mut encoder, decoder.decode(table.wire_batch(rows, dictionaries, false))?)?;
     }
     response.tail(&mut ends)
 }
 
-/// As [`encode_parts`], with several instances that take turns, the first of which makes head and tail.
+/// As [`encode_parts`], with several instances that take turns, the first of which makes head and
+/// tail.
 ///
 /// # Errors
 /// What the encoder declines with.
-pub fn encode_by_turns<E: Encoder>(table: &Table, options: &[(&str, Value)], instances: usize) -> Result<Encoded, Error> {
+pub fn encode_by_turns<E: Encoder>(
+    table: &Table,
+    options: &[(&str, Value)],
+    instances: usize,
+) -> Result<Encoded, Error> {
     let dictionaries = E::describe().dictionaries;
     let chosen = chosen::<E>(options);
     let open = |_| {
@@ -116,7 +137,10 @@ pub fn encode_by_turns<E: Encoder>(table: &Table, options: &[(&str, Value)], ins
     let mut response = Response::begin(&mut all[0].0)?;
     for (position, rows) in table.batches().enumerate() {
         let (encoder, decoder) = &mut all[position % turns];
-        response.part(encoder, decoder.decode(table.wire_batch(rows, dictionaries, position >= turns))?)?;
+        response.part(
+            encoder,
+            decoder.decode(table.wire_batch(rows, dictionaries, position >= turns))?,
+        )?;
     }
     response.tail(&mut all[0].0)
 }
@@ -146,23 +170,29 @@ impl<E: Encoder> Response<E> {
     }
 }
 
-/// The batches of a table, for trying parts of a plugin. `dictionaries`: whether few-valued text stays
-/// dictionary-encoded.
+/// The batches of a table, for trying parts of a plugin. `dictionaries`: whether few-valued text
+/// stays dictionary-encoded.
 ///
 /// # Errors
 /// As the plugin would see them.
 pub fn batches(table: &Table, dictionaries: bool) -> Result<Vec<Batch>, Error> {
     let (_, mut decoder) = start(table, dictionaries)?;
-    table.batches().enumerate().map(|(position, rows)| decoder.decode(table.wire_batch(rows, dictionaries, position > 0))).collect()
+    table
+        .batches()
+        .enumerate()
+        .map(|(position, rows)| decoder.decode(table.wire_batch(rows, dictionaries, position > 0)))
+        .collect()
 }
 
-/// The batches of a table as a host has them before they cross, few-valued text dictionary-encoded: what
-/// tries a built component with the tables that also try its source.
+/// The batches of a table as a host has them before they cross, few-valued text dictionary-encoded:
+/// what tries a built component with the tables that also try its source.
 ///
 /// # Errors
 /// When arrow-rs does not know a column's type.
 #[cfg(feature = "arrow")]
-pub fn record_batches(table: &Table) -> Result<(::arrow::datatypes::SchemaRef, Vec<::arrow::array::RecordBatch>), Error> {
+pub fn record_batches(
+    table: &Table,
+) -> Result<(::arrow::datatypes::SchemaRef, Vec<::arrow::array::RecordBatch>), Error> {
     let (schema, mut decoder) = start(table, true)?;
     let arrow_schema = crate::arrow::schema(&schema)?;
     let batch = |(position, rows)| {
@@ -194,9 +224,13 @@ fn complete(declared: &[crate::Parameter], options: &[(&str, Value)]) -> Options
             Kind::Number => default.parse().ok().map(Value::Number),
             Kind::Boolean => default.parse().ok().map(Value::Boolean),
         };
-        parsed.unwrap_or_else(|| panic!("the default `{default}` of `{}` is not of its kind", parameter.name))
+        parsed.unwrap_or_else(|| {
+            panic!("the default `{default}` of `{}` is not of its kind", parameter.name)
+        })
     };
-    Options(declared.iter().map(|parameter| (parameter.name.to_owned(), value(parameter))).collect())
+    Options(
+        declared.iter().map(|parameter| (parameter.name.to_owned(), value(parameter))).collect(),
+    )
 }
 
 fn start(table: &Table, dictionaries: bool) -> Result<(Schema, Decoder), Error> {

@@ -2,8 +2,8 @@
 //! null, text and lists (a [`Dialect`]) and what stands before each cell; [`Rows`] does the rest.
 //!
 //! What makes it fast: a lane is chosen once per column and batch, so that no cell costs a dynamic
-//! call; whatever stands before a cell is joined to it once, not once per row; numbers are rendered in
-//! blocks; a dictionary's values are rendered once and copied from then on; text is scanned for
+//! call; whatever stands before a cell is joined to it once, not once per row; numbers are rendered
+//! in blocks; a dictionary's values are rendered once and copied from then on; text is scanned for
 //! characters to escape a whole buffer at a time.
 
 mod cell;

@@ -1,5 +1,6 @@
-//! The format `sdmx-csv`: SDMX-CSV 2.0 (<https://github.com/sdmx-twg/sdmx-csv>). What the columns are follows from their roles and
-//! from parameters, in [`structure`]; rows are written as in `csv`.
+//! The format `sdmx-csv`: SDMX-CSV 2.0 (<https://github.com/sdmx-twg/sdmx-csv>). What the columns
+//! are follows from their roles and from parameters, in [`structure`]; rows are written as in
+//! `csv`.
 
 use yearbook_sdk::text::{Dialect as _, Rows, csv};
 use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Options, Parameter, Schema};
@@ -20,7 +21,13 @@ pub struct SdmxCsv {
 
 impl Encoder for SdmxCsv {
     fn describe() -> Description {
-        let text = |name, default, allowed, docs| Parameter { name, kind: Kind::Text, default, allowed, docs };
+        let text = |name, default, allowed, docs| Parameter {
+            name,
+            kind: Kind::Text,
+            default,
+            allowed,
+            docs,
+        };
         Description {
             format: "sdmx-csv",
             version: env!("CARGO_PKG_VERSION"),
@@ -31,11 +38,36 @@ impl Encoder for SdmxCsv {
             dictionaries: true,
             compressible: true,
             parameters: vec![
-                text("structure", "dataflow", &["dataflow", "datastructure", "dataprovision"], "What `structure_id` names."),
-                text("structure_id", "", &[], "`AGENCY:ID(VERSION)` of the structure; otherwise `namespace:dataset(1.0)`."),
-                text("action", "I", &["I", "A", "R", "D"], "What a receiver should do: information, append (or merge), replace, delete."),
-                text("time_period", "", &[], "The column that becomes TIME_PERIOD; otherwise the period codes, or else the date."),
-                text("obs_value", "", &[], "The column that becomes OBS_VALUE; otherwise the only one that holds values."),
+                text(
+                    "structure",
+                    "dataflow",
+                    &["dataflow", "datastructure", "dataprovision"],
+                    "What `structure_id` names.",
+                ),
+                text(
+                    "structure_id",
+                    "",
+                    &[],
+                    "`AGENCY:ID(VERSION)` of the structure; otherwise `namespace:dataset(1.0)`.",
+                ),
+                text(
+                    "action",
+                    "I",
+                    &["I", "A", "R", "D"],
+                    "What a receiver should do: information, append (or merge), replace, delete.",
+                ),
+                text(
+                    "time_period",
+                    "",
+                    &[],
+                    "The column that becomes TIME_PERIOD; otherwise the period codes, or else the date.",
+                ),
+                text(
+                    "obs_value",
+                    "",
+                    &[],
+                    "The column that becomes OBS_VALUE; otherwise the only one that holds values.",
+                ),
             ],
             docs: "SDMX-CSV 2.0: STRUCTURE, STRUCTURE_ID and ACTION, then the dataset's columns in their order, of which one is \
                    TIME_PERIOD and, where there is one column of values, that one OBS_VALUE; a wide table keeps the names of its \
@@ -45,7 +77,8 @@ impl Encoder for SdmxCsv {
     }
 
     fn open(schema: Schema, options: &Options) -> Result<Self, Error> {
-        let names = structure::names(&schema, options.text("time_period")?, options.text("obs_value")?)?;
+        let names =
+            structure::names(&schema, options.text("time_period")?, options.text("obs_value")?)?;
         let id = structure::id(&schema, options.text("structure_id")?)?;
         let mut first = Vec::new();
         for constant in [options.text("structure")?, &id, options.text("action")?] {
@@ -58,7 +91,9 @@ impl Encoder for SdmxCsv {
             DIALECT.text(name.as_bytes(), &mut header);
         }
         header.push(b'\n');
-        let leads = (0..schema.fields.len()).map(|position| if position == 0 { first.clone() } else { b",".to_vec() }).collect();
+        let leads = (0..schema.fields.len())
+            .map(|position| if position == 0 { first.clone() } else { b",".to_vec() })
+            .collect();
         Ok(Self { rows: Rows::new(DIALECT, &schema.fields, leads, b"\n")?, header })
     }
 

@@ -21,7 +21,8 @@ fn table() -> Table {
 }
 
 fn text(table: &Table, options: &[(&str, &str)]) -> Result<String, Error> {
-    let options: Vec<_> = options.iter().map(|(name, value)| (*name, Value::Text((*value).to_owned()))).collect();
+    let options: Vec<_> =
+        options.iter().map(|(name, value)| (*name, Value::Text((*value).to_owned()))).collect();
     encode::<SdmxCsv>(table, &options).map(|bytes| String::from_utf8(bytes).unwrap())
 }
 
@@ -29,7 +30,10 @@ fn text(table: &Table, options: &[(&str, &str)]) -> Result<String, Error> {
 fn conforms() {
     conformance::check::<SdmxCsv>(|bytes| {
         let mut reader = csv::ReaderBuilder::new().from_reader(bytes);
-        assert_eq!(reader.headers().unwrap().iter().take(3).collect::<Vec<_>>(), ["STRUCTURE", "STRUCTURE_ID", "ACTION"]);
+        assert_eq!(
+            reader.headers().unwrap().iter().take(3).collect::<Vec<_>>(),
+            ["STRUCTURE", "STRUCTURE_ID", "ACTION"]
+        );
         reader.records().filter(|record| &record.as_ref().unwrap()[0] == "dataflow").count()
     });
 }
@@ -44,8 +48,13 @@ fn structure_time_and_value_stand_under_their_names() {
 
 #[test]
 fn parameters_say_what_columns_cannot() {
-    let options =
-        [("structure_id", "OECD:MEI(4.0)"), ("structure", "datastructure"), ("action", "R"), ("time_period", "day"), ("obs_value", "flag")];
+    let options = [
+        ("structure_id", "OECD:MEI(4.0)"),
+        ("structure", "datastructure"),
+        ("action", "R"),
+        ("time_period", "day"),
+        ("obs_value", "flag"),
+    ];
     let text = text(&table(), &options).unwrap();
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines[0], "STRUCTURE,STRUCTURE_ID,ACTION,TIME_PERIOD,quarter,region,jobs,OBS_VALUE");
@@ -56,18 +65,29 @@ fn parameters_say_what_columns_cannot() {
 fn columns_of_a_wide_table_are_measures_under_their_own_names() {
     let wide = table().numbers("hours", &[None, None]).about("hours", "yearbook.role", "value");
     let text = text(&wide, &[]).unwrap();
-    assert!(text.starts_with("STRUCTURE,STRUCTURE_ID,ACTION,day,TIME_PERIOD,region,jobs,flag,hours\n"), "{text}");
+    assert!(
+        text.starts_with("STRUCTURE,STRUCTURE_ID,ACTION,day,TIME_PERIOD,region,jobs,flag,hours\n"),
+        "{text}"
+    );
 }
 
 #[test]
 fn what_is_missing_or_misnamed_is_declined_with_what_to_do() {
     let no_time = Table::new().numbers("a", &[]).about("a", "yearbook.role", "value");
-    assert!(matches!(text(&no_time, &[]), Err(Error::UnsupportedSchema(said)) if said.contains("sdmx-csv.time_period")));
+    assert!(
+        matches!(text(&no_time, &[]), Err(Error::UnsupportedSchema(said)) if said.contains("sdmx-csv.time_period"))
+    );
     let no_value = Table::new().text("a", &[None::<&str>; 0]).about("a", "yearbook.role", "date");
-    assert!(matches!(text(&no_value, &[]), Err(Error::UnsupportedSchema(said)) if said.contains("sdmx-csv.obs_value")));
-    for options in
-        [("structure_id", "MEI"), ("structure_id", "a:b(1.0),x"), ("time_period", "nope"), ("obs_value", "nope"), ("obs_value", "quarter")]
-    {
+    assert!(
+        matches!(text(&no_value, &[]), Err(Error::UnsupportedSchema(said)) if said.contains("sdmx-csv.obs_value"))
+    );
+    for options in [
+        ("structure_id", "MEI"),
+        ("structure_id", "a:b(1.0),x"),
+        ("time_period", "nope"),
+        ("obs_value", "nope"),
+        ("obs_value", "quarter"),
+    ] {
         assert!(matches!(text(&table(), &[options]), Err(Error::InvalidOption(_))), "{options:?}");
     }
 }

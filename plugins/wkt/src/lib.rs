@@ -1,5 +1,6 @@
-//! Reads well-known text (OGC 06-103r4, section 7) of two dimensions, piece by piece: a format asks for what may come next and
-//! writes it as it comes, so no geometry is ever held. Copies nothing: numbers are slices of the text.
+//! Reads well-known text (OGC 06-103r4, section 7) of two dimensions, piece by piece: a format asks
+//! for what may come next and writes it as it comes, so no geometry is ever held. Copies nothing:
+//! numbers are slices of the text.
 
 use std::fmt;
 
@@ -124,7 +125,11 @@ impl<'a> Reader<'a> {
             return Ok(true);
         }
         let start = self.at;
-        if self.word().eq_ignore_ascii_case("EMPTY") { Ok(false) } else { Err(Malformed { at: start }) }
+        if self.word().eq_ignore_ascii_case("EMPTY") {
+            Ok(false)
+        } else {
+            Err(Malformed { at: start })
+        }
     }
 
     /// Whether a number stands here: a point of a MULTIPOINT without parentheses of its own.

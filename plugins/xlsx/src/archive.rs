@@ -1,5 +1,6 @@
-//! A zip archive that is written once, from front to back (APPNOTE 6.3): what is large is deflated as it comes, with its sizes behind it.
-//! Every entry has the date 1980-01-01, so that the same table gives the same bytes.
+//! A zip archive that is written once, from front to back (APPNOTE 6.3): what is large is deflated
+//! as it comes, with its sizes behind it. Every entry has the date 1980-01-01, so that the same
+//! table gives the same bytes.
 
 use crc32fast::Hasher;
 use flate2::{Compress, Compression, FlushCompress, Status};
@@ -50,7 +51,12 @@ impl Archive {
     }
 
     /// Appends an entry as it is.
-    pub(crate) fn store(&mut self, name: &str, content: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    pub(crate) fn store(
+        &mut self,
+        name: &str,
+        content: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
         let size = content.len() as u64;
         let entry = Entry {
             name: name.to_owned(),
@@ -69,7 +75,8 @@ impl Archive {
     /// Begins an entry that [`Archive::write`] fills and [`Archive::end`] ends.
     pub(crate) fn begin(&mut self, name: &str, out: &mut Vec<u8>) -> Result<(), Error> {
         let start = out.len();
-        Entry { name: name.to_owned(), offset: self.offset, deflated: true, sums: Sums::default() }.header(out)?;
+        Entry { name: name.to_owned(), offset: self.offset, deflated: true, sums: Sums::default() }
+            .header(out)?;
         let open = Open {
             name: name.to_owned(),
             offset: self.offset,
@@ -92,7 +99,9 @@ impl Archive {
         while !content.is_empty() {
             out.reserve(content.len() / 8 + 4096);
             let before = open.compress.total_in();
-            open.compress.compress_vec(content, out, FlushCompress::None).map_err(|error| Error::Internal(error.to_string()))?;
+            open.compress
+                .compress_vec(content, out, FlushCompress::None)
+                .map_err(|error| Error::Internal(error.to_string()))?;
             let taken = usize::try_from(open.compress.total_in() - before).unwrap_or(content.len());
             content = &content[taken..];
         }
@@ -111,7 +120,10 @@ impl Archive {
         let start = out.len();
         loop {
             out.reserve(4096);
-            let status = open.compress.compress_vec(&[], out, FlushCompress::Finish).map_err(|error| Error::Internal(error.to_string()))?;
+            let status = open
+                .compress
+                .compress_vec(&[], out, FlushCompress::Finish)
+                .map_err(|error| Error::Internal(error.to_string()))?;
             if status == Status::StreamEnd {
                 break;
             }
@@ -194,7 +206,9 @@ fn narrow(number: u64) -> Result<u32, Error> {
 }
 
 fn too_large() -> Error {
-    Error::Internal("the workbook is larger than 4 GiB, which its kind of zip cannot hold".to_owned())
+    Error::Internal(
+        "the workbook is larger than 4 GiB, which its kind of zip cannot hold".to_owned(),
+    )
 }
 
 fn unbegun() -> Error {

@@ -49,8 +49,15 @@ impl Shown {
     }
 }
 
-/// Appends a cell; nothing where there is no value. Says whether all of the value is in it. `place` is the column's letters.
-pub(crate) fn write(shown: Shown, column: &Column<'_>, row: usize, place: &Place<'_>, out: &mut Vec<u8>) -> bool {
+/// Appends a cell; nothing where there is no value. Says whether all of the value is in it. `place`
+/// is the column's letters.
+pub(crate) fn write(
+    shown: Shown,
+    column: &Column<'_>,
+    row: usize,
+    place: &Place<'_>,
+    out: &mut Vec<u8>,
+) -> bool {
     if !is_valid(column, row) {
         return true;
     }
@@ -59,15 +66,21 @@ pub(crate) fn write(shown: Shown, column: &Column<'_>, row: usize, place: &Place
         Shown::Date => {
             let value = column.text(row).unwrap_or_default();
             match serial(value) {
-                Some(days) => place.cell(" s=\"1\"", out, |out| out.extend_from_slice(days.to_string().as_bytes())),
+                Some(days) => place.cell(" s=\"1\"", out, |out| {
+                    out.extend_from_slice(days.to_string().as_bytes())
+                }),
                 None => return text(value, place, "", out),
             }
         }
         Shown::Boolean => match &column.values {
-            Values::Boolean(bits) => place.cell(" t=\"b\"", out, |out| out.push(b'0' + u8::from(bits.get(row)))),
+            Values::Boolean(bits) => {
+                place.cell(" t=\"b\"", out, |out| out.push(b'0' + u8::from(bits.get(row))))
+            }
             _ => return other(column, row, place, out),
         },
-        Shown::Number if is_exact(column, row) => place.cell("", out, |out| render(&DIALECT, column, row, out)),
+        Shown::Number if is_exact(column, row) => {
+            place.cell("", out, |out| render(&DIALECT, column, row, out))
+        }
         Shown::Number | Shown::Other => return other(column, row, place, out),
     }
     true
@@ -95,7 +108,9 @@ fn other(column: &Column<'_>, row: usize, place: &Place<'_>, out: &mut Vec<u8>) 
 fn is_valid(column: &Column<'_>, row: usize) -> bool {
     column.is_valid(row)
         && match &column.values {
-            Values::Dictionary(keyed) => usize::try_from(keyed.keys[row]).is_ok_and(|key| is_valid(&keyed.values, key)),
+            Values::Dictionary(keyed) => {
+                usize::try_from(keyed.keys[row]).is_ok_and(|key| is_valid(&keyed.values, key))
+            }
             _ => true,
         }
 }
@@ -107,7 +122,9 @@ fn is_exact(column: &Column<'_>, row: usize) -> bool {
         Values::UInt64(values) => values[row] <= EXACT,
         Values::Float32(values) => values[row].is_finite(),
         Values::Float64(values) => values[row].is_finite(),
-        Values::Dictionary(keyed) => usize::try_from(keyed.keys[row]).is_ok_and(|key| is_exact(&keyed.values, key)),
+        Values::Dictionary(keyed) => {
+            usize::try_from(keyed.keys[row]).is_ok_and(|key| is_exact(&keyed.values, key))
+        }
         _ => true,
     }
 }
@@ -150,13 +167,22 @@ pub(crate) fn letters(mut column: usize) -> String {
     reversed.iter().rev().map(|letter| char::from(*letter)).collect()
 }
 
-/// The number of a day `YYYY-MM-DD`. None before 1900-03-01: spreadsheets disagree there, since some have a 29 February in 1900.
+/// The number of a day `YYYY-MM-DD`. None before 1900-03-01: spreadsheets disagree there, since
+/// some have a 29 February in 1900.
 fn serial(date: &str) -> Option<u32> {
     let bytes: &[u8; 10] = date.as_bytes().try_into().ok()?;
-    let number =
-        |digits: &[u8]| digits.iter().try_fold(0, |sum, digit| Some(sum * 10 + u32::from(digit.is_ascii_digit().then(|| digit - b'0')?)));
+    let number = |digits: &[u8]| {
+        digits.iter().try_fold(0, |sum, digit| {
+            Some(sum * 10 + u32::from(digit.is_ascii_digit().then(|| digit - b'0')?))
+        })
+    };
     let (year, month, day) = (number(&bytes[..4])?, number(&bytes[5..7])?, number(&bytes[8..])?);
-    if bytes[4] != b'-' || bytes[7] != b'-' || !(1..=12).contains(&month) || !(1..=31).contains(&day) || (year, month) < (1900, 3) {
+    if bytes[4] != b'-'
+        || bytes[7] != b'-'
+        || !(1..=12).contains(&month)
+        || !(1..=31).contains(&day)
+        || (year, month) < (1900, 3)
+    {
         return None;
     }
     // Years that begin in March end with the leap day.
@@ -173,7 +199,10 @@ mod tests {
     #[test]
     fn columns_have_letters() {
         let of = [(0, "A"), (25, "Z"), (26, "AA"), (701, "ZZ"), (702, "AAA"), (16_383, "XFD")];
-        assert_eq!(of.map(|(column, _)| letters(column)), of.map(|(_, letters)| letters.to_owned()));
+        assert_eq!(
+            of.map(|(column, _)| letters(column)),
+            of.map(|(_, letters)| letters.to_owned())
+        );
     }
 
     #[test]

@@ -1,10 +1,13 @@
-//! The format `xlsx`: a workbook (ECMA-376) with the rows on the sheet `data` and where they come from on the sheet `about`. Written
-//! from front to back, holding no more than a few rows: texts stand in their cells, and the archive's directory at its end. Parts
-//! depend on each other, since a sheet is one stream of deflate and has a limited number of rows.
+//! The format `xlsx`: a workbook (ECMA-376) with the rows on the sheet `data` and where they come
+//! from on the sheet `about`. Written from front to back, holding no more than a few rows: texts
+//! stand in their cells, and the archive's directory at its end. Parts depend on each other, since
+//! a sheet is one stream of deflate and has a limited number of rows.
 
 use yearbook_sdk::generator::Role;
 use yearbook_sdk::text::{self, csv};
-use yearbook_sdk::{Batch, Column, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};
+use yearbook_sdk::{
+    Batch, Column, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema,
+};
 
 use archive::Archive;
 use cell::{Place, Shown};
@@ -20,7 +23,8 @@ yearbook_sdk::export_encoder!(Xlsx);
 const ROWS: u64 = 1 << 20;
 /// Columns of a sheet.
 const COLUMNS: usize = 1 << 14;
-/// Bytes of a sheet before compression, after which another one begins: its file must stay below 4 GiB.
+/// Bytes of a sheet before compression, after which another one begins: its file must stay below 4
+/// GiB.
 const BYTES: u64 = 3 << 30;
 /// Bytes of XML that are compressed at a time.
 const BLOCK: usize = 64 << 10;
@@ -49,7 +53,13 @@ struct Showing {
 
 impl Encoder for Xlsx {
     fn describe() -> Description {
-        let boolean = |name, default, docs| Parameter { name, kind: Kind::Boolean, default, allowed: &[], docs };
+        let boolean = |name, default, docs| Parameter {
+            name,
+            kind: Kind::Boolean,
+            default,
+            allowed: &[],
+            docs,
+        };
         Description {
             format: "xlsx",
             version: env!("CARGO_PKG_VERSION"),
@@ -60,8 +70,16 @@ impl Encoder for Xlsx {
             dictionaries: true,
             compressible: false,
             parameters: vec![
-                boolean("dates", "true", "Whether dates are dates of the spreadsheet; otherwise they are text."),
-                boolean("cut_geometry", "false", "Takes a geometry all the same, though a cell holds 32,767 characters of it at most."),
+                boolean(
+                    "dates",
+                    "true",
+                    "Whether dates are dates of the spreadsheet; otherwise they are text.",
+                ),
+                boolean(
+                    "cut_geometry",
+                    "false",
+                    "Takes a geometry all the same, though a cell holds 32,767 characters of it at most.",
+                ),
             ],
             docs: "A workbook for spreadsheets: the sheet `data` with a header that stays in view, the sheet `about` with licence, attribution, \
                    source and snapshot. Numbers, booleans and dates are cells of their types and text is always text, never a formula. What a \
@@ -80,7 +98,9 @@ impl Encoder for Xlsx {
             );
             return Err(Error::UnsupportedSchema(sentence));
         }
-        if let (Some(column), false) = (schema.position(Role::Geometry), options.boolean("cut_geometry")?) {
+        if let (Some(column), false) =
+            (schema.position(Role::Geometry), options.boolean("cut_geometry")?)
+        {
             return Err(Error::UnsupportedSchema(format!(
                 "column `{}` is a geometry, and a cell holds 32,767 characters at most; add `geometry=false`, take \
                  `xlsx.cut_geometry=true` to have what fits, or another format",
@@ -88,9 +108,21 @@ impl Encoder for Xlsx {
             )));
         }
         let dates = options.boolean("dates")?;
-        let column = |(at, field)| Showing { letters: cell::letters(at), shown: Shown::of(field, dates), cut: 0 };
+        let column = |(at, field)| Showing {
+            letters: cell::letters(at),
+            shown: Shown::of(field, dates),
+            cut: 0,
+        };
         let columns = schema.fields.iter().enumerate().map(column).collect();
-        Ok(Self { schema, columns, archive: Archive::new(), sheets: 0, row: 0, rows: 0, block: Vec::new() })
+        Ok(Self {
+            schema,
+            columns,
+            archive: Archive::new(),
+            sheets: 0,
+            row: 0,
+            rows: 0,
+            block: Vec::new(),
+        })
     }
 
     fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -127,8 +159,15 @@ impl Encoder for Xlsx {
     fn tail(&mut self, _: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
         self.end(out)?;
         let names = self.schema.fields.iter().map(|field| field.name.as_str());
-        let cut: Vec<_> = names.zip(self.columns.iter().map(|column| column.cut)).filter(|(_, cut)| *cut > 0).collect();
-        self.archive.store(&workbook::path(self.sheets + 1), &workbook::about(&self.schema, self.rows, &cut), out)?;
+        let cut: Vec<_> = names
+            .zip(self.columns.iter().map(|column| column.cut))
+            .filter(|(_, cut)| *cut > 0)
+            .collect();
+        self.archive.store(
+            &workbook::path(self.sheets + 1),
+            &workbook::about(&self.schema, self.rows, &cut),
+            out,
+        )?;
         for (path, content) in workbook::parts(self.sheets) {
             self.archive.store(path, content.as_bytes(), out)?;
         }
@@ -145,7 +184,12 @@ impl Xlsx {
         self.block.extend_from_slice(workbook::SHEET.as_bytes());
         row_start("1", &mut self.block);
         for (showing, field) in self.columns.iter().zip(&self.schema.fields) {
-            cell::text(&field.name, &Place { column: &showing.letters, row: "1" }, " s=\"2\"", &mut self.block);
+            cell::text(
+                &field.name,
+                &Place { column: &showing.letters, row: "1" },
+                " s=\"2\"",
+                &mut self.block,
+            );
         }
         self.block.extend_from_slice(b"</row>");
         self.flush(out)

@@ -1,11 +1,13 @@
-//! The parts of a workbook that are the same for all tables, and the sheet that says where the data comes from.
+//! The parts of a workbook that are the same for all tables, and the sheet that says where the data
+//! comes from.
 
 use yearbook_sdk::Schema;
 
 use crate::cell::{self, Place};
 use crate::xml;
 
-/// Every XML file is a sheet unless it is named, so that the first file need not know how many sheets there will be.
+/// Every XML file is a sheet unless it is named, so that the first file need not know how many
+/// sheets there will be.
 pub(crate) const CONTENT_TYPES: &str = concat!(
     r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>"#,
     "\n",
@@ -79,8 +81,9 @@ pub(crate) fn parts(data: usize) -> [(&'static str, String); 2] {
         "{head}<workbook xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\" \
          xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\"><sheets>{sheets}</sheets></workbook>"
     );
-    let relations =
-        format!("{head}<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">{relations}</Relationships>");
+    let relations = format!(
+        "{head}<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">{relations}</Relationships>"
+    );
     [("xl/workbook.xml", workbook), ("xl/_rels/workbook.xml.rels", relations)]
 }
 
@@ -89,10 +92,11 @@ fn relation(id: usize, kind: &str, target: &str) -> String {
     format!(r#"<Relationship Id="rId{id}" Type="{base}/{kind}" Target="{target}"/>"#)
 }
 
-/// The sheet `about`: names on the left, what they are on the right. `cut` are columns with the number of their cells that do not
-/// hold all of their text.
+/// The sheet `about`: names on the left, what they are on the right. `cut` are columns with the
+/// number of their cells that do not hold all of their text.
 pub(crate) fn about(schema: &Schema, rows: u64, cut: &[(&str, u64)]) -> Vec<u8> {
-    let known = ["dataset", "namespace", "source", "source_url", "licence", "attribution", "snapshot_id"];
+    let known =
+        ["dataset", "namespace", "source", "source_url", "licence", "attribution", "snapshot_id"];
     let mut lines: Vec<(String, String)> = Vec::new();
     for name in known {
         if let Some(value) = schema.metadata(&format!("yearbook.{name}")) {
@@ -101,7 +105,10 @@ pub(crate) fn about(schema: &Schema, rows: u64, cut: &[(&str, u64)]) -> Vec<u8> 
     }
     lines.push(("rows".to_owned(), rows.to_string()));
     for (column, cells) in cut {
-        lines.push((format!("cut in {column}"), format!("{cells} cells, to the {} characters that a cell holds", xml::LONGEST)));
+        lines.push((
+            format!("cut in {column}"),
+            format!("{cells} cells, to the {} characters that a cell holds", xml::LONGEST),
+        ));
     }
     let mut out = ABOUT.as_bytes().to_vec();
     for (position, (name, value)) in lines.iter().enumerate() {

@@ -3,8 +3,8 @@
 /// UTF-16 units that a cell may hold.
 pub(crate) const LONGEST: usize = 32_767;
 
-/// Appends text as an element's content. Characters that XML cannot have are written `_xHHHH_`, and what only looks like that is
-/// written so that it stays as it is.
+/// Appends text as an element's content. Characters that XML cannot have are written `_xHHHH_`, and
+/// what only looks like that is written so that it stays as it is.
 pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| matches!(c, '\0'..='\x08' | '\x0b'..='\x1f' | '&' | '<' | '>' | '_' | '\u{fffe}' | '\u{ffff}'))
@@ -30,12 +30,15 @@ pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
 /// Whether text begins as `_xHHHH_` does.
 fn looks_escaped(text: &str) -> bool {
     match text.as_bytes() {
-        [b'_', b'x', digits @ ..] => digits.len() > 4 && digits[..4].iter().all(u8::is_ascii_hexdigit) && digits[4] == b'_',
+        [b'_', b'x', digits @ ..] => {
+            digits.len() > 4 && digits[..4].iter().all(u8::is_ascii_hexdigit) && digits[4] == b'_'
+        }
         _ => false,
     }
 }
 
-/// As much of a text as a cell may hold, with an ellipsis at its end where that is not all; and whether it is all.
+/// As much of a text as a cell may hold, with an ellipsis at its end where that is not all; and
+/// whether it is all.
 pub(crate) fn fitting(text: &str) -> (&str, bool) {
     if text.len() <= LONGEST {
         return (text, true);
@@ -77,13 +80,17 @@ mod tests {
 
     #[test]
     fn a_cell_holds_32_767_utf_16_units() {
-        for (text, units) in [("a", LONGEST), ("é", LONGEST), ("日", LONGEST), ("👩", LONGEST / 2)] {
+        for (text, units) in [("a", LONGEST), ("é", LONGEST), ("日", LONGEST), ("👩", LONGEST / 2)]
+        {
             let longest = text.repeat(units);
             assert_eq!(fitting(&longest), (longest.as_str(), true));
             let longer = text.repeat(units + 1);
             let (cut, whole) = fitting(&longer);
             assert!(!whole);
-            assert_eq!(cut.encode_utf16().count(), (LONGEST - 1) / text.encode_utf16().count() * text.encode_utf16().count());
+            assert_eq!(
+                cut.encode_utf16().count(),
+                (LONGEST - 1) / text.encode_utf16().count() * text.encode_utf16().count()
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What becomes of tables in a workbook; `tests/readers` opens workbooks with other people's libraries.
+//! What becomes of tables in a workbook; `tests/readers` opens workbooks with other people's
+//! libraries.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::{Cursor, Read as _};
@@ -60,40 +61,66 @@ fn what_a_spreadsheet_cannot_hold_is_text() {
     let integers = Table::new().integers("a", &[Some((1 << 53) + 1), Some(i64::MIN)]);
     assert_eq!(
         cells(&integers, &[]),
-        format!(r#"<row r="2">{}</row><row r="3">{}</row>"#, text("A2", "9007199254740993"), text("A3", "-9223372036854775808"))
+        format!(
+            r#"<row r="2">{}</row><row r="3">{}</row>"#,
+            text("A2", "9007199254740993"),
+            text("A3", "-9223372036854775808")
+        )
     );
     let numbers = Table::new().numbers("a", &[Some(f64::NAN), Some(f64::NEG_INFINITY)]);
-    assert_eq!(cells(&numbers, &[]), format!(r#"<row r="2">{}</row><row r="3">{}</row>"#, text("A2", "NaN"), text("A3", "-INF")));
+    assert_eq!(
+        cells(&numbers, &[]),
+        format!(r#"<row r="2">{}</row><row r="3">{}</row>"#, text("A2", "NaN"), text("A3", "-INF"))
+    );
 }
 
 #[test]
 fn a_text_that_is_too_long_is_cut_and_counted() {
     let (long, longest) = ("é".repeat(32_768), "é".repeat(32_767));
-    let table =
-        Table::new().text("a", &[Some(&long), Some(&longest)]).text("b", &[Some("x"), None]).metadata("yearbook.licence", "CC-BY-4.0");
+    let table = Table::new()
+        .text("a", &[Some(&long), Some(&longest)])
+        .text("b", &[Some("x"), None])
+        .metadata("yearbook.licence", "CC-BY-4.0");
     let made = encode::<Xlsx>(&table, &[]).unwrap();
     assert_eq!(
         sheet(&made, 1).unwrap().split("</row>").skip(1).take(2).collect::<String>(),
-        format!(r#"<row r="2">{}{}<row r="3">{}"#, text("A2", &format!("{}…", "é".repeat(32_766))), text("B2", "x"), text("A3", &longest))
+        format!(
+            r#"<row r="2">{}{}<row r="3">{}"#,
+            text("A2", &format!("{}…", "é".repeat(32_766))),
+            text("B2", "x"),
+            text("A3", &longest)
+        )
     );
     let about = sheet(&made, 2).unwrap();
-    assert!(about.contains("CC-BY-4.0") && about.contains("cut in a") && about.contains("1 cells"), "{about}");
+    assert!(
+        about.contains("CC-BY-4.0") && about.contains("cut in a") && about.contains("1 cells"),
+        "{about}"
+    );
     assert!(!about.contains("cut in b"));
 }
 
 #[test]
 fn a_geometry_is_declined_unless_it_may_be_cut() {
-    let table = Table::new().text("shape", &[Some("POINT (1 2)")]).about("shape", "yearbook.role", "geometry");
+    let table = Table::new().text("shape", &[Some("POINT (1 2)")]).about(
+        "shape",
+        "yearbook.role",
+        "geometry",
+    );
     let declined = encode::<Xlsx>(&table, &[]);
-    assert!(matches!(declined, Err(Error::UnsupportedSchema(said)) if said.contains("`shape`") && said.contains("geometry=false")));
+    assert!(
+        matches!(declined, Err(Error::UnsupportedSchema(said)) if said.contains("`shape`") && said.contains("geometry=false"))
+    );
     assert!(cells(&table, &[("cut_geometry", Value::Boolean(true))]).contains("POINT (1 2)"));
 }
 
 #[test]
 fn more_columns_than_a_sheet_has_are_declined() {
-    let wide = |columns| (0..columns).fold(Table::new(), |table, at| table.nulls(&format!("c{at}"), 0));
+    let wide =
+        |columns| (0..columns).fold(Table::new(), |table, at| table.nulls(&format!("c{at}"), 0));
     assert!(encode::<Xlsx>(&wide(16_384), &[]).is_ok());
-    assert!(matches!(encode::<Xlsx>(&wide(16_385), &[]), Err(Error::UnsupportedSchema(said)) if said.contains("16384")));
+    assert!(
+        matches!(encode::<Xlsx>(&wide(16_385), &[]), Err(Error::UnsupportedSchema(said)) if said.contains("16384"))
+    );
 }
 
 #[test]

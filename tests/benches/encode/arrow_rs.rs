@@ -1,4 +1,5 @@
-//! arrow-rs's own writers, native, as they are used without any settings but those that make the outputs comparable.
+//! arrow-rs's own writers, native, as they are used without any settings but those that make the
+//! outputs comparable.
 
 use std::io::Write;
 
@@ -17,14 +18,18 @@ pub(crate) fn encode(format: &str, batches: &[RecordBatch], out: &mut (impl Writ
             writer.finish().unwrap();
         }
         "arrow" => {
-            let mut writer = arrow::ipc::writer::StreamWriter::try_new(out, &batches[0].schema()).unwrap();
+            let mut writer =
+                arrow::ipc::writer::StreamWriter::try_new(out, &batches[0].schema()).unwrap();
             batches.iter().for_each(|batch| writer.write(batch).unwrap());
             writer.finish().unwrap();
         }
         _ => {
-            let properties =
-                parquet::file::properties::WriterProperties::builder().set_compression(parquet::basic::Compression::SNAPPY).build();
-            let mut writer = parquet::arrow::ArrowWriter::try_new(out, batches[0].schema(), Some(properties)).unwrap();
+            let properties = parquet::file::properties::WriterProperties::builder()
+                .set_compression(parquet::basic::Compression::SNAPPY)
+                .build();
+            let mut writer =
+                parquet::arrow::ArrowWriter::try_new(out, batches[0].schema(), Some(properties))
+                    .unwrap();
             batches.iter().for_each(|batch| writer.write(batch).unwrap());
             writer.close().unwrap();
         }

@@ -1,5 +1,5 @@
-//! Who takes what is encoded: chunks that it owns, as a server's socket does. Owns how a writer that only knows `Write`
-//! comes to make such chunks.
+//! Who takes what is encoded: chunks that it owns, as a server's socket does. Owns how a writer
+//! that only knows `Write` comes to make such chunks.
 
 use std::io::{Result, Write};
 

@@ -1,5 +1,5 @@
-//! Our encoders: natively, one part after the other on one thread, and in the sandbox, through the very function that
-//! serves responses.
+//! Our encoders: natively, one part after the other on one thread, and in the sandbox, through the
+//! very function that serves responses.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use yearbook_workers::Workers;
 use super::client::Client;
 use super::tables::{Input, Tables};
 
-/// Every encoder, in a sandbox with one worker and in one whose responses may have two workers and instances.
+/// Every encoder, in a sandbox with one worker and in one whose responses may have two workers and
+/// instances.
 pub(crate) struct Ours {
     runtime: Runtime,
     guests: [HashMap<&'static str, Arc<Encoder>>; 2],
@@ -24,21 +25,40 @@ pub(crate) struct Ours {
 
 impl Ours {
     pub(crate) fn load() -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
         let guests = [1, 2].map(|threads| {
             let limits = Limits { parallel_parts: threads, ..Limits::default() };
-            let sandbox = Sandbox::new(&Config { limits, ..Config::default() }, Workers::new(threads)).unwrap();
-            super::FORMATS.into_iter().map(|name| (name, sandbox.load_encoder(&component(name)).unwrap())).collect()
+            let sandbox =
+                Sandbox::new(&Config { limits, ..Config::default() }, Workers::new(threads))
+                    .unwrap();
+            super::FORMATS
+                .into_iter()
+                .map(|name| (name, sandbox.load_encoder(&component(name)).unwrap()))
+                .collect()
         });
         Self { runtime, guests }
     }
 
     /// One response with so many worker threads; each chunk goes to the client as it comes.
-    pub(crate) fn sandboxed(&self, format: &str, input: &Input, threads: usize, client: &mut impl Client) {
+    pub(crate) fn sandboxed(
+        &self,
+        format: &str,
+        input: &Input,
+        threads: usize,
+        client: &mut impl Client,
+    ) {
         let batches: Vec<_> = input.batches.iter().cloned().map(Ok).collect();
         let guest = &self.guests[threads - 1][format];
         self.runtime.block_on(async {
-            match guest.encode(Arc::clone(&input.schema), &[], futures::stream::iter(batches).boxed()).await.unwrap() {
+            match guest
+                .encode(Arc::clone(&input.schema), &[], futures::stream::iter(batches).boxed())
+                .await
+                .unwrap()
+            {
                 Encoded::Whole(bytes) => client.take(bytes),
                 Encoded::Stream(mut chunks) => {
                     while let Some(chunk) = chunks.next().await {
@@ -63,7 +83,8 @@ pub(crate) fn native(format: &str, tables: &Tables, times: usize, client: &mut i
 fn timed<E: yearbook_sdk::Encoder>(tables: &Tables, times: usize, client: &mut impl Client) -> f64 {
     let description = E::describe();
     let table: &Table = &tables.of(description.part_rows);
-    let inputs: Vec<Vec<Batch>> = (0..times).map(|_| testing::batches(table, description.dictionaries).unwrap()).collect();
+    let inputs: Vec<Vec<Batch>> =
+        (0..times).map(|_| testing::batches(table, description.dictionaries).unwrap()).collect();
     let start = Instant::now();
     for batches in inputs {
         testing::respond::<E>(batches, |chunk| client.take(chunk.into())).unwrap();

@@ -1,4 +1,5 @@
-//! pyarrow, polars and DuckDB, in one process of Python that is asked a line at a time (`tests/peers/encode.py`).
+//! pyarrow, polars and DuckDB, in one process of Python that is asked a line at a time
+//! (`tests/peers/encode.py`).
 
 use std::ffi::OsStr;
 use std::fs;
@@ -27,9 +28,14 @@ impl Peers {
         let table = folder.path().join("table.arrows");
         super::arrow_rs::encode("arrow", &input.plain, &mut fs::File::create(&table).unwrap());
         let mut start = Command::new(python);
-        start.arg(root().join("tests/peers/encode.py")).arg(&table).stdin(Stdio::piped()).stdout(Stdio::piped());
+        start
+            .arg(root().join("tests/peers/encode.py"))
+            .arg(&table)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut child = start.spawn().unwrap();
-        let (questions, answers) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let (questions, answers) =
+            (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         Self { child, questions, answers, folder }
     }
 
@@ -39,7 +45,10 @@ impl Peers {
         if let Some(reason) = answer["cannot"].as_str() {
             return Err(reason.to_owned());
         }
-        Ok((answer["seconds"].as_f64().unwrap(), usize::try_from(answer["bytes"].as_u64().unwrap()).unwrap()))
+        Ok((
+            answer["seconds"].as_f64().unwrap(),
+            usize::try_from(answer["bytes"].as_u64().unwrap()).unwrap(),
+        ))
     }
 
     /// Reads an output back: `made`, or the peer's own where that is empty.
@@ -59,7 +68,8 @@ impl Peers {
         writeln!(self.questions, "{question}").unwrap();
         let mut answer = String::new();
         self.answers.read_line(&mut answer).unwrap();
-        serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{question}: {answer:?}: {error}"))
+        serde_json::from_str(&answer)
+            .unwrap_or_else(|error| panic!("{question}: {answer:?}: {error}"))
     }
 }
 

@@ -1,10 +1,13 @@
-//! Synthetic tables, the same at every run, in the three forms that the contestants take: arrow-rs and the peers get plain
-//! text, our encoders get few-valued text as dictionaries, which the batches of a row group share, as stored tables are read.
+//! Synthetic tables, the same at every run, in the three forms that the contestants take: arrow-rs
+//! and the peers get plain text, our encoders get few-valued text as dictionaries, which the
+//! batches of a row group share, as stored tables are read.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow::array::{
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
+};
 use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
 use yearbook_sdk::testing::Table;
 
@@ -41,8 +44,12 @@ const GROUP_ROWS: usize = 131_072;
 type Make = fn() -> Input;
 
 /// Every table with its name.
-pub(crate) const ALL: [(&str, Make); 4] =
-    [("long", || long(1_000_000)), ("wide", || wide(200_000)), ("spatial", || spatial(20_000)), ("small", || long(100))];
+pub(crate) const ALL: [(&str, Make); 4] = [
+    ("long", || long(1_000_000)),
+    ("wide", || wide(200_000)),
+    ("spatial", || spatial(20_000)),
+    ("small", || long(100)),
+];
 
 enum Cells {
     FewTexts(Vec<Option<String>>),
@@ -54,16 +61,54 @@ enum Cells {
 
 /// 1 date, 1 period, 2 dimensions, 1 value, 1 count, 1 flag.
 pub(crate) fn long(rows: usize) -> Input {
-    let regions = ["Northland", "Auckland", "Waikato", "Bay of Plenty", "Hawke's Bay", "Te Tai Tokerau \"north\"", "Ōtaki", "Southland"];
+    let regions = [
+        "Northland",
+        "Auckland",
+        "Waikato",
+        "Bay of Plenty",
+        "Hawke's Bay",
+        "Te Tai Tokerau \"north\"",
+        "Ōtaki",
+        "Southland",
+    ];
     build(rows, 8192, |from, to, random| {
         let month = |row: usize| (1960 + row / 12 % 60, row % 12 + 1);
         vec![
-            ("date", Cells::FewTexts((from..to).map(|row| Some(format!("{}-{:02}-01", month(row).0, month(row).1))).collect())),
-            ("period", Cells::FewTexts((from..to).map(|row| Some(format!("{}-{:02}", month(row).0, month(row).1))).collect())),
-            ("region", Cells::FewTexts((from..to).map(|row| Some(regions[row % regions.len()].to_owned())).collect())),
-            ("measure", Cells::FewTexts((from..to).map(|row| (row % 50 != 0).then(|| format!("measure {}", row % 23))).collect())),
+            (
+                "date",
+                Cells::FewTexts(
+                    (from..to)
+                        .map(|row| Some(format!("{}-{:02}-01", month(row).0, month(row).1)))
+                        .collect(),
+                ),
+            ),
+            (
+                "period",
+                Cells::FewTexts(
+                    (from..to)
+                        .map(|row| Some(format!("{}-{:02}", month(row).0, month(row).1)))
+                        .collect(),
+                ),
+            ),
+            (
+                "region",
+                Cells::FewTexts(
+                    (from..to).map(|row| Some(regions[row % regions.len()].to_owned())).collect(),
+                ),
+            ),
+            (
+                "measure",
+                Cells::FewTexts(
+                    (from..to)
+                        .map(|row| (row % 50 != 0).then(|| format!("measure {}", row % 23)))
+                        .collect(),
+                ),
+            ),
             ("value", Cells::Numbers((from..to).map(|_| number(random)).collect())),
-            ("count", Cells::Integers((from..to).map(|_| Some(i64::from(random() >> 8))).collect())),
+            (
+                "count",
+                Cells::Integers((from..to).map(|_| Some(i64::from(random() >> 8))).collect()),
+            ),
             ("final", Cells::Booleans((from..to).map(|row| Some(row % 7 != 0)).collect())),
         ]
     })
@@ -72,13 +117,19 @@ pub(crate) fn long(rows: usize) -> Input {
 /// 1 date and 30 series.
 pub(crate) fn wide(rows: usize) -> Input {
     const NAMES: [&str; 30] = [
-        "gdp", "cpi", "ppi", "m1", "m3", "wages", "hours", "jobs", "rent", "sales", "exports", "imports", "tourism", "rates", "bonds",
-        "equity", "credit", "savings", "taxes", "benefits", "pensions", "health", "schools", "roads", "power", "water", "gas", "dairy",
-        "meat", "wool",
+        "gdp", "cpi", "ppi", "m1", "m3", "wages", "hours", "jobs", "rent", "sales", "exports",
+        "imports", "tourism", "rates", "bonds", "equity", "credit", "savings", "taxes", "benefits",
+        "pensions", "health", "schools", "roads", "power", "water", "gas", "dairy", "meat", "wool",
     ];
     build(rows, 2048, |from, to, random| {
-        let date = Cells::FewTexts((from..to).map(|row| Some(format!("{}-{:02}-01", 1960 + row / 12 % 60, row % 12 + 1))).collect());
-        let series = NAMES.iter().map(|name| (*name, Cells::Numbers((from..to).map(|_| number(random)).collect())));
+        let date = Cells::FewTexts(
+            (from..to)
+                .map(|row| Some(format!("{}-{:02}-01", 1960 + row / 12 % 60, row % 12 + 1)))
+                .collect(),
+        );
+        let series = NAMES
+            .iter()
+            .map(|name| (*name, Cells::Numbers((from..to).map(|_| number(random)).collect())));
         std::iter::once(("date", date)).chain(series).collect()
     })
 }
@@ -88,13 +139,24 @@ pub(crate) fn spatial(rows: usize) -> Input {
     build(rows, 90, |from, to, random| {
         let mut ring = |_| {
             let points: Vec<String> = (0..250)
-                .map(|_| format!("{:.6} {:.6}", 166.0 + f64::from(random() >> 12) / 1e5, -47.0 + f64::from(random() >> 12) / 1e5))
+                .map(|_| {
+                    format!(
+                        "{:.6} {:.6}",
+                        166.0 + f64::from(random() >> 12) / 1e5,
+                        -47.0 + f64::from(random() >> 12) / 1e5
+                    )
+                })
                 .collect();
             Some(format!("MULTIPOLYGON ((({})))", points.join(", ")))
         };
         vec![
             ("code", Cells::Texts((from..to).map(|row| Some(format!("{row:06}"))).collect())),
-            ("name", Cells::Texts((from..to).map(|row| Some(format!("Area {row}, \"north\""))).collect())),
+            (
+                "name",
+                Cells::Texts(
+                    (from..to).map(|row| Some(format!("Area {row}, \"north\""))).collect(),
+                ),
+            ),
             ("geometry_wkt", Cells::Texts((from..to).map(&mut ring).collect())),
         ]
     })
@@ -110,10 +172,15 @@ fn number(random: &mut dyn FnMut() -> u32) -> Option<f64> {
     }
 }
 
-fn build(rows: usize, batch_rows: usize, cells: impl Fn(usize, usize, &mut dyn FnMut() -> u32) -> Vec<(&'static str, Cells)>) -> Input {
+fn build(
+    rows: usize,
+    batch_rows: usize,
+    cells: impl Fn(usize, usize, &mut dyn FnMut() -> u32) -> Vec<(&'static str, Cells)>,
+) -> Input {
     let mut state = 0x5DEE_CE66_u64;
     let mut random = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 32) as u32
     };
     let cells = cells(0, rows, &mut random);
@@ -122,29 +189,57 @@ fn build(rows: usize, batch_rows: usize, cells: impl Fn(usize, usize, &mut dyn F
         let group = from..rows.min(from + GROUP_ROWS);
         for (into, dictionaries) in [(&mut batches, true), (&mut plain, false)] {
             let group = record_batch(&cells, group.clone(), dictionaries);
-            into.extend((0..group.num_rows()).step_by(batch_rows).map(|at| group.slice(at, batch_rows.min(group.num_rows() - at))));
+            into.extend(
+                (0..group.num_rows())
+                    .step_by(batch_rows)
+                    .map(|at| group.slice(at, batch_rows.min(group.num_rows() - at))),
+            );
         }
     }
-    Input { rows, schema: batches[0].schema(), batches, plain, tables: Tables { table: table(&cells), batch_rows } }
+    Input {
+        rows,
+        schema: batches[0].schema(),
+        batches,
+        plain,
+        tables: Tables { table: table(&cells), batch_rows },
+    }
 }
 
-fn record_batch(cells: &[(&'static str, Cells)], rows: Range<usize>, dictionaries: bool) -> RecordBatch {
+fn record_batch(
+    cells: &[(&'static str, Cells)],
+    rows: Range<usize>,
+    dictionaries: bool,
+) -> RecordBatch {
     let arrays: Vec<ArrayRef> = cells
         .iter()
         .map(|(_, cells)| -> ArrayRef {
             match cells {
-                Cells::FewTexts(texts) if dictionaries => {
-                    Arc::new(texts[rows.clone()].iter().map(Option::as_deref).collect::<DictionaryArray<Int32Type>>())
+                Cells::FewTexts(texts) if dictionaries => Arc::new(
+                    texts[rows.clone()]
+                        .iter()
+                        .map(Option::as_deref)
+                        .collect::<DictionaryArray<Int32Type>>(),
+                ),
+                Cells::FewTexts(texts) | Cells::Texts(texts) => {
+                    Arc::new(StringArray::from_iter(texts[rows.clone()].iter()))
                 }
-                Cells::FewTexts(texts) | Cells::Texts(texts) => Arc::new(StringArray::from_iter(texts[rows.clone()].iter())),
-                Cells::Numbers(numbers) => Arc::new(Float64Array::from(numbers[rows.clone()].to_vec())),
-                Cells::Integers(integers) => Arc::new(Int64Array::from(integers[rows.clone()].to_vec())),
-                Cells::Booleans(booleans) => Arc::new(BooleanArray::from(booleans[rows.clone()].to_vec())),
+                Cells::Numbers(numbers) => {
+                    Arc::new(Float64Array::from(numbers[rows.clone()].to_vec()))
+                }
+                Cells::Integers(integers) => {
+                    Arc::new(Int64Array::from(integers[rows.clone()].to_vec()))
+                }
+                Cells::Booleans(booleans) => {
+                    Arc::new(BooleanArray::from(booleans[rows.clone()].to_vec()))
+                }
             }
         })
         .collect();
-    let fields: Vec<Field> =
-        cells.iter().zip(&arrays).map(|((name, _), array)| Field::new(*name, DataType::clone(array.data_type()), true)).collect();
+    let fields: Vec<Field> = cells
+        .iter()
+        .zip(&arrays)
+        .map(|((name, _), array)| Field::new(*name, DataType::clone(array.data_type()), true))
+        .collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()
 }
 

@@ -19,7 +19,9 @@ const TABLES: [(&str, u64, Make); 4] = [
 pub(crate) fn works() -> Vec<Work> {
     let mut works = Vec::new();
     for (table, units, make) in TABLES {
-        let mut work = |format: &str, run: Box<dyn Fn(u64)>| works.push(Work { name: format!("native {format} {table}"), units, run });
+        let mut work = |format: &str, run: Box<dyn Fn(u64)>| {
+            works.push(Work { name: format!("native {format} {table}"), units, run })
+        };
         work("csv", Box::new(move |rounds| encode::<yearbook_csv::Csv>(make, rounds)));
         work("json", Box::new(move |rounds| encode::<yearbook_json::Json>(make, rounds)));
         work("arrow", Box::new(move |rounds| encode::<yearbook_arrow::Arrow>(make, rounds)));
@@ -30,8 +32,12 @@ pub(crate) fn works() -> Vec<Work> {
 
 fn encode<E: Encoder>(make: Make, rounds: u64) {
     let input = make();
-    let prepared: Vec<Vec<Batch>> =
-        (0..ROUNDS).map(|_| testing::batches(&input.tables.of(E::describe().part_rows), E::describe().dictionaries).unwrap()).collect();
+    let prepared: Vec<Vec<Batch>> = (0..ROUNDS)
+        .map(|_| {
+            testing::batches(&input.tables.of(E::describe().part_rows), E::describe().dictionaries)
+                .unwrap()
+        })
+        .collect();
     for batches in prepared.into_iter().take(usize::try_from(rounds).unwrap()) {
         testing::respond::<E>(batches, |chunk| drop(std::hint::black_box(chunk))).unwrap();
     }

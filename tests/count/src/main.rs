@@ -1,13 +1,21 @@
-//! Work to be counted, instruction by instruction, by callgrind: `yearbook-count WORK ROUNDS` prepares
-//! the work, does it `ROUNDS` times and ends at once. What one round costs is the difference between two runs,
-//! so that neither preparation nor start-up counts. `yearbook-count list` prints each work with its rows a round.
-//! Owns what is counted; `cargo xtask count` owns counting and what was recorded.
+//! Work to be counted, instruction by instruction, by callgrind: `yearbook-count WORK ROUNDS`
+//! prepares the work, does it `ROUNDS` times and ends at once. What one round costs is the
+//! difference between two runs, so that neither preparation nor start-up counts. `yearbook-count
+//! list` prints each work with its rows a round. Owns what is counted; `cargo xtask count` owns
+//! counting and what was recorded.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a measuring program, not the product")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a measuring program, not the product"
+)]
 
 mod encode;
 mod read;
-#[expect(dead_code, reason = "the native works take only one of the forms in which the benchmark makes its tables")]
+#[expect(
+    dead_code,
+    reason = "the native works take only one of the forms in which the benchmark makes its tables"
+)]
 #[path = "../../benches/encode/tables.rs"]
 mod tables;
 
@@ -33,7 +41,10 @@ fn main() {
     }
     let rounds: u64 = arguments.next().and_then(|rounds| rounds.parse().ok()).unwrap();
     assert!(rounds <= ROUNDS, "{ROUNDS} rounds are prepared");
-    let work = works.iter().find(|work| work.name == name).unwrap_or_else(|| panic!("there is no work `{name}`"));
+    let work = works
+        .iter()
+        .find(|work| work.name == name)
+        .unwrap_or_else(|| panic!("there is no work `{name}`"));
     (work.run)(rounds);
     // Without taking anything apart: that would differ with what the rounds used up.
     std::process::exit(0);

@@ -1,4 +1,5 @@
-//! Planning and scanning: what the host does between a query string and the batches that an encoder gets.
+//! Planning and scanning: what the host does between a query string and the batches that an encoder
+//! gets.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -6,18 +7,21 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use tokio::runtime::Runtime;
 use yearbook_domain::query::pairs;
-use yearbook_domain::{Caller, DataQuery, Dataset, Millis, Plan, PlanTable, ReadPlan, SnapshotSummary, read};
+use yearbook_domain::{
+    Caller, DataQuery, Dataset, Millis, Plan, PlanTable, ReadPlan, SnapshotSummary, read,
+};
 use yearbook_snapshot::{Files, Package, Reader, Silent, publish};
 use yearbook_workers::Workers;
 
 use crate::Work;
 
-/// Rows of the stored table: several pages, so that a slice and a search have something to leave out.
+/// Rows of the stored table: several pages, so that a slice and a search have something to leave
+/// out.
 const ROWS: u64 = 24_000;
 /// Requests planned in a round.
 const PLANS: u64 = 1_000;
-/// Scans in a round. Preparing takes some 300 million instructions, of which a few hundred thousand come and go with how threads meet: a
-/// round has to be so much work that they do not count.
+/// Scans in a round. Preparing takes some 300 million instructions, of which a few hundred thousand
+/// come and go with how threads meet: a round has to be so much work that they do not count.
 const LARGE: u64 = 40;
 const SMALL: u64 = 400;
 /// A query with everything that planning looks at.
@@ -25,7 +29,8 @@ const QUERY: &str = "start=2001-01-01&end=2001-12-31&limit=500&columns=date,regi
 
 /// One work for each kind of read.
 pub(crate) fn works() -> Vec<Work> {
-    let work = |name: &str, units: u64, run: Box<dyn Fn(u64)>| Work { name: name.to_owned(), units, run };
+    let work =
+        |name: &str, units: u64, run: Box<dyn Fn(u64)>| Work { name: name.to_owned(), units, run };
     let scan = |name: &str, rows: u64, query: &'static str, scans: u64| {
         work(name, rows * scans, Box::new(move |rounds| repeat(query, rounds * scans)))
     };
@@ -74,7 +79,11 @@ impl Stored {
         let package = Package::open(&folder.path().join("datapackage.json")).unwrap();
         let draft = runtime.block_on(publish(&files, &workers, &package, None, &Silent)).unwrap();
         let snapshot = Arc::new(draft.snapshot);
-        let summary = SnapshotSummary { id: snapshot.id.clone(), created_at: snapshot.created_at, rows: snapshot.rows };
+        let summary = SnapshotSummary {
+            id: snapshot.id.clone(),
+            created_at: snapshot.created_at,
+            rows: snapshot.rows,
+        };
         let dataset = Dataset {
             name: draft.name,
             namespace: draft.namespace,
@@ -88,25 +97,49 @@ impl Stored {
     fn plan(&self, query: &str) -> ReadPlan {
         let query = DataQuery::parse(&pairs(query), &["json", "csv", "arrow", "parquet"]).unwrap();
         let caller = Caller { key_id: "k".to_owned(), plan: Plan::Enterprise };
-        read::plan(&self.dataset, Arc::clone(&self.dataset.current), &caller, PlanTable::default().enterprise, &query, 0).unwrap()
+        read::plan(
+            &self.dataset,
+            Arc::clone(&self.dataset.current),
+            &caller,
+            PlanTable::default().enterprise,
+            &query,
+            0,
+        )
+        .unwrap()
     }
 
     fn scan(&self, plan: &ReadPlan) -> usize {
         self.runtime.block_on(async {
             let scan = self.reader.scan(plan).await.unwrap();
-            scan.batches.fold(0, |rows, batch| async move { rows + batch.unwrap().num_rows() }).await
+            scan.batches
+                .fold(0, |rows, batch| async move { rows + batch.unwrap().num_rows() })
+                .await
         })
     }
 }
 
-/// Months of 1990 to 2009 by a hundred regions; the last tenth of the rows has a region that no earlier row has.
+/// Months of 1990 to 2009 by a hundred regions; the last tenth of the rows has a region that no
+/// earlier row has.
 fn package(folder: &std::path::Path) {
     let mut csv = "date,region,value,count\n".to_owned();
     for row in 0..ROWS {
         let (month, place) = (row / 100, row % 100);
-        let region = if row >= ROWS / 10 * 9 && place == 7 { "Chatham Islands".to_owned() } else { format!("Auckland {place}") };
+        let region = if row >= ROWS / 10 * 9 && place == 7 {
+            "Chatham Islands".to_owned()
+        } else {
+            format!("Auckland {place}")
+        };
         let value = row.wrapping_mul(2_654_435_761) % 1_000_000;
-        writeln!(csv, "{}-{:02}-01,{region},{}.{},{}", 1990 + month / 12, month % 12 + 1, value / 10, value % 10, value * 7).unwrap();
+        writeln!(
+            csv,
+            "{}-{:02}-01,{region},{}.{},{}",
+            1990 + month / 12,
+            month % 12 + 1,
+            value / 10,
+            value % 10,
+            value * 7
+        )
+        .unwrap();
     }
     std::fs::write(folder.join("data.csv"), csv).unwrap();
     let field = |name: &str, kind: &str| serde_json::json!({"name": name, "type": kind});

@@ -1,6 +1,6 @@
-//! libFuzzer over the subjects of `yearbook_tests::fuzz`: it keeps inputs that reach new code and varies
-//! those. `YEARBOOK_FUZZ_TARGET` names the subject. Started by `cargo xtask fuzz --guided`, which has our
-//! crates compiled with counters (`tests/fuzz/instrumented.sh`).
+//! libFuzzer over the subjects of `yearbook_tests::fuzz`: it keeps inputs that reach new code and
+//! varies those. `YEARBOOK_FUZZ_TARGET` names the subject. Started by `cargo xtask fuzz --guided`,
+//! which has our crates compiled with counters (`tests/fuzz/instrumented.sh`).
 
 #![no_main]
 
@@ -25,7 +25,9 @@ fn chosen() -> Mutex<Judge> {
         "cursor" => of::<Cursor>(),
         "package" => of::<Published>(),
         "snapshot" => of::<Stored>(),
-        _ => panic!("YEARBOOK_FUZZ_TARGET is {name:?}; it names query, cursor, package or snapshot"),
+        _ => {
+            panic!("YEARBOOK_FUZZ_TARGET is {name:?}; it names query, cursor, package or snapshot")
+        }
     })
 }
 

@@ -1,9 +1,11 @@
-//! What a test needs of its machine besides Rust: a database server, a proxy, a built binary. Where one is missing, a run
-//! that requires it (`cargo xtask test`) fails, and any other skips the test and says so. Owns that decision alone.
+//! What a test needs of its machine besides Rust: a database server, a proxy, a built binary. Where
+//! one is missing, a run that requires it (`cargo xtask test`) fails, and any other skips the test
+//! and says so. Owns that decision alone.
 
 use std::fmt;
 
-/// The variable with the names of what has to be there, separated by commas. `cargo xtask test` sets it.
+/// The variable with the names of what has to be there, separated by commas. `cargo xtask test`
+/// sets it.
 pub const REQUIRED: &str = "YEARBOOK_TESTS_REQUIRE";
 
 /// Something that a machine may lack.
@@ -53,11 +55,21 @@ impl Prerequisite {
         found
     }
 
-    /// What becomes of a test without it. A name that nobody knows is a slip in the caller, so that nothing would be required.
+    /// What becomes of a test without it. A name that nobody knows is a slip in the caller, so that
+    /// nothing would be required.
     fn verdict(self, required: Option<&str>) -> Verdict {
-        let names: Vec<&str> = required.unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        let names: Vec<&str> = required
+            .unwrap_or_default()
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
+            .collect();
         let known = |name: &&str| Self::ALL.iter().any(|one| one.name() == *name);
-        if names.contains(&self.name()) || !names.iter().all(known) { Verdict::Fail } else { Verdict::Skip }
+        if names.contains(&self.name()) || !names.iter().all(known) {
+            Verdict::Fail
+        } else {
+            Verdict::Skip
+        }
     }
 }
 
@@ -81,7 +93,11 @@ mod tests {
             (Some("postgres,nginx,binary"), [Verdict::Fail, Verdict::Fail]),
             (Some("postgresql"), [Verdict::Fail, Verdict::Fail]),
         ] {
-            assert_eq!([Prerequisite::Postgres, Prerequisite::Nginx].map(|one| one.verdict(required)), expected, "{required:?}");
+            assert_eq!(
+                [Prerequisite::Postgres, Prerequisite::Nginx].map(|one| one.verdict(required)),
+                expected,
+                "{required:?}"
+            );
         }
         assert_eq!(Prerequisite::list(&Prerequisite::ALL), "postgres,nginx,binary");
     }

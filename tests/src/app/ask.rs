@@ -35,7 +35,10 @@ impl Ask {
     /// Begins a request of these routes.
     #[must_use]
     pub fn to(router: Router, method: &str, path: &str) -> Self {
-        Self { router, builder: Request::builder().method(method).uri(path).header("host", "test.example") }
+        Self {
+            router,
+            builder: Request::builder().method(method).uri(path).header("host", "test.example"),
+        }
     }
 
     /// Adds a header.
@@ -48,7 +51,8 @@ impl Ask {
     /// Has it come from this address, as it would from a socket.
     #[must_use]
     pub fn peer(mut self, address: &str) -> Self {
-        self.builder = self.builder.extension(ConnectInfo(SocketAddr::new(address.parse().unwrap(), 1)));
+        self.builder =
+            self.builder.extension(ConnectInfo(SocketAddr::new(address.parse().unwrap(), 1)));
         self
     }
 
@@ -86,7 +90,8 @@ impl Reply {
     /// The body as JSON.
     #[must_use]
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
     /// The body as text.
@@ -98,7 +103,10 @@ impl Reply {
     /// A header as text; empty when there is none.
     #[must_use]
     pub fn header(&self, name: &str) -> String {
-        self.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+            .unwrap_or_default()
     }
 
     /// Status and `X-Service-Error-Code`.
@@ -112,7 +120,12 @@ impl Reply {
     pub fn problems(&self) -> Vec<(String, String)> {
         assert_eq!(self.status, 422, "{}", self.text());
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        self.json()["detail"].as_array().unwrap().iter().map(|problem| (text(&problem["loc"][1]), text(&problem["type"]))).collect()
+        self.json()["detail"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|problem| (text(&problem["loc"][1]), text(&problem["type"])))
+            .collect()
     }
 
     /// Status, headers in alphabetical order and body, for snapshots.

@@ -56,10 +56,12 @@ impl Table {
         self
     }
 
-    /// The same with another value at a place of the descriptor, a JSON pointer to something that is there.
+    /// The same with another value at a place of the descriptor, a JSON pointer to something that
+    /// is there.
     #[must_use]
     pub fn with(mut self, pointer: &str, value: Value) -> Self {
-        *self.descriptor.pointer_mut(pointer).unwrap_or_else(|| panic!("there is no {pointer}")) = value;
+        *self.descriptor.pointer_mut(pointer).unwrap_or_else(|| panic!("there is no {pointer}")) =
+            value;
         self
     }
 }
@@ -82,8 +84,13 @@ pub fn harvest() -> Table {
     let mut csv = "date,region,value,final\n".to_owned();
     for index in 0..40 {
         let (year, month) = (2020 + index / 12, index % 12 + 1);
-        for (offset, region) in ["Auckland", "Māori land", "Waikato, north"].into_iter().enumerate() {
-            let value = if (index + offset) % 7 == 0 { String::new() } else { format!("{}.5", index * 10 + offset) };
+        for (offset, region) in ["Auckland", "Māori land", "Waikato, north"].into_iter().enumerate()
+        {
+            let value = if (index + offset) % 7 == 0 {
+                String::new()
+            } else {
+                format!("{}.5", index * 10 + offset)
+            };
             let _ = writeln!(csv, "{year}-{month:02}-01,\"{region}\",{value},{}", index % 2 == 0);
         }
     }
@@ -129,7 +136,8 @@ pub fn wide(rows: usize, columns: usize, bytes: usize) -> Table {
     for row in 0..rows {
         let _ = writeln!(csv, "{row},{}", vec![text.as_str(); columns].join(","));
     }
-    let fields: Vec<Value> = names.iter().map(|name| json!({"name": name, "type": "string"})).collect();
+    let fields: Vec<Value> =
+        names.iter().map(|name| json!({"name": name, "type": "string"})).collect();
     let fields = [vec![json!({"name": "row", "type": "integer"})], fields].concat();
     let yearbook = json!({
         "namespace": "tests", "source": "Generator", "attribution_text": "Synthetic", "source_url_precision": "source",

@@ -10,17 +10,21 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
 use yearbook_prerequisites::Prerequisite;
 
-/// Where `cargo xtask test` puts the address of its server: one that is reached by a socket in a folder.
+/// Where `cargo xtask test` puts the address of its server: one that is reached by a socket in a
+/// folder.
 const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
 
-/// The address of a catalogue of its own for one test. None where there is no server and none is required.
+/// The address of a catalogue of its own for one test. None where there is no server and none is
+/// required.
 #[must_use]
 pub fn postgres() -> Option<String> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    let server = Prerequisite::Postgres.or_skip(std::env::var(VARIABLE).ok(), format!("{VARIABLE} names no PostgreSQL server"))?;
+    let server = Prerequisite::Postgres
+        .or_skip(std::env::var(VARIABLE).ok(), format!("{VARIABLE} names no PostgreSQL server"))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
     let and = if server.contains('?') { '&' } else { '?' };
-    let name = format!("host_{}_{now:x}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let name =
+        format!("host_{}_{now:x}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     Some(format!("{server}{and}options[search_path]={name}"))
 }
 
@@ -46,7 +50,10 @@ impl Line {
     /// A line to the catalogue at `url`, which [`postgres`] gave.
     pub async fn to(url: &str) -> Self {
         let (address, query) = url.split_once('?').unwrap();
-        let folder = query.split('&').find_map(|pair| pair.strip_prefix("host=")).expect("an address with a socket's folder");
+        let folder = query
+            .split('&')
+            .find_map(|pair| pair.strip_prefix("host="))
+            .expect("an address with a socket's folder");
         let rest: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("host=")).collect();
         let (user, database) = address.split_once("localhost").unwrap();
         let (port, database) = database.split_once('/').unwrap();
@@ -90,7 +97,9 @@ async fn carry(mut client: TcpStream, socket: PathBuf, mut state: watch::Receive
             State::Cut => return,
             // A connection that has been silenced stays so: what was sent meanwhile is lost.
             State::Silent => {
-                if state.wait_for(|state| *state != State::Silent).await.is_err() || *state.borrow() == State::Whole {
+                if state.wait_for(|state| *state != State::Silent).await.is_err()
+                    || *state.borrow() == State::Whole
+                {
                     return;
                 }
             }

@@ -1,4 +1,5 @@
-//! An S3-compatible server in this process, on a port of this machine, with a folder behind it; and what may go wrong between it and us.
+//! An S3-compatible server in this process, on a port of this machine, with a folder behind it; and
+//! what may go wrong between it and us.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -89,20 +90,27 @@ impl S3 {
         std::fs::create_dir(folder.path().join(BUCKET)).unwrap();
         let mut builder = S3ServiceBuilder::new(FileSystem::new(folder.path()).unwrap());
         builder.set_auth(SimpleAuth::from_single(KEY, SECRET));
-        let shared =
-            Arc::new(Shared { service: builder.build(), trouble: Mutex::default(), requests: AtomicU64::new(0), beyond: Arc::default() });
+        let shared = Arc::new(Shared {
+            service: builder.build(),
+            trouble: Mutex::default(),
+            requests: AtomicU64::new(0),
+            beyond: Arc::default(),
+        });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let accepting = Arc::clone(&shared);
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
-                // Head and body are two writes, and the second would wait 40 ms for the client to have heard of the first.
+                // Head and body are two writes, and the second would wait 40 ms for the client to
+                // have heard of the first.
                 socket.set_nodelay(true).unwrap();
                 let shared = Arc::clone(&accepting);
                 let answer = service_fn(move |request| Arc::clone(&shared).answer(request));
                 tokio::spawn(async move {
                     // A fault ends the connection with an error.
-                    let _ = Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(socket), answer).await;
+                    let _ = Builder::new(TokioExecutor::new())
+                        .serve_connection(TokioIo::new(socket), answer)
+                        .await;
                 });
             }
         });
@@ -147,7 +155,8 @@ impl S3 {
 
     /// Has `fault` befall every request.
     pub fn break_down(&self, fault: Fault) {
-        *self.shared.trouble.lock().unwrap() = Trouble { fault: Some(fault), after: 0, times: u64::MAX };
+        *self.shared.trouble.lock().unwrap() =
+            Trouble { fault: Some(fault), after: 0, times: u64::MAX };
     }
 
     /// As if nothing had been.
@@ -183,14 +192,22 @@ impl Shared {
             Some(Fault::Silent) => std::future::pending::<()>().await,
             _ => {}
         }
-        let (mut head, body) =
-            self.service.call(request.map(s3s::Body::from)).await.map_err(|failure| format!("{failure:?}"))?.into_parts();
+        let (mut head, body) = self
+            .service
+            .call(request.map(s3s::Body::from))
+            .await
+            .map_err(|failure| format!("{failure:?}"))?
+            .into_parts();
         let body = body.map_err(Cause::from);
         let body = match fault {
             Some(Fault::Truncated(bytes)) if reads => truncated(body, bytes),
             Some(Fault::Flipped(at)) if reads => flipped(body, at),
             Some(Fault::Overlong(bytes)) if reads => {
-                let stated = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok()).unwrap_or(0);
+                let stated = head
+                    .headers
+                    .get(CONTENT_LENGTH)
+                    .and_then(|length| length.to_str().ok()?.parse().ok())
+                    .unwrap_or(0);
                 head.headers.insert(CONTENT_LENGTH, (stated + bytes).into());
                 overlong(body, bytes, Arc::clone(&self.beyond))
             }
@@ -201,7 +218,10 @@ impl Shared {
 }
 
 /// The first `bytes` of `body`; then it fails.
-fn truncated(body: impl hyper::body::Body<Data = Bytes, Error = Cause> + Send + 'static, bytes: usize) -> Body {
+fn truncated(
+    body: impl hyper::body::Body<Data = Bytes, Error = Cause> + Send + 'static,
+    bytes: usize,
+) -> Body {
     let mut left = bytes;
     let mut over = false;
     let cut = body.into_data_stream().map(move |piece| {
@@ -215,11 +235,15 @@ fn truncated(body: impl hyper::body::Body<Data = Bytes, Error = Cause> + Send + 
         Ok(Frame::data(piece))
     });
     // Bodies that are shorter fail at their end.
-    StreamBody::new(cut.chain(futures::stream::once(async { Err("truncated".into()) }))).boxed_unsync()
+    StreamBody::new(cut.chain(futures::stream::once(async { Err("truncated".into()) })))
+        .boxed_unsync()
 }
 
 /// `body` with the byte at `at` turned over.
-fn flipped(body: impl hyper::body::Body<Data = Bytes, Error = Cause> + Send + 'static, at: usize) -> Body {
+fn flipped(
+    body: impl hyper::body::Body<Data = Bytes, Error = Cause> + Send + 'static,
+    at: usize,
+) -> Body {
     let mut left = Some(at);
     let turned = body.into_data_stream().map(move |piece| {
         let piece = piece?;
@@ -237,12 +261,17 @@ fn flipped(body: impl hyper::body::Body<Data = Bytes, Error = Cause> + Send + 's
 }
 
 /// `body` and so many bytes more, which are counted as they are sent.
-fn overlong(body: impl hyper::body::Body<Data = Bytes, Error = Cause> + Send + 'static, bytes: u64, sent: Arc<AtomicU64>) -> Body {
+fn overlong(
+    body: impl hyper::body::Body<Data = Bytes, Error = Cause> + Send + 'static,
+    bytes: u64,
+    sent: Arc<AtomicU64>,
+) -> Body {
     const PIECE: u64 = 64 << 10;
     let more = futures::stream::iter((0..bytes).step_by(64 << 10)).map(move |at| {
         let piece = PIECE.min(bytes - at);
         sent.fetch_add(piece, Ordering::SeqCst);
         Ok(Frame::data(vec![7; usize::try_from(piece)?].into()))
     });
-    StreamBody::new(body.into_data_stream().map(|piece| piece.map(Frame::data)).chain(more)).boxed_unsync()
+    StreamBody::new(body.into_data_stream().map(|piece| piece.map(Frame::data)).chain(more))
+        .boxed_unsync()
 }

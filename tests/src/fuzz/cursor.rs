@@ -7,7 +7,8 @@ use super::query::address;
 use super::{Subject, Target};
 use crate::app::{TestApp, harvest};
 
-const CURSOR: Target = Target { name: "cursor", inputs: 1_500, words: &["=", "-", "_", "AA", "AQ"] };
+const CURSOR: Target =
+    Target { name: "cursor", inputs: 1_500, words: &["=", "-", "_", "AA", "AQ"] };
 
 /// A service, a key that may ask for everything, and a cursor that it sealed.
 pub struct Cursor {
@@ -19,7 +20,10 @@ pub struct Cursor {
 
 impl Cursor {
     fn status(&self, cursor: &[u8]) -> u16 {
-        let path = format!("/v1/datasets/harvest/data?limit=5&cursor={}", address(cursor).replace('&', "%26"));
+        let path = format!(
+            "/v1/datasets/harvest/data?limit=5&cursor={}",
+            address(cursor).replace('&', "%26")
+        );
         self.runtime.block_on(self.app.get(&path).key(&self.key).send()).status.as_u16()
     }
 }
@@ -33,7 +37,12 @@ impl Subject for Cursor {
             let app = TestApp::start().await;
             app.publish(&harvest()).await;
             let key = app.key(Plan::Enterprise).await;
-            let sealed = app.get("/v1/datasets/harvest/data?limit=5").key(&key).send().await.header("x-next-page");
+            let sealed = app
+                .get("/v1/datasets/harvest/data?limit=5")
+                .key(&key)
+                .send()
+                .await
+                .header("x-next-page");
             (app, key, sealed.into_bytes())
         });
         let cursor = Self { runtime, app, key, sealed };

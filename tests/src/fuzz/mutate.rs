@@ -20,7 +20,8 @@ impl Random {
 
     /// A number below `end`; 0 where that is 0.
     pub fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.any() % u64::try_from(end.max(1)).unwrap_or(u64::MAX)).unwrap_or_default()
+        usize::try_from(self.any() % u64::try_from(end.max(1)).unwrap_or(u64::MAX))
+            .unwrap_or_default()
     }
 
     /// One of `all`.

@@ -1,4 +1,5 @@
-//! Data packages: a descriptor and its table. What publishing takes can be read back; what it does not is refused in words.
+//! Data packages: a descriptor and its table. What publishing takes can be read back; what it does
+//! not is refused in words.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,14 +67,21 @@ impl Subject for Published {
     fn start() -> Self {
         let store = TempDir::new().unwrap();
         let files = Files::open(&format!("file:{}", store.path().display())).unwrap();
-        Self { runtime: Runtime::new().unwrap(), files, workers: Workers::new(2), taken: 0, _store: store }
+        Self {
+            runtime: Runtime::new().unwrap(),
+            files,
+            workers: Workers::new(2),
+            taken: 0,
+            _store: store,
+        }
     }
 
     fn judge(&mut self, input: &[u8]) {
         let Self { runtime, files, workers, .. } = self;
         let folder = TempDir::new().unwrap();
-        let draft = Package::open(&unpacked(input, folder.path()))
-            .and_then(|package| runtime.block_on(Box::pin(publish(files, workers, &package, None, &Silent))));
+        let draft = Package::open(&unpacked(input, folder.path())).and_then(|package| {
+            runtime.block_on(Box::pin(publish(files, workers, &package, None, &Silent)))
+        });
         match draft {
             Err(refused) => worded(&refused),
             Ok(draft) => {
@@ -92,7 +100,8 @@ impl Subject for Published {
 /// Writes descriptor and table into `folder`; the descriptor's path.
 pub(super) fn unpacked(input: &[u8], folder: &Path) -> PathBuf {
     let seam = input.windows(SEAM.len()).position(|window| window == SEAM);
-    let (descriptor, table) = seam.map_or((input, &b""[..]), |at| (&input[..at], &input[at + SEAM.len()..]));
+    let (descriptor, table) =
+        seam.map_or((input, &b""[..]), |at| (&input[..at], &input[at + SEAM.len()..]));
     let path = folder.join("datapackage.json");
     std::fs::write(&path, descriptor).unwrap();
     std::fs::write(folder.join("data.csv"), table).unwrap();

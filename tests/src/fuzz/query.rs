@@ -44,14 +44,26 @@ const QUERY: Target = Target {
     ],
 };
 
-/// `bytes` as a client could write them into an address: what may not stand there is percent-encoded.
+/// `bytes` as a client could write them into an address: what may not stand there is
+/// percent-encoded.
 pub(super) fn address(bytes: &[u8]) -> String {
     let mut text = String::new();
     for byte in bytes {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'?' | b'&' | b'=' | b'+' | b',' | b'%' => {
-                text.push(char::from(*byte))
-            }
+            b'a'..=b'z'
+            | b'A'..=b'Z'
+            | b'0'..=b'9'
+            | b'-'
+            | b'.'
+            | b'_'
+            | b'~'
+            | b'/'
+            | b'?'
+            | b'&'
+            | b'='
+            | b'+'
+            | b','
+            | b'%' => text.push(char::from(*byte)),
             _ => write!(text, "%{byte:02X}").unwrap(),
         }
     }
@@ -95,23 +107,47 @@ impl Subject for Query {
 /// A right answer, or a refusal that says what is wrong.
 fn sound(path: &str, reply: &Reply) {
     let status = reply.status.as_u16();
-    assert!(matches!(status, 200 | 308 | 404 | 406 | 410 | 413 | 414 | 422), "{status} for {path}: {}", reply.text());
+    assert!(
+        matches!(status, 200 | 308 | 404 | 406 | 410 | 413 | 414 | 422),
+        "{status} for {path}: {}",
+        reply.text()
+    );
     assert!(!reply.cut, "{path} is cut off");
     for (name, value) in &reply.headers {
-        assert!(!value.as_bytes().iter().any(|byte| byte.is_ascii_control()), "{name}: {value:?} for {path}");
+        assert!(
+            !value.as_bytes().iter().any(|byte| byte.is_ascii_control()),
+            "{name}: {value:?} for {path}"
+        );
     }
     if status == 422 {
         let detail = reply.json()["detail"].clone();
-        let problems = detail.as_array().filter(|problems| !problems.is_empty()).unwrap_or_else(|| panic!("{detail} for {path}"));
+        let problems = detail
+            .as_array()
+            .filter(|problems| !problems.is_empty())
+            .unwrap_or_else(|| panic!("{detail} for {path}"));
         for problem in problems {
-            assert!(matches!(problem["loc"][0].as_str(), Some("query" | "path")), "{problem} for {path}");
-            assert!(problem["msg"].is_string() && problem["type"].is_string(), "{problem} for {path}");
+            assert!(
+                matches!(problem["loc"][0].as_str(), Some("query" | "path")),
+                "{problem} for {path}"
+            );
+            assert!(
+                problem["msg"].is_string() && problem["type"].is_string(),
+                "{problem} for {path}"
+            );
         }
     } else if status == 308 {
         let location = reply.header("location");
-        assert!(location.starts_with("../") && !path.split('?').next().unwrap_or_default().ends_with("//"), "{location} for {path}");
+        assert!(
+            location.starts_with("../")
+                && !path.split('?').next().unwrap_or_default().ends_with("//"),
+            "{location} for {path}"
+        );
     } else if status != 200 {
-        assert!(reply.json()["detail"].as_str().is_some_and(|sentence| !sentence.is_empty()), "{} for {path}", reply.text());
+        assert!(
+            reply.json()["detail"].as_str().is_some_and(|sentence| !sentence.is_empty()),
+            "{} for {path}",
+            reply.text()
+        );
     } else if reply.header("content-type") == "application/json" {
         assert!(matches!(reply.json(), Value::Array(_) | Value::Object(_)), "{path}");
     }

@@ -1,5 +1,5 @@
-//! Stored files: Parquet that a store damaged, or that somebody put there with a checksum of his own. Reading one is an error or
-//! rows, never a panic, and no more rows than the catalogue says.
+//! Stored files: Parquet that a store damaged, or that somebody put there with a checksum of his
+//! own. Reading one is an error or rows, never a panic, and no more rows than the catalogue says.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use super::package::unpacked;
 use super::{Subject, Target};
 use crate::components::root;
 
-const SNAPSHOT: Target = Target { name: "snapshot", inputs: 400, words: &["PAR1", "date", "region", "ARROW:schema"] };
+const SNAPSHOT: Target =
+    Target { name: "snapshot", inputs: 400, words: &["PAR1", "date", "region", "ARROW:schema"] };
 
 /// A store, and what a catalogue says of the files in the corpus.
 pub struct Stored {
@@ -32,12 +33,15 @@ impl Subject for Stored {
 
     fn start() -> Self {
         let (runtime, folder) = (Runtime::new().unwrap(), TempDir::new().unwrap());
-        let files = Files::open(&format!("file:{}", folder.path().join("store").display())).unwrap();
+        let files =
+            Files::open(&format!("file:{}", folder.path().join("store").display())).unwrap();
         let workers = Workers::new(1);
         // The files in the corpus were made of this package.
         let package = root().join("tests/fixtures/fuzz/package/series");
-        let package = Package::open(&unpacked(&std::fs::read(package).unwrap(), folder.path())).unwrap();
-        let draft = runtime.block_on(Box::pin(publish(&files, &workers, &package, None, &Silent))).unwrap();
+        let package =
+            Package::open(&unpacked(&std::fs::read(package).unwrap(), folder.path())).unwrap();
+        let draft =
+            runtime.block_on(Box::pin(publish(&files, &workers, &package, None, &Silent))).unwrap();
         Self { runtime, folder, files, workers, draft, whole: 0, read: 0 }
     }
 
@@ -46,11 +50,16 @@ impl Subject for Stored {
         std::fs::write(&path, input).unwrap();
         // With checksums of its own, so that the damage reaches what reads Parquet.
         let file = self.runtime.block_on(self.files.put_snapshot(&path)).unwrap();
-        let stored = self.folder.path().join("store/snapshots").join(format!("{}.parquet", file.sha256));
+        let stored =
+            self.folder.path().join("store/snapshots").join(format!("{}.parquet", file.sha256));
         let draft = &self.draft;
         let snapshot = Arc::new(Snapshot { file, ..draft.snapshot.clone() });
         for needle in [None, Some("Waikato".to_owned())] {
-            let everything = ReadPlan::everything(draft.name.clone(), draft.namespace.clone(), Arc::clone(&snapshot));
+            let everything = ReadPlan::everything(
+                draft.name.clone(),
+                draft.namespace.clone(),
+                Arc::clone(&snapshot),
+            );
             let plan = ReadPlan { needle, ..everything };
             let reader = Reader::new(self.files.clone(), Arc::clone(&self.workers));
             let rows = async move {

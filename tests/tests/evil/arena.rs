@@ -1,4 +1,5 @@
-//! A real server on a socket with the attacks installed, one client that calls them up, and what came of each.
+//! A real server on a socket with the attacks installed, one client that calls them up, and what
+//! came of each.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -69,7 +70,8 @@ impl Arena {
         self.server.await.unwrap();
     }
 
-    /// Loads the attack's guest, asks it for something, and reads answer and log. All instances are free afterwards.
+    /// Loads the attack's guest, asks it for something, and reads answer and log. All instances are
+    /// free afterwards.
     pub(crate) async fn run(&self, attack: &Attack) -> Seen {
         let start = self.log.end();
         let seen = match self.load(attack) {
@@ -81,7 +83,8 @@ impl Arena {
     }
 
     fn load(&self, attack: &Attack) -> Result<(), String> {
-        let plugin = self.app.sandbox.load(&attack.component()).map_err(|rejected| rejected.to_string())?;
+        let plugin =
+            self.app.sandbox.load(&attack.component()).map_err(|rejected| rejected.to_string())?;
         self.app.registry.add(&plugin).map_err(|rejected| rejected.to_string())
     }
 
@@ -96,17 +99,26 @@ impl Arena {
         let text = answer.text();
         match answer.status {
             200 if answer.whole => {
-                let ends = if text.len() > 100 { Ends::Long(text.len()) } else { Ends::Whole(text) };
+                let ends =
+                    if text.len() > 100 { Ends::Long(text.len()) } else { Ends::Whole(text) };
                 if !attack.tool {
-                    assert!(answer.head.contains("content-disposition: attachment; "), "{name}: {}", answer.head);
+                    assert!(
+                        answer.head.contains("content-disposition: attachment; "),
+                        "{name}: {}",
+                        answer.head
+                    );
                 }
                 Seen { ends, said: self.log.since(start) }
             }
             200 | wire::NOTHING => {
                 // What was on its way when the connection was dropped may be lost.
-                assert!((text.is_empty() || text.starts_with("head ")) && !text.contains("tail"), "{name}: {text}");
+                assert!(
+                    (text.is_empty() || text.starts_with("head ")) && !text.contains("tail"),
+                    "{name}: {text}"
+                );
                 let mut said = self.lines(start, 2).await;
-                let reason = reason(&mut said, "ERROR a response was cut off after its first byte; ", name);
+                let reason =
+                    reason(&mut said, "ERROR a response was cut off after its first byte; ", name);
                 let dropped = "ERROR the connection is dropped; cut: the response was cut off: the response was cut off";
                 assert!(said.iter().any(|line| line == dropped), "{name}: {said:?}");
                 said.retain(|line| line != dropped);
@@ -115,15 +127,23 @@ impl Arena {
             422 => {
                 let place = if attack.tool { "datasets" } else { "format" };
                 let problem = answer.problem();
-                let sentence = problem["detail"][0]["msg"].as_str().unwrap().replace(&format!("Value error, {name}: "), "");
-                let (msg, input) = (&problem["detail"][0]["msg"], if attack.tool { "parks" } else { name });
+                let sentence = problem["detail"][0]["msg"]
+                    .as_str()
+                    .unwrap()
+                    .replace(&format!("Value error, {name}: "), "");
+                let (msg, input) =
+                    (&problem["detail"][0]["msg"], if attack.tool { "parks" } else { name });
                 let expected = json!({"loc": ["query", place], "msg": msg, "type": "value_error", "input": input, "ctx": {"error": {}}});
                 assert_eq!(problem, json!({"detail": [expected]}), "{name}");
                 Seen { ends: Ends::Declined(sentence), said: self.log.since(start) }
             }
             500 => {
                 assert_eq!(answer.problem(), broken(), "{name}");
-                let doing = if attack.tool { "ERROR cannot generate files; " } else { "ERROR cannot encode a response; " };
+                let doing = if attack.tool {
+                    "ERROR cannot generate files; "
+                } else {
+                    "ERROR cannot encode a response; "
+                };
                 let mut said = self.lines(start, 1).await;
                 let reason = reason(&mut said, doing, name);
                 Seen { ends: Ends::Broken(reason), said }
@@ -195,7 +215,8 @@ pub(crate) fn sandbox_limits() -> Limits {
 
 /// What a client gets for a fault that is ours.
 fn broken() -> serde_json::Value {
-    let detail = "Something went wrong on our side; if trying again does not help, report request id ID.";
+    let detail =
+        "Something went wrong on our side; if trying again does not help, report request id ID.";
     json!({
         "type": "about:blank", "title": "Internal Server Error", "status": 500, "detail": detail, "code": "internal", "request_id": "ID",
     })
@@ -203,7 +224,10 @@ fn broken() -> serde_json::Value {
 
 /// Takes the line of the failure out of `lines`; what it says of the plugin.
 fn reason(lines: &mut Vec<String>, prefix: &str, plugin: &str) -> String {
-    let at = lines.iter().position(|line| line.starts_with(prefix)).unwrap_or_else(|| panic!("{plugin}: {lines:?}"));
+    let at = lines
+        .iter()
+        .position(|line| line.starts_with(prefix))
+        .unwrap_or_else(|| panic!("{plugin}: {lines:?}"));
     let line = lines.remove(at);
     // Fields stand in the order of their names.
     let (_, after) = line.split_once("failure: ").or_else(|| line.split_once("error: ")).unwrap();

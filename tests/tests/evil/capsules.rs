@@ -1,4 +1,5 @@
-//! What attacks leave behind: capsules that fail again as they did, on the component that failed and on no other.
+//! What attacks leave behind: capsules that fail again as they did, on the component that failed
+//! and on no other.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -11,7 +12,9 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::ipc::reader::StreamReader;
 use futures::StreamExt;
 use tempfile::TempDir;
-use yearbook_sandbox::{Batches, Capsule, Config, EncodeError, Encoded, Encoder, Limits, Plugin, Rejected, Sandbox};
+use yearbook_sandbox::{
+    Batches, Capsule, Config, EncodeError, Encoded, Encoder, Limits, Plugin, Rejected, Sandbox,
+};
 use yearbook_tests::components::sandbox;
 use yearbook_workers::Workers;
 
@@ -22,8 +25,10 @@ use crate::list::attacks;
 
 /// What a response is made of: enough parts for every attack.
 fn rows() -> (Schema, Vec<RecordBatch>) {
-    let field = Field::new("place", DataType::Utf8, true).with_metadata([("yearbook.role", "dimension")]);
-    let schema = Schema::new(vec![field]).with_metadata([("yearbook.attribution", "© A"), ("yearbook.dataset", "parks")]);
+    let field =
+        Field::new("place", DataType::Utf8, true).with_metadata([("yearbook.role", "dimension")]);
+    let schema = Schema::new(vec![field])
+        .with_metadata([("yearbook.attribution", "© A"), ("yearbook.dataset", "parks")]);
     let batch = |first: &str| {
         let texts: ArrayRef = Arc::new(StringArray::from(vec![Some(first), None, Some("ccc")]));
         RecordBatch::try_new(Arc::new(schema.clone()), vec![texts]).unwrap()
@@ -37,19 +42,28 @@ fn left(sandbox: &Arc<Sandbox>, component: &[u8]) -> Option<Box<Capsule>> {
     let (schema, batches) = rows();
     match sandbox.try_load(component) {
         Err((_, capsule)) => capsule,
-        Ok(Plugin::Encoder(encoder)) => encoder.trial(&schema, &[], &batches, false).err().and_then(|failed| failed.capsule),
-        Ok(Plugin::Generator(generator)) => generator.trial(&bare_request()).err().and_then(|failed| failed.capsule),
+        Ok(Plugin::Encoder(encoder)) => {
+            encoder.trial(&schema, &[], &batches, false).err().and_then(|failed| failed.capsule)
+        }
+        Ok(Plugin::Generator(generator)) => {
+            generator.trial(&bare_request()).err().and_then(|failed| failed.capsule)
+        }
     }
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
 }
 
 fn in_folder(limits: Limits, folder: &Path) -> Arc<Sandbox> {
-    Sandbox::new(&Config { limits, capsules: Some(folder.to_owned()), ..Config::default() }, Workers::new(2)).unwrap()
+    Sandbox::new(
+        &Config { limits, capsules: Some(folder.to_owned()), ..Config::default() },
+        Workers::new(2),
+    )
+    .unwrap()
 }
 
 #[test]
@@ -60,26 +74,52 @@ fn every_failure_of_an_attack_fails_again_from_its_file() {
     for attack in attacks() {
         let component = attack.component();
         let Some(capsule) = left(&sandbox, &component) else { continue };
-        let read = Capsule::open(&capsule.write_to(folder.path()).unwrap()).unwrap_or_else(|error| panic!("{}: {error}", attack.name));
-        assert_eq!((&read.about, &read.batch, &read.notes), (&capsule.about, &capsule.batch, &capsule.notes), "{}", attack.name);
-        let again = sandbox.replay(&component, &read).unwrap_or_else(|error| panic!("{}: {error}", attack.name));
+        let read = Capsule::open(&capsule.write_to(folder.path()).unwrap())
+            .unwrap_or_else(|error| panic!("{}: {error}", attack.name));
+        assert_eq!(
+            (&read.about, &read.batch, &read.notes),
+            (&capsule.about, &capsule.batch, &capsule.notes),
+            "{}",
+            attack.name
+        );
+        let again = sandbox
+            .replay(&component, &read)
+            .unwrap_or_else(|error| panic!("{}: {error}", attack.name));
         let failed = again.failed.as_ref().unwrap_or_else(|| panic!("{} succeeds", attack.name));
         assert!(again.is_same(&read), "{}: {failed:?}\nnot {:?}", attack.name, read.about);
         assert_eq!(failed.failure, read.about.failure, "{}", attack.name);
         assert_eq!(again.log, read.about.log, "{}", attack.name);
         ways.insert(format!("{} {}", read.about.call, read.about.failure.kind));
     }
-    let kinds: BTreeSet<&str> = ways.iter().filter_map(|way| way.split_once(' ')).map(|(_, kind)| kind).collect();
-    let all = ["amplification", "bad_description", "bad_output", "cpu", "internal", "invalid_option", "memory", "notes", "output", "stack"];
+    let kinds: BTreeSet<&str> =
+        ways.iter().filter_map(|way| way.split_once(' ')).map(|(_, kind)| kind).collect();
+    let all = [
+        "amplification",
+        "bad_description",
+        "bad_output",
+        "cpu",
+        "internal",
+        "invalid_option",
+        "memory",
+        "notes",
+        "output",
+        "stack",
+    ];
     let all: BTreeSet<&str> = all.into_iter().chain(["unsupported_schema", "wasm"]).collect();
     assert_eq!(kinds, all, "{ways:?}");
-    assert!(["describe", "open", "head", "part", "tail", "generate"].iter().all(|call| ways.contains(&format!("{call} cpu"))), "{ways:?}");
+    assert!(
+        ["describe", "open", "head", "part", "tail", "generate"]
+            .iter()
+            .all(|call| ways.contains(&format!("{call} cpu"))),
+        "{ways:?}"
+    );
 }
 
 #[test]
 fn a_wait_by_the_clock_on_the_wall_fails_again_too() {
     let _alone = alone();
-    let sandbox = sandbox(Limits { cpu_ms_per_call: 60_000, wall_ms_per_call: 80, ..sandbox_limits() });
+    let sandbox =
+        sandbox(Limits { cpu_ms_per_call: 60_000, wall_ms_per_call: 80, ..sandbox_limits() });
     let component = Guest::named("slow").does("part", "(call $spin)").build();
     let capsule = left(&sandbox, &component).unwrap();
     assert_eq!(capsule.about.failure.kind, "wall");
@@ -87,20 +127,34 @@ fn a_wait_by_the_clock_on_the_wall_fails_again_too() {
 }
 
 #[test]
-fn a_plugin_that_was_mended_succeeds_on_the_capsule_of_the_broken_one_and_another_fault_is_told_apart() {
+fn a_plugin_that_was_mended_succeeds_on_the_capsule_of_the_broken_one_and_another_fault_is_told_apart()
+ {
     let _alone = alone();
     let sandbox = sandbox(sandbox_limits());
     let trap = "(unreachable)";
     for (call, returned) in [("describe", 0), ("open", 0), ("head", 5), ("part", 5), ("tail", 4)] {
         let capsule = left(&sandbox, &Guest::named("mended").does(call, trap).build()).unwrap();
-        assert_eq!((capsule.about.call.name(), capsule.about.failure.kind.as_str()), (call, "wasm"));
+        assert_eq!(
+            (capsule.about.call.name(), capsule.about.failure.kind.as_str()),
+            (call, "wasm")
+        );
         let mended = sandbox.replay(&Guest::named("mended").build(), &capsule).unwrap();
         assert!(mended.failed.is_none(), "{call}: {:?}", mended.failed);
         assert_eq!(mended.bytes, returned, "{call}");
-        let other = sandbox.replay(&Guest::named("mended").does(call, "(call $recurse)").build(), &capsule).unwrap();
-        assert!(!other.is_same(&capsule) && other.failed.is_some_and(|failed| failed.failure.kind == "stack"), "{call}");
+        let other = sandbox
+            .replay(&Guest::named("mended").does(call, "(call $recurse)").build(), &capsule)
+            .unwrap();
+        assert!(
+            !other.is_same(&capsule)
+                && other.failed.is_some_and(|failed| failed.failure.kind == "stack"),
+            "{call}"
+        );
         let generator = sandbox.replay(&Tool::named("mended").build(), &capsule);
-        assert!(call == "describe" || generator.is_err_and(|error| error.to_string().contains("of the kind encoder")), "{call}");
+        assert!(
+            call == "describe"
+                || generator.is_err_and(|error| error.to_string().contains("of the kind encoder")),
+            "{call}"
+        );
         assert!(sandbox.replay(b"\0asm", &capsule).is_err());
     }
     let capsule = left(&sandbox, &Tool::named("tool").does(trap).build()).unwrap();
@@ -120,8 +174,7 @@ fn a_tail_is_given_the_last_rows_and_every_note_again() {
     assert_eq!((capsule.notes.as_slice(), capsule.batch.as_ref()), (&notes[..], rows().1.last()));
     assert_eq!((capsule.about.before.head, capsule.about.before.parts), (true, 3));
     // The tail fails for three notes alone: the list's length is its last argument.
-    let picky =
-        "(if (result i32) (i32.eq (local.get 2) (i32.const 3)) (then (unreachable)) (else (call $list (i32.const 544) (i32.const 4))))";
+    let picky = "(if (result i32) (i32.eq (local.get 2) (i32.const 3)) (then (unreachable)) (else (call $list (i32.const 544) (i32.const 4))))";
     let picky = Guest::named("noted").does("part", part).does("tail", picky).build();
     assert!(sandbox.replay(&picky, &capsule).unwrap().is_same(&capsule));
 }
@@ -131,15 +184,20 @@ fn any_reader_of_arrow_sees_the_rows_their_metadata_and_one_object() {
     let _alone = alone();
     let folder = TempDir::new().unwrap();
     let log = "(call $log (i32.const 4) (i32.const 512) (i32.const 4)) (unreachable)";
-    let capsule = left(&sandbox(sandbox_limits()), &Guest::named("plain").does("part", log).build()).unwrap();
+    let capsule =
+        left(&sandbox(sandbox_limits()), &Guest::named("plain").does("part", log).build()).unwrap();
     let path = capsule.write_to(folder.path()).unwrap();
     let mut reader = StreamReader::try_new(File::open(path).unwrap(), None).unwrap();
     let schema = reader.schema();
     assert_eq!(schema.field(0), rows().0.field(0));
     assert_eq!(schema.metadata()["yearbook.attribution"], "© A");
     assert!(schema.metadata().iter().all(|(key, _)| key.starts_with("yearbook.")), "{schema:?}");
-    let about: serde_json::Value = serde_json::from_str(&schema.metadata()["yearbook.capsule"]).unwrap();
-    assert_eq!((&about["version"], &about["call"], &about["failure"]["kind"]), (&1.into(), &"part".into(), &"wasm".into()));
+    let about: serde_json::Value =
+        serde_json::from_str(&schema.metadata()["yearbook.capsule"]).unwrap();
+    assert_eq!(
+        (&about["version"], &about["call"], &about["failure"]["kind"]),
+        (&1.into(), &"part".into(), &"wasm".into())
+    );
     assert_eq!(about["log"], serde_json::json!([{ "level": "error", "message": "head" }]));
     assert_eq!(about["limits"]["cpu_ms_per_call"], crate::list::limits::CPU_MS);
     let batch = reader.next().unwrap().unwrap();
@@ -165,10 +223,16 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
     let capsules = folder.path().join("made/capsules");
     // So that one instance sees every part.
     let sandbox = in_folder(Limits { parallel_parts: 1, ..sandbox_limits() }, &capsules);
-    let early = sandbox.load_encoder(&Guest::named("early").does("part", "(unreachable)").build()).unwrap();
-    let late = sandbox.load_encoder(&Guest::named("late").does("tail", "(call $recurse)").build()).unwrap();
-    let refusing =
-        sandbox.load_encoder(&Guest::named("no").does("open", "(call $fail (i32.const 0) (i32.const 512) (i32.const 4))").build());
+    let early =
+        sandbox.load_encoder(&Guest::named("early").does("part", "(unreachable)").build()).unwrap();
+    let late = sandbox
+        .load_encoder(&Guest::named("late").does("tail", "(call $recurse)").build())
+        .unwrap();
+    let refusing = sandbox.load_encoder(
+        &Guest::named("no")
+            .does("open", "(call $fail (i32.const 0) (i32.const 512) (i32.const 4))")
+            .build(),
+    );
     let refusing = refusing.unwrap();
     let tool = sandbox.load_generator(&Tool::named("tool").does("(unreachable)").build()).unwrap();
     for _ in 0..3 {
@@ -176,19 +240,29 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
         assert!(!ask(&late).await.unwrap(), "cut off");
         assert!(matches!(ask(&refusing).await, Err(EncodeError::UnsupportedSchema(_))));
         assert!(tool.generate(bare_request()).await.is_err());
-        assert!(sandbox.load(&Guest::named("mute").does("describe", "(call $spin)").build()).is_err());
+        assert!(
+            sandbox.load(&Guest::named("mute").does("describe", "(call $spin)").build()).is_err()
+        );
     }
     let kept = files(&capsules);
-    let mut ways: Vec<&str> = kept.iter().map(|path| path.file_name().unwrap().to_str().unwrap().split_once('-').unwrap().1).collect();
+    let mut ways: Vec<&str> = kept
+        .iter()
+        .map(|path| path.file_name().unwrap().to_str().unwrap().split_once('-').unwrap().1)
+        .collect();
     ways.sort_unstable();
-    let ways_of = ["describe-cpu", "generate-wasm", "part-wasm", "tail-stack"].map(|way| format!("{way}.capsule.arrow"));
+    let ways_of = ["describe-cpu", "generate-wasm", "part-wasm", "tail-stack"]
+        .map(|way| format!("{way}.capsule.arrow"));
     assert_eq!(ways, ways_of);
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&capsules), 0o700);
     for path in &kept {
         assert_eq!(mode(path), 0o600, "{}", path.display());
         let capsule = Capsule::open(path).unwrap();
-        assert!(capsule.about.component.digest.starts_with(path.file_name().unwrap().to_str().unwrap().split_once('-').unwrap().0));
+        assert!(
+            capsule.about.component.digest.starts_with(
+                path.file_name().unwrap().to_str().unwrap().split_once('-').unwrap().0
+            )
+        );
     }
     let tail = kept.iter().find(|path| path.display().to_string().contains("tail-")).unwrap();
     assert_eq!(Capsule::open(tail).unwrap().batch.unwrap().columns(), rows().1[2].columns());
@@ -202,14 +276,21 @@ async fn a_capsule_that_cannot_be_written_changes_no_answer() {
     let capsules = folder.path().join("capsules");
     let sandbox = in_folder(sandbox_limits(), &capsules);
     std::fs::remove_dir(&capsules).unwrap();
-    let encoder = sandbox.load_encoder(&Guest::named("homeless").does("head", "(unreachable)").build()).unwrap();
+    let encoder = sandbox
+        .load_encoder(&Guest::named("homeless").does("head", "(unreachable)").build())
+        .unwrap();
     for _ in 0..2 {
         assert!(matches!(ask(&encoder).await, Err(EncodeError::Trapped { .. })));
     }
     assert!(!capsules.exists());
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let refused = Sandbox::new(&Config { capsules: Some(file.join("capsules")), ..Config::default() }, Workers::new(1)).err().unwrap();
+    let refused = Sandbox::new(
+        &Config { capsules: Some(file.join("capsules")), ..Config::default() },
+        Workers::new(1),
+    )
+    .err()
+    .unwrap();
     assert!(refused.to_string().contains("plugins.capsules"), "{refused}");
 }
 

@@ -22,8 +22,12 @@ fn table(attacks: &[Attack]) -> String {
             Ends::Rejected(reason) => ("no such format".to_owned(), code(reason)),
         };
         let said = attack.said.last().map(|line| code(line)).unwrap_or_default();
-        let found = attack.found.map(|found| format!("`plugin check`: {}", code(found))).unwrap_or_default();
-        let log: Vec<&str> = [log.as_str(), &said, &found].into_iter().filter(|part| !part.is_empty()).collect();
+        let found = attack
+            .found
+            .map(|found| format!("`plugin check`: {}", code(found)))
+            .unwrap_or_default();
+        let log: Vec<&str> =
+            [log.as_str(), &said, &found].into_iter().filter(|part| !part.is_empty()).collect();
         let _ = writeln!(
             text,
             "| `{}` | {} | {client} | {} | {} |",
@@ -49,7 +53,12 @@ fn code(text: &str) -> String {
 fn the_document_lists_every_attack_with_what_becomes_of_it() {
     let attacks = attacks();
     let names: HashSet<&str> = attacks.iter().map(|attack| attack.name.as_str()).collect();
-    assert!(names.len() == attacks.len() && attacks.len() >= 40, "{} names of {} attacks", names.len(), attacks.len());
+    assert!(
+        names.len() == attacks.len() && attacks.len() >= 40,
+        "{} names of {} attacks",
+        names.len(),
+        attacks.len()
+    );
     let path = root().join("docs/attacks.md");
     let text = std::fs::read_to_string(&path).unwrap();
     let (before, listed) = text.split_once(BEGIN).expect("the document has a list");
@@ -57,6 +66,9 @@ fn the_document_lists_every_attack_with_what_becomes_of_it() {
     if std::env::var_os("UPDATE_ATTACKS").is_some() {
         std::fs::write(&path, format!("{before}{BEGIN}{expected}")).unwrap();
     } else {
-        assert!(listed == expected, "docs/attacks.md is not the list; UPDATE_ATTACKS=1 writes it anew");
+        assert!(
+            listed == expected,
+            "docs/attacks.md is not the list; UPDATE_ATTACKS=1 writes it anew"
+        );
     }
 }

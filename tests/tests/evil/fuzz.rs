@@ -1,5 +1,5 @@
-//! Components that were damaged: cut, flipped and spliced from whole ones. Loading one is an error in one line, or a
-//! plugin that stays within its limits; it is never a panic.
+//! Components that were damaged: cut, flipped and spliced from whole ones. Loading one is an error
+//! in one line, or a plugin that stays within its limits; it is never a panic.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,8 @@ use crate::alone;
 use crate::arena::sandbox_limits;
 use crate::guest::{Guest, Tool, bare_request};
 
-/// How long, seconds; `YEARBOOK_FUZZ_SECONDS` says otherwise, and `YEARBOOK_FUZZ_SEED` where to begin.
+/// How long, seconds; `YEARBOOK_FUZZ_SECONDS` says otherwise, and `YEARBOOK_FUZZ_SEED` where to
+/// begin.
 const SECONDS: u64 = 6;
 
 fn number(variable: &str, usual: u64) -> u64 {
@@ -52,9 +53,20 @@ fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
     let _alone = alone();
     let limits = Limits { cpu_ms_per_call: 30, ..sandbox_limits() };
     // No cache: nobody asks for these again.
-    let sandbox = Sandbox::new(&yearbook_sandbox::Config { limits, ..config() }, Workers::new(1)).unwrap();
+    let sandbox =
+        Sandbox::new(&yearbook_sandbox::Config { limits, ..config() }, Workers::new(1)).unwrap();
     let mut whole = vec![Guest::named("fuzz").build(), Tool::named("fuzz").build()];
-    let built = ["evil", "evil-generator", "csv", "json", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"];
+    let built = [
+        "evil",
+        "evil-generator",
+        "csv",
+        "json",
+        "arrow",
+        "parquet",
+        "meltano",
+        "fivetran",
+        "azure-data-factory",
+    ];
     whole.extend(built.iter().map(|name| component(name)));
     let seed = number("YEARBOOK_FUZZ_SEED", 1);
     let end = Instant::now() + Duration::from_secs(number("YEARBOOK_FUZZ_SECONDS", SECONDS));
@@ -72,10 +84,17 @@ fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
             }
             Err(rejected) => {
                 let text = rejected.to_string();
-                assert!(text.len() < 2_000 && !text.contains(char::is_control), "damage {tried} of seed {seed}: {text:?}");
+                assert!(
+                    text.len() < 2_000 && !text.contains(char::is_control),
+                    "damage {tried} of seed {seed}: {text:?}"
+                );
             }
         }
-        assert_eq!(sandbox.free_instances(), limits.instances as usize, "damage {tried} of seed {seed} keeps an instance");
+        assert_eq!(
+            sandbox.free_instances(),
+            limits.instances as usize,
+            "damage {tried} of seed {seed} keeps an instance"
+        );
     }
     println!("{tried} damaged components, {loaded} of them loaded");
     assert!(tried > 5, "{tried} tried");

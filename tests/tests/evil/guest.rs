@@ -1,5 +1,6 @@
-//! Guests below any SDK: core modules as text, around which the component is made as for any guest. A guest
-//! answers well until a function's body is replaced; then it answers with whatever bytes the test wants.
+//! Guests below any SDK: core modules as text, around which the component is made as for any guest.
+//! A guest answers well until a function's body is replaced; then it answers with whatever bytes
+//! the test wants.
 
 mod image;
 mod tool;
@@ -88,7 +89,8 @@ impl Guest {
         Self { says: Image::of(name), bodies, more: String::new() }
     }
 
-    /// Replaces what a call does: one of realloc, describe, open, head, part, tail, post-return, drop.
+    /// Replaces what a call does: one of realloc, describe, open, head, part, tail, post-return,
+    /// drop.
     pub(crate) fn does(mut self, call: &'static str, body: &str) -> Self {
         assert!(self.bodies.insert(call, body.to_owned()).is_some(), "{call}");
         self
@@ -126,16 +128,29 @@ impl Guest {
         let signatures = [
             ("realloc", "cabi_realloc".to_owned(), "(param i32 i32 i32 i32) (result i32)"),
             ("describe", format!("{ENCODER}#describe"), "(result i32)"),
-            ("open", format!("{ENCODER}#[static]encoding.open"), "(param i32 i32 i32 i32 i32 i32) (result i32)"),
+            (
+                "open",
+                format!("{ENCODER}#[static]encoding.open"),
+                "(param i32 i32 i32 i32 i32 i32) (result i32)",
+            ),
             ("head", format!("{ENCODER}#[method]encoding.head"), "(param i32) (result i32)"),
-            ("part", format!("{ENCODER}#[method]encoding.part"), "(param i32 i32 i32 i32 i32 i32) (result i32)"),
-            ("tail", format!("{ENCODER}#[method]encoding.tail"), "(param i32 i32 i32) (result i32)"),
+            (
+                "part",
+                format!("{ENCODER}#[method]encoding.part"),
+                "(param i32 i32 i32 i32 i32 i32) (result i32)",
+            ),
+            (
+                "tail",
+                format!("{ENCODER}#[method]encoding.tail"),
+                "(param i32 i32 i32) (result i32)",
+            ),
             ("post-return", format!("cabi_post_{ENCODER}#[method]encoding.head"), "(param i32)"),
             ("drop", format!("{ENCODER}#[dtor]encoding"), "(param i32)"),
         ];
         for (call, export, signature) in signatures {
             let body = &self.bodies[call];
-            let _ = writeln!(text, "  (func (export \"{export}\") {signature} (local $i i32) {body})");
+            let _ =
+                writeln!(text, "  (func (export \"{export}\") {signature} (local $i i32) {body})");
         }
         let _ = writeln!(text, "{})", self.more);
         text
@@ -170,13 +185,18 @@ pub(crate) fn leb(mut number: usize) -> Vec<u8> {
     digits
 }
 
-/// Makes a component of a core module's text, as `cargo xtask plugins` does of a guest that cargo built.
+/// Makes a component of a core module's text, as `cargo xtask plugins` does of a guest that cargo
+/// built.
 pub(crate) fn component(text: &str, world: &str) -> Vec<u8> {
     let mut module = wat::parse_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let (resolve, package) = interface();
     let world = resolve.select_world(&[package], Some(world)).unwrap();
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
-    ComponentEncoder::default().module(&module).unwrap().encode().unwrap_or_else(|error| panic!("{error:#}"))
+    ComponentEncoder::default()
+        .module(&module)
+        .unwrap()
+        .encode()
+        .unwrap_or_else(|error| panic!("{error:#}"))
 }
 
 /// A request for no dataset, by nobody in particular.

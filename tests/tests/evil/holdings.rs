@@ -18,7 +18,11 @@ impl Holdings {
             let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
             line.split_whitespace().next().unwrap().parse::<usize>().unwrap()
         };
-        Self { threads: field("Threads:"), descriptors: std::fs::read_dir("/proc/self/fd").unwrap().count(), bytes: field("VmRSS:") << 10 }
+        Self {
+            threads: field("Threads:"),
+            descriptors: std::fs::read_dir("/proc/self/fd").unwrap().count(),
+            bytes: field("VmRSS:") << 10,
+        }
     }
 
     /// Waits until no more is held than `before`, but for `bytes` that the allocator may keep.
@@ -26,7 +30,10 @@ impl Holdings {
         let mut now = Self::now();
         // The runtime lets go of a thread without work after ten seconds.
         for _ in 0..300 {
-            if now.threads <= before.threads && now.descriptors <= before.descriptors && now.bytes <= before.bytes + bytes {
+            if now.threads <= before.threads
+                && now.descriptors <= before.descriptors
+                && now.bytes <= before.bytes + bytes
+            {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;

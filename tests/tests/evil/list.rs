@@ -1,5 +1,5 @@
-//! Every attack by name: what it does, what the client gets, what the operator reads, and what catches it.
-//! `docs/attacks.md` shows this list.
+//! Every attack by name: what it does, what the client gets, what the operator reads, and what
+//! catches it. `docs/attacks.md` shows this list.
 
 mod answers;
 mod calls;
@@ -62,10 +62,18 @@ pub(crate) mod limits {
 
 /// Every attack.
 pub(crate) fn attacks() -> Vec<Attack> {
-    [calls::list(), shapes::list(), answers::list(), parts::list(), saying::list(), loading::list(), files::list()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        calls::list(),
+        shapes::list(),
+        answers::list(),
+        parts::list(),
+        saying::list(),
+        loading::list(),
+        files::list(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// A response that is stopped before its first byte.
@@ -82,7 +90,13 @@ fn whole(body: &str) -> Ends {
 }
 
 impl Attack {
-    fn new(name: &str, does: &str, guest: impl Fn(&str) -> Vec<u8> + 'static, ends: Ends, caught: &'static str) -> Self {
+    fn new(
+        name: &str,
+        does: &str,
+        guest: impl Fn(&str) -> Vec<u8> + 'static,
+        ends: Ends,
+        caught: &'static str,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             does: does.to_owned(),

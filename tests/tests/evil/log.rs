@@ -1,4 +1,5 @@
-//! The process's log: as records, to compare with, and as the text that an operator's terminal gets.
+//! The process's log: as records, to compare with, and as the text that an operator's terminal
+//! gets.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -49,9 +50,13 @@ impl Log {
         static LOG: OnceLock<Log> = OnceLock::new();
         LOG.get_or_init(|| {
             let (records, text) = (Buffer::default(), Buffer::default());
-            let json = tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(records.clone());
+            let json = tracing_subscriber::fmt::layer()
+                .json()
+                .flatten_event(true)
+                .with_writer(records.clone());
             let plain = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(text.clone());
-            let subscriber = Registry::default().with(json.and_then(plain).with_filter(LevelFilter::INFO));
+            let subscriber =
+                Registry::default().with(json.and_then(plain).with_filter(LevelFilter::INFO));
             tracing::subscriber::set_global_default(subscriber).unwrap();
             Self { records, text }
         })
@@ -75,12 +80,15 @@ impl Log {
 
 /// A record as people read it.
 fn line(record: &str) -> String {
-    let record: Value = serde_json::from_str(record).unwrap_or_else(|error| panic!("{error}: {record}"));
+    let record: Value =
+        serde_json::from_str(record).unwrap_or_else(|error| panic!("{error}: {record}"));
     let fields = record.as_object().unwrap();
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mut line = format!("{} {}", text(&fields["level"]), text(&fields["message"]));
     for (name, value) in fields {
-        if !["level", "message", "timestamp", "target", "span", "spans", "digest"].contains(&name.as_str()) {
+        if !["level", "message", "timestamp", "target", "span", "spans", "digest"]
+            .contains(&name.as_str())
+        {
             line.push_str(&format!("; {name}: {}", text(value)));
         }
     }

@@ -1,5 +1,6 @@
-//! What plugins do to their host, and what becomes of it: every attack by name with the exact answer that a client
-//! and the operator's log get (`docs/attacks.md`), while a neighbour's responses go on undisturbed.
+//! What plugins do to their host, and what becomes of it: every attack by name with the exact
+//! answer that a client and the operator's log get (`docs/attacks.md`), while a neighbour's
+//! responses go on undisturbed.
 //!
 //! A process of its own: it reads all of its log and counts its threads, descriptors and memory.
 
@@ -44,18 +45,23 @@ async fn every_attack_ends_as_the_document_says_and_no_neighbour_notices() {
     let neighbour = Neighbour::start(arena.address, &arena.key).await;
     let (mut wrong, mut runaways) = (Vec::new(), Vec::new());
     let mut held = None;
-    // Twice: what the first round leaves is what the allocator keeps, what the second adds to it would be a leak.
+    // Twice: what the first round leaves is what the allocator keeps, what the second adds to it
+    // would be a leak.
     for _ in 0..2 {
         for attack in attacks() {
             let begun = Instant::now();
             let seen = arena.run(&attack).await;
-            if matches!(&attack.ends, Ends::Broken(reason) if reason.contains("of processor time")) {
+            if matches!(&attack.ends, Ends::Broken(reason) if reason.contains("of processor time"))
+            {
                 runaways.push(begun.elapsed());
             }
             if seen.ends != attack.ends || seen.said != attack.said {
                 let Seen { ends, said } = seen;
                 let name = attack.name;
-                wrong.push(format!("{name}\n  ends {ends:?}\n  not  {:?}\n  said {said:?}\n  not  {:?}", attack.ends, attack.said));
+                wrong.push(format!(
+                    "{name}\n  ends {ends:?}\n  not  {:?}\n  said {said:?}\n  not  {:?}",
+                    attack.ends, attack.said
+                ));
             }
         }
         arena.clear();
@@ -66,7 +72,10 @@ async fn every_attack_ends_as_the_document_says_and_no_neighbour_notices() {
     comparison.is_fair(neighbour::median(runaways));
     assert_eq!(arena::panics(), 0, "a thread panicked");
     for line in arena.terminal().lines() {
-        assert!(line.starts_with("20") && !line.contains(char::is_control), "not one line of the log: {line:?}");
+        assert!(
+            line.starts_with("20") && !line.contains(char::is_control),
+            "not one line of the log: {line:?}"
+        );
     }
     Holdings::back(held.unwrap(), 2 * limits::MEMORY).await;
     arena.close().await;
@@ -85,14 +94,21 @@ fn check_finds_what_a_host_cannot_know_and_says_what_a_host_would() {
             continue;
         }
         // What is no component is told before it is tried.
-        let Ok(component) = Component::read(attack.component(), limits::COMPONENT) else { continue };
+        let Ok(component) = Component::read(attack.component(), limits::COMPONENT) else {
+            continue;
+        };
         let report = check(&sandbox, &component).report;
-        let found: Vec<&str> = report.findings.iter().map(|finding| finding.wrong.as_str()).collect();
+        let found: Vec<&str> =
+            report.findings.iter().map(|finding| finding.wrong.as_str()).collect();
         match (rejected, attack.found) {
             (Some(reason), _) => assert_eq!(found, [reason], "{}", attack.name),
             (None, wanted) => {
                 let wanted = wanted.unwrap();
-                assert!(found.iter().any(|wrong| wrong.starts_with(wanted)), "{}: {found:?}", attack.name);
+                assert!(
+                    found.iter().any(|wrong| wrong.starts_with(wanted)),
+                    "{}: {found:?}",
+                    attack.name
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! A client that asks for what our own plugins make, again and again, and knows every byte of the answer.
+//! A client that asks for what our own plugins make, again and again, and knows every byte of the
+//! answer.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,7 +9,8 @@ use std::time::{Duration, Instant};
 use crate::wire;
 
 /// What it asks for: rows, and a project.
-const PATHS: [&str; 2] = ["/v1/datasets/harvest/data?format=csv", "/v1/integrations/meltano?datasets=harvest"];
+const PATHS: [&str; 2] =
+    ["/v1/datasets/harvest/data?format=csv", "/v1/integrations/meltano?datasets=harvest"];
 
 /// Rounds without an attack, before and after: enough that 1 of 100 answers is more than one.
 const QUIET_ROUNDS: usize = 100;
@@ -72,8 +74,8 @@ impl Neighbour {
         Self { client, stop, task, quiet }
     }
 
-    /// Ends it, with every answer as before, and compares: other work of the machine may begin or end meanwhile, so that it is quiet
-    /// before and after.
+    /// Ends it, with every answer as before, and compares: other work of the machine may begin or
+    /// end meanwhile, so that it is quiet before and after.
     pub(crate) async fn stop(mut self) -> Comparison {
         self.stop.store(true, Ordering::Relaxed);
         let attacked = self.task.await.expect("every answer was the one that was expected");
@@ -83,7 +85,8 @@ impl Neighbour {
 }
 
 impl Comparison {
-    /// Asserts what `docs/rules.md` says of neighbours. `deadline` is how long a runaway takes on this machine now.
+    /// Asserts what `docs/rules.md` says of neighbours. `deadline` is how long a runaway takes on
+    /// this machine now.
     pub(crate) fn is_fair(&self, deadline: Duration) {
         println!("{self:?}, and a runaway takes {deadline:?}");
         assert_eq!(self.unfair(deadline), None, "{self:?}, and a runaway takes {deadline:?}");
@@ -98,7 +101,8 @@ impl Comparison {
         if attacked.p99 > quiet.p99 + 2 * deadline {
             return Some("99 of 100 answers take more than two deadlines longer");
         }
-        (attacked.max > quiet.max + 10 * deadline).then_some("an answer takes more than ten deadlines longer")
+        (attacked.max > quiet.max + 10 * deadline)
+            .then_some("an answer takes more than ten deadlines longer")
     }
 }
 
@@ -111,7 +115,12 @@ impl Client {
                 let begun = Instant::now();
                 let answer = wire::get(self.address, path, &self.key).await;
                 times.push(begun.elapsed());
-                assert!(answer.status == 200 && answer.whole && answer.body == *body, "{path}: {} {}", answer.status, answer.text());
+                assert!(
+                    answer.status == 200 && answer.whole && answer.body == *body,
+                    "{path}: {} {}",
+                    answer.status,
+                    answer.text()
+                );
             }
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
@@ -136,8 +145,11 @@ pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
 
 #[test]
 fn percentiles_are_the_smallest_that_so_many_do_not_exceed() {
-    let of = |numbers: std::ops::RangeInclusive<u64>| Latencies::of(numbers.rev().map(Duration::from_millis).collect());
-    let milliseconds = |found: Latencies| [found.p50, found.p99, found.max].map(|time| time.as_millis());
+    let of = |numbers: std::ops::RangeInclusive<u64>| {
+        Latencies::of(numbers.rev().map(Duration::from_millis).collect())
+    };
+    let milliseconds =
+        |found: Latencies| [found.p50, found.p99, found.max].map(|time| time.as_millis());
     assert_eq!(milliseconds(of(1..=100)), [50, 99, 100]);
     assert_eq!(milliseconds(of(1..=1000)), [500, 990, 1000]);
     assert_eq!(milliseconds(of(7..=7)), [7, 7, 7]);
@@ -146,7 +158,8 @@ fn percentiles_are_the_smallest_that_so_many_do_not_exceed() {
 #[test]
 fn a_neighbour_that_is_slowed_down_is_noticed() {
     let all = |count: usize, usual: u64, slow: u64| {
-        let times = (0..count).map(|number| Duration::from_millis(if number % 50 == 0 { slow } else { usual }));
+        let times = (0..count)
+            .map(|number| Duration::from_millis(if number % 50 == 0 { slow } else { usual }));
         Latencies::of(times.collect())
     };
     let deadline = Duration::from_millis(60);
@@ -154,5 +167,8 @@ fn a_neighbour_that_is_slowed_down_is_noticed() {
     assert!(fair(all(200, 3, 5)) && fair(all(200, 60, 125)));
     assert!(!fair(all(200, 3, 126)), "one in fifty waits for more than two deadlines");
     assert!(!fair(all(100, 3, 5)), "too few answers say nothing");
-    assert!(!fair(Latencies { max: Duration::from_millis(606), ..all(200, 3, 5) }), "one waits for more than ten");
+    assert!(
+        !fair(Latencies { max: Duration::from_millis(606), ..all(200, 3, 5) }),
+        "one waits for more than ten"
+    );
 }

@@ -1,5 +1,5 @@
-//! What guests return, bit by bit: descriptions, parts, notes and files whose bytes are damaged. The host refuses them in one
-//! line or goes on; it never panics, and keeps no instance.
+//! What guests return, bit by bit: descriptions, parts, notes and files whose bytes are damaged.
+//! The host refuses them in one line or goes on; it never panics, and keeps no instance.
 
 use std::sync::Arc;
 
@@ -12,8 +12,16 @@ use crate::alone;
 use crate::arena::sandbox_limits;
 use crate::guest::{Guest, Image, Parameter, Tool, bare_request, segment};
 
-const GUEST: Target = Target { name: "guest", inputs: 300, words: &["\u{1}", "\u{10}", "@", "\0\0\0\0", "\u{8}\0\0\0"] };
-const PROJECT: Target = Target { name: "project", inputs: 300, words: &["\u{1}", "\u{10}", "@", "\0\0\0\0", "\u{8}\0\0\0"] };
+const GUEST: Target = Target {
+    name: "guest",
+    inputs: 300,
+    words: &["\u{1}", "\u{10}", "@", "\0\0\0\0", "\u{8}\0\0\0"],
+};
+const PROJECT: Target = Target {
+    name: "project",
+    inputs: 300,
+    words: &["\u{1}", "\u{10}", "@", "\0\0\0\0", "\u{8}\0\0\0"],
+};
 
 /// Address of the answers of head, part and tail.
 const ANSWERS: usize = 1536;
@@ -58,7 +66,8 @@ fn what_an_encoder_returns_is_checked_or_refused_in_one_line() {
         let at = |answer: usize| format!("(i32.const {})", ANSWERS + 20 * answer);
         let guest = Guest::named("damaged")
             .saying(|says| {
-                says.parameters = vec![Parameter { name: "style", kind: 0, default: "a", allowed: &["a", "b"] }];
+                says.parameters =
+                    vec![Parameter { name: "style", kind: 0, default: "a", allowed: &["a", "b"] }];
                 says.damage = of_description.to_vec();
             })
             .with(&segment(ANSWERS, &answers))
@@ -84,7 +93,9 @@ fn what_a_generator_returns_is_checked_or_refused_in_one_line() {
     let (sandbox, free) = sandbox();
     let mut loaded = 0;
     PROJECT.run(|damage| {
-        let tool = Tool::named("damaged").typed(b"folder/settings.yml", b"application/yaml", b"a: 1").damaged(damage);
+        let tool = Tool::named("damaged")
+            .typed(b"folder/settings.yml", b"application/yaml", b"a: 1")
+            .damaged(damage);
         tried(&sandbox, free, &tool.build(), |plugin| {
             loaded += 1;
             let Plugin::Generator(generator) = plugin else { panic!("it is a generator") };

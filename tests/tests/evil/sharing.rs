@@ -60,7 +60,12 @@ async fn a_crowd_of_runaways_leaves_a_worker_to_its_neighbours() {
     let mut alone = Vec::new();
     for _ in 0..5 {
         let begun = Instant::now();
-        assert_eq!(wire::get(arena.address, "/v1/datasets/parks/data?format=spin", &arena.key).await.status, 500);
+        assert_eq!(
+            wire::get(arena.address, "/v1/datasets/parks/data?format=spin", &arena.key)
+                .await
+                .status,
+            500
+        );
         alone.push(begun.elapsed());
     }
     comparison.is_fair(neighbour::median(alone));
@@ -73,16 +78,22 @@ async fn a_crowd_of_runaways_leaves_a_worker_to_its_neighbours() {
 async fn guests_of_many_core_instances_leave_room_for_every_neighbour() {
     let _alone = alone();
     let sandbox = sandbox(Limits { parallel_parts: 1, ..sandbox_limits() });
-    let greedy = sandbox.load_encoder(&with_instances(&Guest::named("greedy").build(), 56)).unwrap();
+    let greedy =
+        sandbox.load_encoder(&with_instances(&Guest::named("greedy").build(), 56)).unwrap();
     let mut held = Vec::new();
     for _ in 1..INSTANCES {
         let endless: Batches = futures::stream::repeat_with(|| Ok(batch())).boxed();
-        let Encoded::Stream(chunks) = greedy.encode(batch().schema(), &[], endless).await.unwrap() else { panic!("it has no end") };
+        let Encoded::Stream(chunks) = greedy.encode(batch().schema(), &[], endless).await.unwrap()
+        else {
+            panic!("it has no end")
+        };
         held.push(chunks);
     }
     let csv = sandbox.load_encoder(&component("csv")).unwrap();
     let one: Batches = futures::stream::iter([Ok(batch())]).boxed();
-    let Encoded::Whole(bytes) = csv.encode(batch().schema(), &[], one).await.unwrap() else { panic!("three rows are one part") };
+    let Encoded::Whole(bytes) = csv.encode(batch().schema(), &[], one).await.unwrap() else {
+        panic!("three rows are one part")
+    };
     assert_eq!(bytes, "n\n1\n2\n3\n");
 }
 
@@ -90,18 +101,25 @@ async fn guests_of_many_core_instances_leave_room_for_every_neighbour() {
 fn a_runaway_ends_near_its_deadline() {
     let _alone = alone();
     let sandbox = sandbox(sandbox_limits());
-    let spin = sandbox.load_encoder(&Guest::named("spin").does("part", "(call $spin)").build()).unwrap();
+    let spin =
+        sandbox.load_encoder(&Guest::named("spin").does("part", "(call $spin)").build()).unwrap();
     let mut over: Vec<Duration> = (0..30)
         .map(|_| {
             let begun = thread_time();
             let failed = spin.trial(&batch().schema(), &[], &[batch()], false).unwrap_err();
-            assert!(matches!(failed.error, EncodeError::Trapped { trap: Trap::Cpu(CPU_MS), .. }), "{failed}");
+            assert!(
+                matches!(failed.error, EncodeError::Trapped { trap: Trap::Cpu(CPU_MS), .. }),
+                "{failed}"
+            );
             (thread_time() - begun).saturating_sub(Duration::from_millis(CPU_MS))
         })
         .collect();
     over.sort_unstable();
     let (deadline, p90, max) = (Duration::from_millis(CPU_MS), over[26], over[29]);
-    println!("beyond a deadline of {CPU_MS} ms: {:?} usually, {p90:?} in 9 of 10 runs, {max:?} at most", over[14]);
+    println!(
+        "beyond a deadline of {CPU_MS} ms: {:?} usually, {p90:?} in 9 of 10 runs, {max:?} at most",
+        over[14]
+    );
     assert!(p90 <= deadline / 4 && max <= deadline / 2, "{over:?}");
 }
 
@@ -112,7 +130,10 @@ fn with_instances(component: &[u8], count: u8) -> Vec<u8> {
     while let Some((&id, after)) = rest.split_first() {
         modules += u8::from(id == 1);
         let digits = after.iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
-        let length = after[..digits].iter().rev().fold(0, |length, byte| length << 7 | usize::from(byte & 0x7f));
+        let length = after[..digits]
+            .iter()
+            .rev()
+            .fold(0, |length, byte| length << 7 | usize::from(byte & 0x7f));
         rest = &after[digits + length..];
     }
     assert!(modules < 0x80);

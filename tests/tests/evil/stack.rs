@@ -8,7 +8,9 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema};
 use futures::StreamExt;
 use yearbook_platform::{Component, check};
-use yearbook_sandbox::{Batches, Config, EncodeError, GenerateError, Limits, Plugin, Rejected, Sandbox, Trap};
+use yearbook_sandbox::{
+    Batches, Config, EncodeError, GenerateError, Limits, Plugin, Rejected, Sandbox, Trap,
+};
 use yearbook_workers::Workers;
 
 use crate::alone;
@@ -46,7 +48,8 @@ async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_a
         let sandbox = with_stack(stack_bytes);
         let stopped = |trap: &Trap| *trap == Trap::Stack(stack_bytes);
         // A description: on this thread, as where a host loads a release.
-        let loaded = sandbox.load(&Guest::named("deep").does("describe", "(call $recurse)").build()).err();
+        let loaded =
+            sandbox.load(&Guest::named("deep").does("describe", "(call $recurse)").build()).err();
         assert!(matches!(&loaded, Some(Rejected::Trapped(trap)) if stopped(trap)), "{loaded:?}");
         for body in ["(call $recurse)", "(call $chatter)"] {
             let component = Guest::named("deep").with(CHATTER).does("part", body).build();
@@ -54,20 +57,36 @@ async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_a
             // A response: on a worker.
             let batches: Batches = futures::stream::iter([Ok(batch.clone())]).boxed();
             let made = encoder.encode(Arc::new(schema.clone()), &[], batches).await.err();
-            assert!(matches!(&made, Some(EncodeError::Trapped { trap, .. }) if stopped(trap)), "{made:?}");
+            assert!(
+                matches!(&made, Some(EncodeError::Trapped { trap, .. }) if stopped(trap)),
+                "{made:?}"
+            );
             // A comparison, and a replay of what is left of it.
-            let failed = encoder.trial(&schema, &[], std::slice::from_ref(&batch), false).unwrap_err();
-            assert!(matches!(&failed.error, EncodeError::Trapped { trap, .. } if stopped(trap)), "{failed}");
+            let failed =
+                encoder.trial(&schema, &[], std::slice::from_ref(&batch), false).unwrap_err();
+            assert!(
+                matches!(&failed.error, EncodeError::Trapped { trap, .. } if stopped(trap)),
+                "{failed}"
+            );
             let again = sandbox.replay(&component, &failed.capsule.unwrap()).unwrap();
             assert_eq!(again.failed.unwrap().failure.kind, "stack");
-            let report = check(&sandbox, &Component::read(component, limits::COMPONENT).unwrap()).report;
-            assert!(report.findings.iter().any(|finding| finding.wrong.contains("used up its stack")), "{report:?}");
+            let report =
+                check(&sandbox, &Component::read(component, limits::COMPONENT).unwrap()).report;
+            assert!(
+                report.findings.iter().any(|finding| finding.wrong.contains("used up its stack")),
+                "{report:?}"
+            );
         }
-        let Plugin::Generator(generator) = sandbox.load(&Tool::named("deep").does("(call $recurse)").build()).unwrap() else {
+        let Plugin::Generator(generator) =
+            sandbox.load(&Tool::named("deep").does("(call $recurse)").build()).unwrap()
+        else {
             panic!("it is a generator")
         };
         let made = generator.generate(bare_request()).await.err();
-        assert!(matches!(&made, Some(GenerateError::Trapped { trap, .. }) if stopped(trap)), "{made:?}");
+        assert!(
+            matches!(&made, Some(GenerateError::Trapped { trap, .. }) if stopped(trap)),
+            "{made:?}"
+        );
     }
 }
 
@@ -75,8 +94,12 @@ async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_a
 fn a_stack_beyond_what_settings_allow_makes_no_sandbox() {
     let _alone = alone();
     for stack_bytes in [0, (64 << 10) - 1, (16 << 20) + 1, usize::MAX] {
-        let config = Config { limits: Limits { stack_bytes, ..sandbox_limits() }, ..Config::default() };
+        let config =
+            Config { limits: Limits { stack_bytes, ..sandbox_limits() }, ..Config::default() };
         let refused = Sandbox::new(&config, Workers::new(1)).err().unwrap().to_string();
-        assert_eq!(refused, format!("sandbox.stack_bytes is {stack_bytes}; it may be from 65536 to 16777216"));
+        assert_eq!(
+            refused,
+            format!("sandbox.stack_bytes is {stack_bytes}; it may be from 65536 to 16777216")
+        );
     }
 }

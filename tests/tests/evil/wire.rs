@@ -6,8 +6,8 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The status of an answer of which nothing came: a server's head waits for the first bytes of its body, and where the body fails
-/// before both are sent, the connection is dropped with them.
+/// The status of an answer of which nothing came: a server's head waits for the first bytes of its
+/// body, and where the body fails before both are sent, the connection is dropped with them.
 pub(crate) const NOTHING: u16 = 0;
 
 /// An answer, read until the server closed.
@@ -36,7 +36,10 @@ fn read(bytes: &[u8]) -> Answer {
     if bytes.is_empty() {
         return Answer { status: NOTHING, head: String::new(), body: Vec::new(), whole: false };
     }
-    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").unwrap_or_else(|| panic!("no head: {bytes:?}"));
+    let end = bytes
+        .windows(4)
+        .position(|window| window == b"\r\n\r\n")
+        .unwrap_or_else(|| panic!("no head: {bytes:?}"));
     let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap();
     let rest = &bytes[end + 4..];
@@ -51,7 +54,9 @@ fn read(bytes: &[u8]) -> Answer {
 fn unchunked(mut rest: &[u8]) -> (Vec<u8>, bool) {
     let mut body = Vec::new();
     while let Some(end) = rest.windows(2).position(|window| window == b"\r\n") {
-        let Ok(size) = usize::from_str_radix(std::str::from_utf8(&rest[..end]).unwrap(), 16) else { break };
+        let Ok(size) = usize::from_str_radix(std::str::from_utf8(&rest[..end]).unwrap(), 16) else {
+            break;
+        };
         if size == 0 {
             return (body, true);
         }
@@ -64,7 +69,11 @@ fn unchunked(mut rest: &[u8]) -> (Vec<u8>, bool) {
 
 /// A header's value.
 fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
-    head.lines().find_map(|line| line.split_once(": ").filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value))
+    head.lines().find_map(|line| {
+        line.split_once(": ")
+            .filter(|(found, _)| found.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
+    })
 }
 
 impl Answer {
@@ -75,7 +84,8 @@ impl Answer {
 
     /// The body as JSON, the request's id replaced by `ID`.
     pub(crate) fn problem(&self) -> Value {
-        let expected = if self.status == 422 { "application/json" } else { "application/problem+json" };
+        let expected =
+            if self.status == 422 { "application/json" } else { "application/problem+json" };
         assert_eq!(self.header("content-type"), Some(expected), "{}", self.head);
         let id = self.header("x-request-id").unwrap_or_default();
         serde_json::from_str(&self.text().replace(id, "ID")).unwrap()

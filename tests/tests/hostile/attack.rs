@@ -1,5 +1,5 @@
-//! What one caller does to a server: each attack is some connections from an address of its own, which
-//! begin again whenever the server ends them.
+//! What one caller does to a server: each attack is some connections from an address of its own,
+//! which begin again whenever the server ends them.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -47,8 +47,12 @@ impl Attacker {
     }
 
     /// Repeats `once` on so many connections at a time.
-    fn repeat<F>(&self, tasks: &mut JoinSet<()>, connections: usize, once: impl Fn(Self, usize) -> F + Clone + Send + 'static)
-    where
+    fn repeat<F>(
+        &self,
+        tasks: &mut JoinSet<()>,
+        connections: usize,
+        once: impl Fn(Self, usize) -> F + Clone + Send + 'static,
+    ) where
         F: Future<Output = Result<()>> + Send,
     {
         for number in 0..connections {
@@ -105,8 +109,8 @@ fn reset(id: u32) -> Vec<u8> {
     frame(kind::RST_STREAM, 0, id, &[0, 0, 0, 8])
 }
 
-/// Takes what comes until the connection ends; no window is ever opened again, so bodies of HTTP/2 stay
-/// unread.
+/// Takes what comes until the connection ends; no window is ever opened again, so bodies of HTTP/2
+/// stay unread.
 async fn until_closed(stream: &mut TcpStream) {
     let mut buffer = vec![0; 16 << 10];
     while stream.read(&mut buffer).await.is_ok_and(|read| read > 0) {}
@@ -157,7 +161,8 @@ pub(crate) fn unread_streams(attacker: &Attacker, tasks: &mut JoinSet<()>) {
 /// Exports that are compressed and read as fast as they come.
 pub(crate) fn busy_exports(attacker: &Attacker, tasks: &mut JoinSet<()>) {
     attacker.repeat(tasks, 32, async |attacker: Attacker, number| {
-        let more = format!("X-API-Key: {}\r\nAccept-Encoding: zstd, gzip\r\n", attacker.keys[number % 2]);
+        let more =
+            format!("X-API-Key: {}\r\nAccept-Encoding: zstd, gzip\r\n", attacker.keys[number % 2]);
         attacker.read(&only(EXPORT, &more)).await
     });
 }
@@ -185,10 +190,13 @@ pub(crate) fn slow_readers(attacker: &Attacker, tasks: &mut JoinSet<()>) {
 
 /// Downloads of a whole file, unread.
 pub(crate) fn unread_files(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 300, async |attacker: Attacker, _| attacker.unread(&head("/v1/bulk/tests/large", &attacker.keys[0])).await);
+    attacker.repeat(tasks, 300, async |attacker: Attacker, _| {
+        attacker.unread(&head("/v1/bulk/tests/large", &attacker.keys[0])).await
+    });
 }
 
-/// Connections on which nothing is ever said, or half of HTTP/2's preface, or a head that never ends.
+/// Connections on which nothing is ever said, or half of HTTP/2's preface, or a head that never
+/// ends.
 pub(crate) fn silent_connections(attacker: &Attacker, tasks: &mut JoinSet<()>) {
     attacker.repeat(tasks, 2_000, async |attacker: Attacker, number| match number % 3 {
         0 => attacker.unread("").await,
@@ -212,7 +220,9 @@ pub(crate) fn rapid_resets(attacker: &Attacker, tasks: &mut JoinSet<()>) {
         for stream_id in 0..100_000 {
             attacker.tries.fetch_add(1, Ordering::Relaxed);
             let id = 2 * stream_id + 1;
-            stream.write_all(&[http2::get(id, EXPORT, &attacker.keys[0]), reset(id)].concat()).await?;
+            stream
+                .write_all(&[http2::get(id, EXPORT, &attacker.keys[0]), reset(id)].concat())
+                .await?;
         }
         Ok(())
     });
@@ -229,7 +239,9 @@ pub(crate) fn long_lists(attacker: &Attacker, tasks: &mut JoinSet<()>) {
 
 /// Previews of a table with huge cells, which need no key.
 pub(crate) fn heavy_previews(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 32, async |attacker: Attacker, _| attacker.read(&only("/v1/datasets/cells/preview", "")).await);
+    attacker.repeat(tasks, 32, async |attacker: Attacker, _| {
+        attacker.read(&only("/v1/datasets/cells/preview", "")).await
+    });
 }
 
 /// Keys that look right and that nobody was given.
@@ -243,7 +255,11 @@ pub(crate) fn unknown_keys(attacker: &Attacker, tasks: &mut JoinSet<()>) {
 /// Two keys page through a wide table, with options of every length.
 pub(crate) fn wide_pages(attacker: &Attacker, tasks: &mut JoinSet<()>) {
     attacker.repeat(tasks, 8, async |attacker: Attacker, number| {
-        let more = if number % 4 == 0 { format!("&delimiter={}", "x".repeat(12_000)) } else { String::new() };
+        let more = if number % 4 == 0 {
+            format!("&delimiter={}", "x".repeat(12_000))
+        } else {
+            String::new()
+        };
         let format = ["json", "csv"][number % 2];
         let path = format!("/v1/datasets/wide/data?limit=5000&format={format}{more}");
         attacker.read(&only(&path, &format!("X-API-Key: {}\r\n", attacker.keys[number % 2]))).await
@@ -254,7 +270,8 @@ pub(crate) fn wide_pages(attacker: &Attacker, tasks: &mut JoinSet<()>) {
 pub(crate) fn small_ranges(attacker: &Attacker, tasks: &mut JoinSet<()>) {
     attacker.repeat(tasks, 8, async |attacker: Attacker, _| {
         let ranges: Vec<String> = (0..1_000).map(|number| format!("{0}-{0}", number * 7)).collect();
-        let more = format!("X-API-Key: {}\r\nRange: bytes={}\r\n", attacker.keys[0], ranges.join(","));
+        let more =
+            format!("X-API-Key: {}\r\nRange: bytes={}\r\n", attacker.keys[0], ranges.join(","));
         attacker.read(&only("/v1/bulk/tests/large", &more)).await
     });
 }

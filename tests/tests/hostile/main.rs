@@ -1,7 +1,9 @@
-//! One caller does its worst to the real binary while another reads: the other notices nothing, and memory
-//! stays within bounds. Each attack is a test; its figures stand in `docs/hostile-clients.md`.
+//! One caller does its worst to the real binary while another reads: the other notices nothing, and
+//! memory stays within bounds. Each attack is a test; its figures stand in
+//! `docs/hostile-clients.md`.
 //!
-//! A process of its own, and one server at a time. How long an attack lasts says `YEARBOOK_TEST_SECONDS`.
+//! A process of its own, and one server at a time. How long an attack lasts says
+//! `YEARBOOK_TEST_SECONDS`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,8 +27,8 @@ use server::Server;
 /// What one caller may cost beyond the idle server, mebibytes.
 const MEMORY: u64 = 512;
 
-/// How much longer a hundred rows may take, whatever the machine does besides: a server that is held up
-/// shows in seconds. How much longer they do take stands on the page.
+/// How much longer a hundred rows may take, whatever the machine does besides: a server that is
+/// held up shows in seconds. How much longer they do take stands on the page.
 const HELD_UP: Duration = Duration::from_secs(2);
 
 /// Where the page's maker looks.
@@ -37,7 +39,9 @@ static ALONE: Mutex<()> = Mutex::const_new(());
 
 /// How long an attack lasts.
 fn lasting() -> Duration {
-    Duration::from_secs(std::env::var("YEARBOOK_TEST_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4))
+    Duration::from_secs(
+        std::env::var("YEARBOOK_TEST_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4),
+    )
 }
 
 /// Has `attack` go on while somebody reads; before and after it the same without.
@@ -48,7 +52,12 @@ async fn withstands(name: &str, attack: Attack) {
     let idle = server.memory();
     let elsewhere = elsewhere();
     let runtime = elsewhere.handle().clone();
-    let attacker = Attacker { server: server.address, keys: server.hostile.clone(), tries: Arc::default(), runtime };
+    let attacker = Attacker {
+        server: server.address,
+        keys: server.hostile.clone(),
+        tries: Arc::default(),
+        runtime,
+    };
     let mut callers = JoinSet::new();
     attack(&attacker, &mut callers);
     // Its connections are open when the first answer is timed.
@@ -78,18 +87,33 @@ async fn withstands(name: &str, attack: Attack) {
     assert!(tries > 0, "{name}: nothing was attacked");
     assert_eq!(quiet.failed, Vec::<String>::new(), "{name}: before or after it");
     assert_eq!(attacked.failed, Vec::<String>::new(), "{name}: somebody else was refused");
-    assert!(4 * attacked.took.len() > quiet.took.len(), "{name}: {} answers, and {} without it", attacked.took.len(), quiet.took.len());
-    assert!(attacked.within(990) < quiet.within(990) + HELD_UP, "{name}: {:?} after {:?}", attacked.within(990), quiet.within(990));
+    assert!(
+        4 * attacked.took.len() > quiet.took.len(),
+        "{name}: {} answers, and {} without it",
+        attacked.took.len(),
+        quiet.took.len()
+    );
+    assert!(
+        attacked.within(990) < quiet.within(990) + HELD_UP,
+        "{name}: {:?} after {:?}",
+        attacked.within(990),
+        quiet.within(990)
+    );
     assert!(most <= idle + MEMORY, "{name}: {most} MiB after {idle}");
 }
 
-/// Threads that come last on this machine. In life who attacks has another one, and takes no processor
-/// from the server but by what he asks of it.
+/// Threads that come last on this machine. In life who attacks has another one, and takes no
+/// processor from the server but by what he asks of it.
 fn elsewhere() -> Runtime {
     let come_last = || {
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19);
     };
-    Builder::new_multi_thread().worker_threads(2).on_thread_start(come_last).enable_all().build().unwrap()
+    Builder::new_multi_thread()
+        .worker_threads(2)
+        .on_thread_start(come_last)
+        .enable_all()
+        .build()
+        .unwrap()
 }
 
 /// The most that the server held while an attack lasts, mebibytes.

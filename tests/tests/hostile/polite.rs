@@ -1,5 +1,5 @@
-//! A client that reads a hundred rows again and again at a rate that no limit minds, from another address
-//! and with another key than who attacks.
+//! A client that reads a hundred rows again and again at a rate that no limit minds, from another
+//! address and with another key than who attacks.
 
 use std::time::{Duration, Instant};
 
@@ -66,13 +66,27 @@ pub(crate) async fn read(server: &Server, lasting: Duration) -> Seen {
 pub(crate) fn client(kept: usize) -> Client {
     // Another test may have done so.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder().pool_max_idle_per_host(kept).timeout(PATIENCE).no_proxy().build().expect("a client")
+    Client::builder()
+        .pool_max_idle_per_host(kept)
+        .timeout(PATIENCE)
+        .no_proxy()
+        .build()
+        .expect("a client")
 }
 
 async fn one(client: &Client, address: &str, key: &str) -> Result<(), String> {
-    let answer = client.get(address).header("x-api-key", key).send().await.map_err(|error| format!("{error:?}"))?;
+    let answer = client
+        .get(address)
+        .header("x-api-key", key)
+        .send()
+        .await
+        .map_err(|error| format!("{error:?}"))?;
     let status = answer.status();
     let body = answer.text().await.map_err(|error| format!("{status}, then {error:?}"))?;
     let rows = body.matches("\"series\":").count();
-    if status == 200 && rows == 100 { Ok(()) } else { Err(format!("{status} with {rows} rows: {body:.300}")) }
+    if status == 200 && rows == 100 {
+        Ok(())
+    } else {
+        Err(format!("{status} with {rows} rows: {body:.300}"))
+    }
 }

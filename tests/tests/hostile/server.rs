@@ -1,5 +1,5 @@
-//! The real binary on tables that are worth an attack: one that fills buffers, one with huge cells, one
-//! with many columns. Owns the process, its data and what it holds.
+//! The real binary on tables that are worth an attack: one that fills buffers, one with huge cells,
+//! one with many columns. Owns the process, its data and what it holds.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -65,7 +65,8 @@ impl Data {
         ];
         variables.extend(ours.map(|(name, value)| (name.to_owned(), value)));
         let run = |arguments: &[&str]| -> Vec<u8> {
-            let output = process::yearbook(&binary, &folder, &variables).args(arguments).output().unwrap();
+            let output =
+                process::yearbook(&binary, &folder, &variables).args(arguments).output().unwrap();
             assert!(output.status.success(), "{arguments:?}: {output:?}");
             output.stdout
         };
@@ -74,7 +75,9 @@ impl Data {
         let packages: Vec<&str> = packages.iter().map(|path| path.to_str().unwrap()).collect();
         run(&[&["publish"], packages.as_slice()].concat());
         let key = |plan: &str| {
-            let said: Value = serde_json::from_slice(&run(&["keys", "create", "--plan", plan, "--json"])).unwrap();
+            let said: Value =
+                serde_json::from_slice(&run(&["keys", "create", "--plan", plan, "--json"]))
+                    .unwrap();
             said["key"].as_str().unwrap().to_owned()
         };
         let (polite, hostile) = (key("enterprise"), [key("pro"), key("pro")]);
@@ -89,15 +92,20 @@ impl Server {
         let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
         let log = fs::File::create(data.folder.join("server.log")).unwrap();
         let mut serve = process::yearbook(&data.binary, &data.folder, &data.variables);
-        serve.args(["serve", "--listen", &address.to_string()]).stdout(log.try_clone().unwrap()).stderr(log);
+        serve
+            .args(["serve", "--listen", &address.to_string()])
+            .stdout(log.try_clone().unwrap())
+            .stderr(log);
         let process = Process::start(&mut serve);
-        let server = Self { process, address, polite: data.polite.clone(), hostile: data.hostile.clone() };
+        let server =
+            Self { process, address, polite: data.polite.clone(), hostile: data.hostile.clone() };
         server.is_ready().await;
         Some(server)
     }
 
     async fn is_ready(&self) {
-        let (began, client, address) = (Instant::now(), polite::client(0), format!("http://{}/health/full", self.address));
+        let (began, client, address) =
+            (Instant::now(), polite::client(0), format!("http://{}/health/full", self.address));
         while !client.get(&address).send().await.is_ok_and(|answer| answer.status() == 200) {
             assert!(began.elapsed() < PATIENCE, "the server does not answer");
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -129,13 +137,19 @@ fn packages(folder: &Path) -> Vec<PathBuf> {
     for row in 0..ROWS {
         let (day, series) = (row / 100, row % 100);
         let (year, month, day) = (1900 + day / 336, day / 28 % 12 + 1, day % 28 + 1);
-        let _ = writeln!(large, "{year}-{month:02}-{day:02},series {series:02},{}", random.any() >> 1);
+        let _ =
+            writeln!(large, "{year}-{month:02}-{day:02},series {series:02},{}", random.any() >> 1);
     }
     let mut cells = "park,area,geometry_wkt\n".to_owned();
     for row in 0..10 {
-        let _ = writeln!(cells, "{},{row},\"MULTIPOINT ((174.{row} -36.8))\"", "n".repeat(CELL + row));
+        let _ =
+            writeln!(cells, "{},{row},\"MULTIPOINT ((174.{row} -36.8))\"", "n".repeat(CELL + row));
     }
-    let (mut wide, mut header, mut row) = (harvest().with("/name", json!("wide")), "date,region,value,final".to_owned(), String::new());
+    let (mut wide, mut header, mut row) = (
+        harvest().with("/name", json!("wide")),
+        "date,region,value,final".to_owned(),
+        String::new(),
+    );
     for column in 0..COLUMNS {
         let name = format!("a_rather_long_name_of_a_column_{column:04}");
         header = format!("{header},{name}");

@@ -1,5 +1,5 @@
-//! A release that waits beside the one that serves: compared on live responses, and promoted or rolled back by itself. Clients get the
-//! bytes of the one that serves until it is settled.
+//! A release that waits beside the one that serves: compared on live responses, and promoted or
+//! rolled back by itself. Clients get the bytes of the one that serves until it is settled.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +16,12 @@ const PATH: &str = "/v1/datasets/harvest/data?format=";
 
 /// Every response is compared, and a few are enough.
 pub(super) fn quick() -> GuardSettings {
-    GuardSettings { canary_percent: 100, canary_responses: 6, canary_seconds: 0, ..GuardSettings::default() }
+    GuardSettings {
+        canary_percent: 100,
+        canary_responses: 6,
+        canary_seconds: 0,
+        ..GuardSettings::default()
+    }
 }
 
 /// A host whose encoder `evil` and json serve.
@@ -31,19 +36,32 @@ pub(super) async fn host(settings: GuardSettings) -> (TestApp, String, Arc<Keepe
     (app, key, keeper, evil)
 }
 
-/// Asks for the format until `id` is settled; every answer must be the same. Where it stands then, and why.
+/// Asks for the format until `id` is settled; every answer must be the same. Where it stands then,
+/// and why.
 async fn settled(app: &TestApp, key: &str, id: &ReleaseId) -> (ReleaseState, String) {
     let begun = Instant::now();
     let ask = async || app.get(&format!("{PATH}{}", id.name)).key(key).send().await;
     let expected = ask().await.body;
     loop {
-        let found = app.store.releases().await.unwrap().into_iter().find(|release| release.id == *id).unwrap();
+        let found = app
+            .store
+            .releases()
+            .await
+            .unwrap()
+            .into_iter()
+            .find(|release| release.id == *id)
+            .unwrap();
         if found.state != ReleaseState::Installed {
             return (found.state, found.reason.unwrap());
         }
         let reply = ask().await;
         assert_eq!((reply.status.as_u16(), reply.cut, &reply.body), (200, false, &expected));
-        assert!(begun.elapsed() < Duration::from_secs(60), "still {:?}: {:?}", found.state, app.store.trials().await.unwrap());
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "still {:?}: {:?}",
+            found.state,
+            app.store.trials().await.unwrap()
+        );
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
@@ -61,13 +79,23 @@ async fn a_release_that_writes_the_same_is_promoted_by_itself() {
     let newer = waits(&app, patched("json", "0.1.0", "0.2.0")).await;
     let (state, reason) = settled(&app, &key, &newer).await;
     assert_eq!(state, ReleaseState::Promoted, "{reason}");
-    assert!(reason.contains(&format!("responses have the values of {}", &before[..12])), "{reason}");
+    assert!(
+        reason.contains(&format!("responses have the values of {}", &before[..12])),
+        "{reason}"
+    );
     eventually(|| serving(&app.registry, "json").as_ref() == Some(&newer.digest)).await;
     let events = app.store.release_events().await.unwrap();
     let last = events.last().unwrap();
-    assert_eq!((last.what.as_str(), last.by.as_str(), last.reason.as_ref()), ("promoted", "yearbook", Some(&reason)));
+    assert_eq!(
+        (last.what.as_str(), last.by.as_str(), last.reason.as_ref()),
+        ("promoted", "yearbook", Some(&reason))
+    );
     // One that was installed before is not taken for a newer one.
-    assert!(yearbook_catalog::lines(&app.store.releases().await.unwrap()).iter().all(|line| line.waiting.is_none()));
+    assert!(
+        yearbook_catalog::lines(&app.store.releases().await.unwrap())
+            .iter()
+            .all(|line| line.waiting.is_none())
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,7 +110,10 @@ async fn a_release_that_differs_fails_or_costs_too_much_is_rolled_back_with_the_
     ] {
         let newer = waits(&app, patched("evil", from, to)).await;
         let (state, reason) = settled(&app, &key, &newer).await;
-        assert!(state == ReleaseState::RolledBack && reason.contains(why), "{to}: {state:?}, {reason}");
+        assert!(
+            state == ReleaseState::RolledBack && reason.contains(why),
+            "{to}: {state:?}, {reason}"
+        );
         assert_eq!(serving(&app.registry, "evil").as_ref(), Some(&evil.digest));
     }
     assert_eq!(app.free_instances(), 16, "what was tried is gone");
@@ -100,17 +131,28 @@ async fn hosts_add_up_what_they_see_and_one_verdict_is_recorded() {
     assert_eq!(here, there);
     assert_eq!(here.0, ReleaseState::Promoted, "{}", here.1);
     let events = app.store.release_events().await.unwrap();
-    let verdicts = events.iter().filter(|event| event.id == newer && event.by == "yearbook").count();
+    let verdicts =
+        events.iter().filter(|event| event.id == newer && event.by == "yearbook").count();
     assert_eq!(verdicts, 1, "{events:#?}");
     for host in [&app, &other] {
         eventually(|| serving(&host.registry, "json").as_ref() == Some(&newer.digest)).await;
     }
 }
 
-/// Asks `app` for what a release that waits would write differently, until one response of it has been compared or two hundred have been
-/// sent. Where the release stands then, and how many responses were compared.
+/// Asks `app` for what a release that waits would write differently, until one response of it has
+/// been compared or two hundred have been sent. Where the release stands then, and how many
+/// responses were compared.
 async fn compared(app: &TestApp, key: &str, newer: &ReleaseId) -> (ReleaseState, usize) {
-    let state = async || app.store.releases().await.unwrap().into_iter().find(|release| release.id == *newer).unwrap().state;
+    let state = async || {
+        app.store
+            .releases()
+            .await
+            .unwrap()
+            .into_iter()
+            .find(|release| release.id == *newer)
+            .unwrap()
+            .state
+    };
     for _ in 0..200 {
         let reply = app.get(&format!("{PATH}evil")).key(key).send().await;
         assert_eq!((reply.status.as_u16(), reply.cut), (200, false));
@@ -132,8 +174,10 @@ async fn a_pin_leaves_a_release_waiting() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_a_share_of_zero_no_response_is_made_twice_and_with_one_in_a_hundred_some_are_contract_6() {
-    for (canary_percent, expected) in [(0, ReleaseState::Installed), (1, ReleaseState::RolledBack)] {
+async fn with_a_share_of_zero_no_response_is_made_twice_and_with_one_in_a_hundred_some_are_contract_6()
+ {
+    for (canary_percent, expected) in [(0, ReleaseState::Installed), (1, ReleaseState::RolledBack)]
+    {
         let (app, key, _keeper, _) = host(GuardSettings { canary_percent, ..quick() }).await;
         let newer = waits(&app, patched("evil", " rows ", " ROWS ")).await;
         let (state, trials) = compared(&app, &key, &newer).await;

@@ -21,24 +21,38 @@ fn every_built_in_plugin_passes_its_check_within_its_limits() {
         assert!(report.passed(), "{name}: {:#?}", report.findings);
         assert_eq!(report.name.as_deref(), Some(name));
         let imports = report.imports.unwrap();
-        assert!(imports.iter().all(|import| import.starts_with("yearbook:plugin/")), "{name}: {imports:?}");
+        assert!(
+            imports.iter().all(|import| import.starts_with("yearbook:plugin/")),
+            "{name}: {imports:?}"
+        );
         assert!(report.tries > 10, "{name}: {}", report.tries);
         for budget in &report.budget {
             assert!(budget.used <= budget.limit, "{name}: {budget:?}");
         }
         let used = |what| report.budget.iter().find(|budget| budget.what == what).unwrap().used;
-        assert!(used("memory") > 0.5 && used("component") > 0.01 && used("bytes of a call") > 0.0, "{name}: {:?}", report.budget);
+        assert!(
+            used("memory") > 0.5 && used("component") > 0.01 && used("bytes of a call") > 0.0,
+            "{name}: {:?}",
+            report.budget
+        );
     }
 }
 
 #[test]
 fn an_evil_encoder_is_found_out_by_the_options_that_it_allows() {
     // Long enough for the attacks that other limits end first, also on a busy machine.
-    let report = report(component("evil"), Limits { cpu_ms_per_call: 1_000, memory_bytes: 128 << 20, ..Limits::default() });
+    let report = report(
+        component("evil"),
+        Limits { cpu_ms_per_call: 1_000, memory_bytes: 128 << 20, ..Limits::default() },
+    );
     let found = findings(&report);
     let of = |attack: &str| {
         let place = format!("option evil.attack={attack}, part (batch 1)");
-        found.iter().find(|(at, _)| *at == place).map(|(_, wrong)| *wrong).unwrap_or_else(|| panic!("{attack}: {found:#?}"))
+        found
+            .iter()
+            .find(|(at, _)| *at == place)
+            .map(|(_, wrong)| *wrong)
+            .unwrap_or_else(|| panic!("{attack}: {found:#?}"))
     };
     assert!(of("spin").contains("1000 ms of processor time"), "{found:#?}");
     assert!(of("grow").contains("sandbox.memory_bytes"), "{found:#?}");
@@ -52,7 +66,8 @@ fn an_evil_encoder_is_found_out_by_the_options_that_it_allows() {
 
 #[test]
 fn an_evil_generator_is_found_out_by_the_options_that_it_allows() {
-    let report = report(component("evil-generator"), Limits { cpu_ms_per_call: 1_000, ..Limits::default() });
+    let report =
+        report(component("evil-generator"), Limits { cpu_ms_per_call: 1_000, ..Limits::default() });
     let found = findings(&report);
     for (attack, sentence) in [
         ("escape", "must be relative"),
@@ -67,7 +82,10 @@ fn an_evil_generator_is_found_out_by_the_options_that_it_allows() {
         ("panic", "trapped"),
     ] {
         let place = format!("option evil.attack={attack}, generate");
-        assert!(found.iter().any(|(at, wrong)| *at == place && wrong.contains(sentence)), "{attack}: {found:#?}");
+        assert!(
+            found.iter().any(|(at, wrong)| *at == place && wrong.contains(sentence)),
+            "{attack}: {found:#?}"
+        );
     }
 }
 

@@ -17,13 +17,14 @@ pub(crate) const OFTEN: Duration = Duration::from_millis(50);
 /// Contract 6.
 pub(crate) const TWO_SECONDS: Duration = Duration::from_secs(2);
 
-/// The component with other text of the same length in its constants. What follows an `@` is a name of the
-/// interface and stays.
+/// The component with other text of the same length in its constants. What follows an `@` is a name
+/// of the interface and stays.
 pub(crate) fn patched(name: &str, from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut bytes = component(name);
-    let places: Vec<usize> =
-        (1..bytes.len() - from.len()).filter(|at| bytes[at - 1] != b'@' && bytes[*at..].starts_with(from.as_bytes())).collect();
+    let places: Vec<usize> = (1..bytes.len() - from.len())
+        .filter(|at| bytes[at - 1] != b'@' && bytes[*at..].starts_with(from.as_bytes()))
+        .collect();
     assert!(!places.is_empty(), "{name} has no {from:?}");
     places.into_iter().for_each(|at| bytes[at..at + to.len()].copy_from_slice(to.as_bytes()));
     bytes
@@ -31,7 +32,11 @@ pub(crate) fn patched(name: &str, from: &str, to: &str) -> Vec<u8> {
 
 /// The built-in json, as a binary brings it.
 pub(crate) fn embedded() -> Vec<Embedded> {
-    vec![Embedded { name: "json".to_owned(), bytes: Cow::Owned(component("json")), by: "embedded".to_owned() }]
+    vec![Embedded {
+        name: "json".to_owned(),
+        bytes: Cow::Owned(component("json")),
+        by: "embedded".to_owned(),
+    }]
 }
 
 /// Keeps the app's registry as its catalogue says.
@@ -55,33 +60,55 @@ pub(crate) async fn keep(app: &TestApp, embedded: Vec<Embedded>) -> Arc<Keeper> 
 }
 
 /// A second host on the app's catalogue and object store, with a sandbox of its own.
-pub(crate) async fn second(app: &TestApp) -> (Arc<Keeper>, Arc<Registry>, Arc<yearbook_catalog::Live>) {
+pub(crate) async fn second(
+    app: &TestApp,
+) -> (Arc<Keeper>, Arc<Registry>, Arc<yearbook_catalog::Live>) {
     second_that(app, Trust::default()).await
 }
 
 /// As [`second`], on a host with settings of its own.
-pub(crate) async fn second_that(app: &TestApp, trust: Trust) -> (Arc<Keeper>, Arc<Registry>, Arc<yearbook_catalog::Live>) {
+pub(crate) async fn second_that(
+    app: &TestApp,
+    trust: Trust,
+) -> (Arc<Keeper>, Arc<Registry>, Arc<yearbook_catalog::Live>) {
     let store = yearbook_catalog::open(
         &yearbook_catalog::sqlite_url(&app.folder.path().join("yearbook.db")),
         &yearbook_catalog::DatabaseSettings::default(),
     )
     .await
     .unwrap();
-    let live = yearbook_catalog::Live::start(Arc::clone(&store), yearbook_catalog::Live::PERIOD).await.unwrap();
+    let live = yearbook_catalog::Live::start(Arc::clone(&store), yearbook_catalog::Live::PERIOD)
+        .await
+        .unwrap();
     let registry = Arc::new(Registry::new());
     let sandbox = sandbox(Limits { instances: 16, ..Limits::default() });
-    let guard = Guard::new(Arc::clone(&store), Arc::clone(&sandbox), GuardSettings::default()).unwrap();
-    let keeper =
-        Keeper::start(sandbox, app.files.clone(), &*store, Arc::clone(&registry), Arc::clone(&guard), trust, embedded()).await.unwrap();
+    let guard =
+        Guard::new(Arc::clone(&store), Arc::clone(&sandbox), GuardSettings::default()).unwrap();
+    let keeper = Keeper::start(
+        sandbox,
+        app.files.clone(),
+        &*store,
+        Arc::clone(&registry),
+        Arc::clone(&guard),
+        trust,
+        embedded(),
+    )
+    .await
+    .unwrap();
     keeper.follow(live.releases());
     guard.follow(&live, OFTEN);
     (keeper, registry, live)
 }
 
-/// Records a release as `plugin install` does, without its check: what swaps are tried with need not be good.
+/// Records a release as `plugin install` does, without its check: what swaps are tried with need
+/// not be good.
 pub(crate) async fn record(app: &TestApp, bytes: Vec<u8>, state: ReleaseState) -> ReleaseId {
     let plugin = app.sandbox.load(&bytes).unwrap();
-    let id = ReleaseId { kind: plugin.kind().to_owned(), name: plugin.name().to_owned(), digest: plugin.digest().to_owned() };
+    let id = ReleaseId {
+        kind: plugin.kind().to_owned(),
+        name: plugin.name().to_owned(),
+        digest: plugin.digest().to_owned(),
+    };
     app.store.declare(&Stored::component(&id.digest)).await.unwrap();
     assert_eq!(app.files.put_component(bytes.into()).await.unwrap(), id.digest);
     let release = PluginRelease {
@@ -104,7 +131,13 @@ pub(crate) async fn record(app: &TestApp, bytes: Vec<u8>, state: ReleaseState) -
 
 /// Moves a release; the app's catalogue in memory knows of it when this returns.
 pub(crate) async fn change(app: &TestApp, id: &ReleaseId, to: ReleaseState) {
-    let change = ReleaseChange { id: id.clone(), to, by: "tests".to_owned(), at: Millis::now(), reason: None };
+    let change = ReleaseChange {
+        id: id.clone(),
+        to,
+        by: "tests".to_owned(),
+        at: Millis::now(),
+        reason: None,
+    };
     assert_eq!(app.store.change_release(&change).await.unwrap(), yearbook_catalog::Changed::Done);
     app.live.refresh().await.unwrap();
 }
@@ -121,7 +154,11 @@ pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> impl Future<Output 
     async move {
         let begun = Instant::now();
         while !holds() {
-            assert!(begun.elapsed() < 10 * TWO_SECONDS, "not within {:?}: {caller}", 10 * TWO_SECONDS);
+            assert!(
+                begun.elapsed() < 10 * TWO_SECONDS,
+                "not within {:?}: {caller}",
+                10 * TWO_SECONDS
+            );
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         begun.elapsed()
@@ -129,6 +166,7 @@ pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> impl Future<Output 
 }
 
 pub(crate) async fn states(store: &dyn Store, name: &str) -> Vec<(String, ReleaseState)> {
-    let releases = store.releases().await.unwrap().into_iter().filter(|release| release.id.name == name);
+    let releases =
+        store.releases().await.unwrap().into_iter().filter(|release| release.id.name == name);
     releases.map(|release| (release.id.digest, release.state)).collect()
 }

@@ -1,15 +1,19 @@
-//! A release from its file to what hosts serve, and back: the platform's functions on a real catalogue, object
-//! store and sandbox.
+//! A release from its file to what hosts serve, and back: the platform's functions on a real
+//! catalogue, object store and sandbox.
 
 use std::time::Instant;
 
 use yearbook_catalog::ReleaseState;
 use yearbook_domain::Plan;
-use yearbook_platform::{Component, Installed, Problem, Trust, Wish, install, pin, remove, rollback};
+use yearbook_platform::{
+    Component, Installed, Problem, Trust, Wish, install, pin, remove, rollback,
+};
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::component;
 
-use super::hosts::{TWO_SECONDS, change, embedded, eventually, keep, patched, record, second, serving, states};
+use super::hosts::{
+    TWO_SECONDS, change, embedded, eventually, keep, patched, record, second, serving, states,
+};
 
 async fn installed(app: &TestApp, bytes: Vec<u8>, now: bool) -> Result<Installed, Problem> {
     let component = Component::read(bytes, 32 << 20).unwrap();
@@ -30,15 +34,30 @@ async fn an_installed_format_is_served_by_every_running_host_within_2_s_contract
 
     let csv = installed(&app, component("csv"), false).await.unwrap();
     let begun = Instant::now();
-    assert_eq!((csv.state, csv.before), (ReleaseState::Promoted, None), "there is nobody to protect from it");
-    eventually(|| serving(&registry, "csv").is_some() && serving(&app.registry, "csv").is_some()).await;
+    assert_eq!(
+        (csv.state, csv.before),
+        (ReleaseState::Promoted, None),
+        "there is nobody to protect from it"
+    );
+    eventually(|| serving(&registry, "csv").is_some() && serving(&app.registry, "csv").is_some())
+        .await;
     assert!(begun.elapsed() < TWO_SECONDS, "{:?}", begun.elapsed());
-    assert!(app.get("/v1/datasets/harvest/data?format=csv").key(&key).send().await.text().starts_with("date,"));
+    assert!(
+        app.get("/v1/datasets/harvest/data?format=csv")
+            .key(&key)
+            .send()
+            .await
+            .text()
+            .starts_with("date,")
+    );
 
     // The next one waits, until somebody wants it now; the same again changes nothing.
     let newer = patched("csv", "0.1.0", "0.2.0");
     let waits = installed(&app, newer.clone(), false).await.unwrap();
-    assert_eq!((waits.state, waits.version.as_str(), waits.before.as_ref()), (ReleaseState::Installed, "0.2.0", Some(&csv.id)));
+    assert_eq!(
+        (waits.state, waits.version.as_str(), waits.before.as_ref()),
+        (ReleaseState::Installed, "0.2.0", Some(&csv.id))
+    );
     let events = app.store.release_events().await.unwrap().len();
     assert!(installed(&app, newer.clone(), false).await.unwrap().unchanged);
     assert_eq!(app.store.release_events().await.unwrap().len(), events);
@@ -49,7 +68,11 @@ async fn an_installed_format_is_served_by_every_running_host_within_2_s_contract
     eventually(|| serving(&app.registry, "csv").as_ref() == Some(&now.id.digest)).await;
 
     let events = app.store.release_events().await.unwrap();
-    let told: Vec<_> = events.iter().filter(|event| event.id.name == "csv").map(|event| (event.what.as_str(), event.by.as_str())).collect();
+    let told: Vec<_> = events
+        .iter()
+        .filter(|event| event.id.name == "csv")
+        .map(|event| (event.what.as_str(), event.by.as_str()))
+        .collect();
     assert_eq!(told, [("promoted", "ann"), ("installed", "ann"), ("promoted", "ann")]);
 }
 
@@ -68,22 +91,43 @@ async fn rollback_returns_to_the_release_before_and_in_the_end_to_what_is_built_
     }
     let nothing = rollback(&*app.store, "json", "ann", None).await.unwrap_err().to_string();
     assert!(nothing.contains("no other promoted release"), "{nothing}");
-    assert!(matches!(rollback(&*app.store, "xlsx", "ann", None).await, Err(Problem::NoSuchPlugin(_))));
+    assert!(matches!(
+        rollback(&*app.store, "xlsx", "ann", None).await,
+        Err(Problem::NoSuchPlugin(_))
+    ));
 
     // A pin outlasts promotions, and guards against rolling back.
     pin(&*app.store, "json", Some(&one[..10]), "ann").await.unwrap();
     installed(&app, patched("json", "0.1.0", "0.1.3"), true).await.unwrap();
     eventually(|| serving(&app.registry, "json").as_ref() == Some(&one)).await;
-    assert!(rollback(&*app.store, "json", "ann", None).await.unwrap_err().to_string().contains("--off"));
-    assert!(matches!(pin(&*app.store, "json", Some(""), "ann").await, Err(Problem::Digest { found: 4, .. })));
+    assert!(
+        rollback(&*app.store, "json", "ann", None).await.unwrap_err().to_string().contains("--off")
+    );
+    assert!(matches!(
+        pin(&*app.store, "json", Some(""), "ann").await,
+        Err(Problem::Digest { found: 4, .. })
+    ));
     pin(&*app.store, "json", None, "ann").await.unwrap();
     assert!(pin(&*app.store, "json", None, "ann").await.is_err());
 
     let removed = remove(&*app.store, "json", "ann", Some("tired of it".to_owned())).await.unwrap();
     assert_eq!(removed.changed.len(), 3);
     eventually(|| serving(&app.registry, "json").as_ref() == Some(&built_in)).await;
-    assert!(remove(&*app.store, "json", "ann", None).await.unwrap_err().to_string().contains("built in"));
-    assert_eq!(states(&*app.store, "json").await.iter().filter(|(_, state)| *state == ReleaseState::Removed).count(), 3);
+    assert!(
+        remove(&*app.store, "json", "ann", None)
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("built in")
+    );
+    assert_eq!(
+        states(&*app.store, "json")
+            .await
+            .iter()
+            .filter(|(_, state)| *state == ReleaseState::Removed)
+            .count(),
+        3
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -99,16 +143,28 @@ async fn a_format_without_a_healthy_release_is_503_with_what_to_do() {
     let path = "/v1/datasets/harvest/data?format=csv";
     let reply = app.get(path).key(&key).send().await;
     assert_eq!(reply.outcome(), (503, "format_unavailable".to_owned()));
-    assert!(reply.text().contains("'csv' is out of service") && reply.text().contains("json"), "{}", reply.text());
+    assert!(
+        reply.text().contains("'csv' is out of service") && reply.text().contains("json"),
+        "{}",
+        reply.text()
+    );
     assert!(!reply.header("retry-after").is_empty());
-    assert_eq!(app.get("/v1/me").key(&key).send().await.json()["requests"]["used"], 0, "and costs nothing");
+    assert_eq!(
+        app.get("/v1/me").key(&key).send().await.json()["requests"]["used"],
+        0,
+        "and costs nothing"
+    );
     // Removed, it is a format that nobody knows.
     remove(&*app.store, "csv", "ann", None).await.unwrap();
     app.live.refresh().await.unwrap();
     eventually(|| !app.registry.current().is_unavailable("csv")).await;
     assert_eq!(app.get(path).key(&key).send().await.problems()[0].1, "literal_error");
     let again = installed(&app, component("csv"), false).await.unwrap();
-    assert_eq!((again.state, again.before), (ReleaseState::Promoted, None), "what was removed can be installed again");
+    assert_eq!(
+        (again.state, again.before),
+        (ReleaseState::Promoted, None),
+        "what was removed can be installed again"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -135,7 +191,10 @@ async fn a_release_whose_bytes_do_not_have_its_digest_is_refused_and_the_one_bef
 async fn what_does_not_pass_its_check_leaves_no_trace() {
     let app = TestApp::start().await;
     let before = (app.store.revision().await.unwrap(), app.store.releases().await.unwrap());
-    let Err(Problem::Unfit(report)) = installed(&app, component("evil-generator"), true).await else { panic!("not refused") };
+    let Err(Problem::Unfit(report)) = installed(&app, component("evil-generator"), true).await
+    else {
+        panic!("not refused")
+    };
     assert!(!report.passed());
     assert_eq!((app.store.revision().await.unwrap(), app.store.releases().await.unwrap()), before);
     assert!(!app.folder.path().join("objects/plugins").exists());

@@ -1,10 +1,13 @@
-//! Plugins that were built against a released interface, kept as the files that they were then, beside the digests of what they wrote. They must load,
-//! pass their check and write the same bytes on every host that comes after.
+//! Plugins that were built against a released interface, kept as the files that they were then,
+//! beside the digests of what they wrote. They must load, pass their check and write the same bytes
+//! on every host that comes after.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow::array::{
+    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray,
+};
 use sha2::{Digest, Sha256};
 use yearbook_domain::Plan;
 use yearbook_platform::{Component, Report, Trust, Wish, check, install};
@@ -39,10 +42,20 @@ fn batches() -> Vec<RecordBatch> {
     let batch = |from: i64| {
         let rows = from..from + 1_000;
         let some = |row: i64| row % 7 != 0;
-        let text: StringArray = rows.clone().map(|row| some(row).then(|| format!("place \"{}\", Ōtautahi", row % 40))).collect();
-        let whole: Int64Array = rows.clone().map(|row| some(row).then_some(row.wrapping_mul(9_007_199_254_740_993))).collect();
-        let number: Float64Array = rows.clone().map(|row| some(row + 1).then(|| f64::from(i32::try_from(row).unwrap()) / 7.0)).collect();
-        let flag: BooleanArray = rows.clone().map(|row| some(row + 2).then_some(row % 3 == 0)).collect();
+        let text: StringArray = rows
+            .clone()
+            .map(|row| some(row).then(|| format!("place \"{}\", Ōtautahi", row % 40)))
+            .collect();
+        let whole: Int64Array = rows
+            .clone()
+            .map(|row| some(row).then_some(row.wrapping_mul(9_007_199_254_740_993)))
+            .collect();
+        let number: Float64Array = rows
+            .clone()
+            .map(|row| some(row + 1).then(|| f64::from(i32::try_from(row).unwrap()) / 7.0))
+            .collect();
+        let flag: BooleanArray =
+            rows.clone().map(|row| some(row + 2).then_some(row % 3 == 0)).collect();
         let day: Date32Array = rows.map(|row| Some(i32::try_from(row).unwrap() * 31)).collect();
         let columns: [(&str, ArrayRef); 5] = [
             ("day", Arc::new(day)),
@@ -51,7 +64,8 @@ fn batches() -> Vec<RecordBatch> {
             ("number", Arc::new(number)),
             ("flag", Arc::new(flag)),
         ];
-        RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true))).unwrap()
+        RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true)))
+            .unwrap()
     };
     vec![batch(0), batch(1_000)]
 }
@@ -75,7 +89,11 @@ fn plugins_built_against_a_released_interface_write_the_same_bytes_for_ever() {
         let batches = batches();
         for apart in [false, true] {
             let trial = encoder.trial(&batches[0].schema(), &[], &batches, apart).unwrap();
-            assert_eq!(digest(&trial.response(encoder.description().separator.as_deref())), written, "{name}, parts apart: {apart}");
+            assert_eq!(
+                digest(&trial.response(encoder.description().separator.as_deref())),
+                written,
+                "{name}, parts apart: {apart}"
+            );
         }
     }
 }
@@ -89,16 +107,23 @@ async fn a_running_host_serves_plugins_of_a_released_interface() {
     for (name, ..) in RELEASED {
         let component = Component::read(fixture(name), 32 << 20).unwrap();
         let wish = Wish { now: true, by: "ann".to_owned(), reason: None, signature: None };
-        install(&*app.store, &app.files, &app.sandbox, &Trust::default(), component, wish).await.unwrap();
+        install(&*app.store, &app.files, &app.sandbox, &Trust::default(), component, wish)
+            .await
+            .unwrap();
     }
     eventually(|| {
         let plugins = app.registry.current();
-        plugins.encoder("csv").is_some() && plugins.encoder("parquet").is_some() && plugins.generator("meltano").is_some()
+        plugins.encoder("csv").is_some()
+            && plugins.encoder("parquet").is_some()
+            && plugins.generator("meltano").is_some()
     })
     .await;
     let csv = app.get("/v1/datasets/harvest/data?format=csv").key(&key).send().await;
     assert!(csv.text().starts_with("date,"), "{}", csv.text());
-    assert_eq!(app.get("/v1/datasets/harvest/data?format=parquet").key(&key).send().await.status, 200);
+    assert_eq!(
+        app.get("/v1/datasets/harvest/data?format=parquet").key(&key).send().await.status,
+        200
+    );
     let project = app.get("/v1/integrations/meltano?datasets=harvest").key(&key).send().await;
     assert!(project.text().contains("meltano.yml"), "{}", project.text());
 }

@@ -1,5 +1,6 @@
-//! A release that serves and fails: requests are answered by the one before, and it goes out of service for a while; one client alone cannot
-//! bring that about, nor options, nor the data of one dataset.
+//! A release that serves and fails: requests are answered by the one before, and it goes out of
+//! service for a while; one client alone cannot bring that about, nor options, nor the data of one
+//! dataset.
 
 use std::time::{Duration, Instant};
 
@@ -51,18 +52,27 @@ async fn a_release_that_traps_is_quarantined_while_clients_get_whole_responses()
     three_datasets(&app).await;
     let other_key = app.key(Plan::Enterprise).await;
     let expected = app.get(&path(2)).key(&key).send().await;
-    let bad = record(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted).await;
+    let bad =
+        record(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted).await;
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
     // The one before answers, under its own tag.
-    for (dataset, limit, key) in [("harvest", 2, &key), ("harvest", 2, &other_key), ("parks", 1, &key), ("big", 3, &key)] {
+    for (dataset, limit, key) in
+        [("harvest", 2, &key), ("harvest", 2, &other_key), ("parks", 1, &key), ("big", 3, &key)]
+    {
         let reply = app.get(&of(dataset, limit)).key(key).send().await;
         assert_eq!((reply.status.as_u16(), reply.cut), (200, false), "{}", reply.text());
-        assert!(limit != 2 || (&reply.body, reply.header("etag")) == (&expected.body, expected.header("etag")));
+        assert!(
+            limit != 2
+                || (&reply.body, reply.header("etag")) == (&expected.body, expected.header("etag"))
+        );
     }
     let found = stands(&app, &bad, ReleaseState::Quarantined).await;
     let reason = found.reason.unwrap();
-    assert!(reason.contains("it failed") && reason.contains("2 clients") && reason.contains("trapped"), "{reason}");
+    assert!(
+        reason.contains("it failed") && reason.contains("2 clients") && reason.contains("trapped"),
+        "{reason}"
+    );
     assert_eq!((found.quarantines, found.until.is_some()), (1, true));
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&good.digest)).await;
     // Its time over, it has to show beside the other that it works, and does not.
@@ -73,27 +83,42 @@ async fn a_release_that_traps_is_quarantined_while_clients_get_whole_responses()
         assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", release(&app, &bad).await);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let told: Vec<String> = app.store.release_events().await.unwrap().into_iter().filter(|event| event.id == bad).map(|e| e.what).collect();
+    let told: Vec<String> = app
+        .store
+        .release_events()
+        .await
+        .unwrap()
+        .into_iter()
+        .filter(|event| event.id == bad)
+        .map(|e| e.what)
+        .collect();
     assert_eq!(told, ["promoted", "quarantined", "installed", "rolled_back"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_release_that_traps_after_the_first_byte_cuts_responses_and_is_quarantined_for_that_too() {
+async fn a_release_that_traps_after_the_first_byte_cuts_responses_and_is_quarantined_for_that_too()
+{
     let (app, key, _keeper, good) = host(quick()).await;
     for name in ["big", "second", "third"] {
         app.publish(&big(90_000).named(name)).await;
     }
     app.live.refresh().await.unwrap();
     let other_key = app.key(Plan::Enterprise).await;
-    let bad = record(&app, patched("evil", "temper:calm", "temper:late"), ReleaseState::Promoted).await;
+    let bad =
+        record(&app, patched("evil", "temper:calm", "temper:late"), ReleaseState::Promoted).await;
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
-    let ask_of = async |dataset: &str, limit: usize, key: &str| app.get(&of(dataset, limit)).key(key).send().await;
+    let ask_of = async |dataset: &str, limit: usize, key: &str| {
+        app.get(&of(dataset, limit)).key(key).send().await
+    };
     let ask = async |limit: usize, key: &str| ask_of("big", limit, key).await;
     // One client, and the same request again and again: no reason to take the release from others.
     for _ in 0..4 {
         let reply = ask(90_000, &key).await;
-        assert!(reply.status.as_u16() == 200 && reply.cut && reply.body.starts_with(b"head "), "nothing can take its place by now");
+        assert!(
+            reply.status.as_u16() == 200 && reply.cut && reply.body.starts_with(b"head "),
+            "nothing can take its place by now"
+        );
     }
     // What is made in one part is whole: the release is not broken for everybody.
     let reply = app.get(&path(2)).key(&other_key).send().await;
@@ -108,7 +133,11 @@ async fn a_release_that_traps_after_the_first_byte_cuts_responses_and_is_quarant
         assert!(ask_of(dataset, 90_000, key).await.cut);
     }
     let reason = stands(&app, &bad, ReleaseState::Quarantined).await.reason.unwrap();
-    assert!(reason.contains("2 clients") && reason.contains("the last: it failed after the first byte of a response"), "{reason}");
+    assert!(
+        reason.contains("2 clients")
+            && reason.contains("the last: it failed after the first byte of a response"),
+        "{reason}"
+    );
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&good.digest)).await;
     let reply = ask(90_000, &key).await;
     assert!(reply.status.as_u16() == 200 && !reply.cut, "whole, by the release before");
@@ -122,10 +151,12 @@ async fn changes_are_answered_by_the_release_before_where_nothing_was_sent_yet()
     let ask = async || app.get("/v1/datasets/harvest/changes?format=evil").key(&key).send().await;
     let expected = ask().await;
     assert!(expected.status.as_u16() == 200 && expected.body.len() > 9, "{}", expected.text());
-    let bad = record(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted).await;
+    let bad =
+        record(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted).await;
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
-    eventually(|| app.guard.previous(app.registry.current().encoder("evil").unwrap()).is_some()).await;
+    eventually(|| app.guard.previous(app.registry.current().encoder("evil").unwrap()).is_some())
+        .await;
     let reply = ask().await;
     assert_eq!((reply.status.as_u16(), reply.cut, &reply.body), (200, false, &expected.body));
     for header in ["etag", "x-service-watermark", "x-service-has-more"] {
@@ -134,7 +165,8 @@ async fn changes_are_answered_by_the_release_before_where_nothing_was_sent_yet()
     // A release that is pinned answers for itself.
     app.store.pin_release(&bad, true, "ann", yearbook_domain::Millis::now()).await.unwrap();
     app.live.refresh().await.unwrap();
-    eventually(|| app.guard.previous(app.registry.current().encoder("evil").unwrap()).is_none()).await;
+    eventually(|| app.guard.previous(app.registry.current().encoder("evil").unwrap()).is_none())
+        .await;
     assert_eq!(ask().await.outcome(), (500, "internal".to_owned()));
 }
 
@@ -144,8 +176,11 @@ async fn options_take_a_release_from_nobody_whoever_chooses_them() {
     three_datasets(&app).await;
     let other_key = app.key(Plan::Enterprise).await;
     for limit in 1..=10 {
-        for (dataset, key) in [("harvest", &key), ("parks", &other_key), ("big", &key), ("big", &other_key)] {
-            let reply = app.get(&format!("{}&evil.attack=panic", of(dataset, limit))).key(key).send().await;
+        for (dataset, key) in
+            [("harvest", &key), ("parks", &other_key), ("big", &key), ("big", &other_key)]
+        {
+            let reply =
+                app.get(&format!("{}&evil.attack=panic", of(dataset, limit))).key(key).send().await;
             assert_eq!(reply.status.as_u16(), 500);
         }
     }
@@ -158,14 +193,19 @@ async fn options_take_a_release_from_nobody_whoever_chooses_them() {
 async fn the_last_release_of_a_format_is_503_until_its_quarantine_is_over_and_a_pinned_one_stays() {
     let (app, key, _keeper, good) = host(GuardSettings { quarantine_seconds: 2, ..quick() }).await;
     three_datasets(&app).await;
-    let bad = record(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted).await;
+    let bad =
+        record(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted).await;
     app.store.pin_release(&bad, true, "ann", yearbook_domain::Millis::now()).await.unwrap();
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
     let break_it = async || {
         for dataset in ["harvest", "parks", "big"] {
             let reply = app.get(&of(dataset, 1)).key(&key).send().await;
-            assert_eq!(reply.outcome(), (500, "internal".to_owned()), "nothing takes the place of a pinned release");
+            assert_eq!(
+                reply.outcome(),
+                (500, "internal".to_owned()),
+                "nothing takes the place of a pinned release"
+            );
         }
     };
     break_it().await;
@@ -175,11 +215,15 @@ async fn the_last_release_of_a_format_is_503_until_its_quarantine_is_over_and_a_
     app.store.pin_release(&bad, false, "ann", yearbook_domain::Millis::now()).await.unwrap();
     super::hosts::change(&app, &good, ReleaseState::RolledBack).await;
     // One client is enough where nobody got anything.
-    eventually(|| app.guard.previous(app.registry.current().encoder("evil").unwrap()).is_none()).await;
+    eventually(|| app.guard.previous(app.registry.current().encoder("evil").unwrap()).is_none())
+        .await;
     break_it().await;
     stands(&app, &bad, ReleaseState::Quarantined).await;
     eventually(|| app.registry.current().is_unavailable("evil")).await;
-    assert_eq!(app.get(&path(1)).key(&key).send().await.outcome(), (503, "format_unavailable".to_owned()));
+    assert_eq!(
+        app.get(&path(1)).key(&key).send().await.outcome(),
+        (503, "format_unavailable".to_owned())
+    );
     stands(&app, &bad, ReleaseState::Promoted).await;
 }
 
@@ -199,34 +243,69 @@ async fn two_keys_that_page_through_wide_tables_take_json_from_nobody() {
     }
     let _keeper = keep(&app, embedded()).await;
     let json = serving(&app.registry, "json").unwrap();
-    let (one, other, neighbour) = (app.key(Plan::Starter).await, app.key(Plan::Starter).await, app.key(Plan::Enterprise).await);
+    let (one, other, neighbour) = (
+        app.key(Plan::Starter).await,
+        app.key(Plan::Starter).await,
+        app.key(Plan::Enterprise).await,
+    );
     for limit in 1..=8 {
-        for (dataset, key) in [("wide", &one), ("wider", &other), ("widest", &one), ("wide", &other)] {
-            let reply = app.get(&format!("/v1/datasets/{dataset}/data?format=json&limit={limit}")).key(key).send().await;
+        for (dataset, key) in
+            [("wide", &one), ("wider", &other), ("widest", &one), ("wide", &other)]
+        {
+            let reply = app
+                .get(&format!("/v1/datasets/{dataset}/data?format=json&limit={limit}"))
+                .key(key)
+                .send()
+                .await;
             assert_eq!(reply.outcome(), (413, "answer_too_large".to_owned()), "{}", reply.text());
             let rows = if limit == 1 { "" } else { "ask for fewer rows with limit, or " };
-            let sentence = format!("The answer is larger than 'json' can make; {rows}name fewer columns with columns.");
+            let sentence = format!(
+                "The answer is larger than 'json' can make; {rows}name fewer columns with columns."
+            );
             assert_eq!(reply.json()["detail"], sentence.as_str());
         }
-        let reply = app.get(&format!("/v1/datasets/harvest/data?format=json&limit={limit}")).key(&neighbour).send().await;
+        let reply = app
+            .get(&format!("/v1/datasets/harvest/data?format=json&limit={limit}"))
+            .key(&neighbour)
+            .send()
+            .await;
         assert_eq!((reply.status.as_u16(), reply.json().as_array().unwrap().len()), (200, limit));
     }
     // What is advised helps.
-    let narrow = app.get("/v1/datasets/wide/data?format=json&limit=8&columns=row,text_1").key(&one).send().await;
+    let narrow = app
+        .get("/v1/datasets/wide/data?format=json&limit=8&columns=row,text_1")
+        .key(&one)
+        .send()
+        .await;
     assert_eq!((narrow.status.as_u16(), narrow.json().as_array().unwrap().len()), (200, 8));
     app.publish(&wide(8, 150, 3_001).named("wide")).await;
     app.live.refresh().await.unwrap();
     let changes = app.get("/v1/datasets/wide/changes?format=json").key(&one).send().await;
     assert_eq!(changes.outcome(), (413, "answer_too_large".to_owned()), "{}", changes.text());
-    assert_eq!(changes.json()["detail"], "The answer is larger than 'json' can make; ask for fewer rows with limit.", "no columns there");
+    assert_eq!(
+        changes.json()["detail"],
+        "The answer is larger than 'json' can make; ask for fewer rows with limit.",
+        "no columns there"
+    );
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let found = app.store.releases().await.unwrap().into_iter().find(|release| release.id.digest == json).unwrap();
+    let found = app
+        .store
+        .releases()
+        .await
+        .unwrap()
+        .into_iter()
+        .find(|release| release.id.digest == json)
+        .unwrap();
     assert_eq!((found.state, found.quarantines), (ReleaseState::Promoted, 0));
     let counts = counts(&app, "json");
     assert_eq!((counts.failures(), serving(&app.registry, "json")), (0, Some(json)));
     assert!(counts.outcome(Outcome::TooLarge) > 0);
     for (key, used) in [(&one, 1), (&other, 0)] {
-        assert_eq!(app.get("/v1/me").key(key).send().await.json()["requests"]["used"], used, "what is refused is not charged");
+        assert_eq!(
+            app.get("/v1/me").key(key).send().await.json()["requests"]["used"],
+            used,
+            "what is refused is not charged"
+        );
     }
 }
 
@@ -239,11 +318,15 @@ async fn a_plugin_that_runs_into_a_limit_at_every_small_input_is_found_all_the_s
     three_datasets(&app).await;
     let (key, other_key) = (app.key(Plan::Enterprise).await, app.key(Plan::Enterprise).await);
     let _keeper = keep(&app, embedded()).await;
-    let fat = record(&app, patched("evil", "temper:calm", "temper:fat!"), ReleaseState::Promoted).await;
+    let fat =
+        record(&app, patched("evil", "temper:calm", "temper:fat!"), ReleaseState::Promoted).await;
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").is_some()).await;
     for (dataset, key) in [("harvest", &key), ("parks", &other_key), ("big", &key)] {
-        assert_eq!(app.get(&of(dataset, 2)).key(key).send().await.outcome(), (500, "internal".to_owned()));
+        assert_eq!(
+            app.get(&of(dataset, 2)).key(key).send().await.outcome(),
+            (500, "internal".to_owned())
+        );
     }
     let reason = stands(&app, &fat, ReleaseState::Quarantined).await.reason.unwrap();
     assert!(reason.contains("wanted more memory than 33554432 bytes"), "{reason}");
@@ -257,15 +340,22 @@ async fn the_last_release_of_a_built_in_format_stays_and_what_it_failed_at_is_no
     let (key, other_key) = (app.key(Plan::Enterprise).await, app.key(Plan::Enterprise).await);
     // As a binary would bring it: one that fails at every part.
     let bytes = patched("evil", "temper:calm", "temper:trap").into();
-    let brought = yearbook_platform::Embedded { name: "evil".to_owned(), bytes, by: "embedded".to_owned() };
+    let brought =
+        yearbook_platform::Embedded { name: "evil".to_owned(), bytes, by: "embedded".to_owned() };
     let _keeper = keep(&app, [embedded(), vec![brought]].concat()).await;
     eventually(|| serving(&app.registry, "evil").is_some()).await;
     let digest = serving(&app.registry, "evil").unwrap();
     let fail = async || {
-        for (dataset, key) in [("harvest", &key), ("parks", &other_key), ("big", &key), ("harvest", &other_key)] {
+        for (dataset, key) in
+            [("harvest", &key), ("parks", &other_key), ("big", &key), ("harvest", &other_key)]
+        {
             let reply = app.get(&of(dataset, 2)).key(key).send().await;
             assert_eq!(reply.outcome(), (500, "internal".to_owned()));
-            assert_eq!(app.head(&of(dataset, 2)).key(key).send().await.status.as_u16(), 500, "HEAD has the status of GET");
+            assert_eq!(
+                app.head(&of(dataset, 2)).key(key).send().await.status.as_u16(),
+                500,
+                "HEAD has the status of GET"
+            );
         }
     };
     fail().await;
@@ -276,14 +366,29 @@ async fn the_last_release_of_a_built_in_format_stays_and_what_it_failed_at_is_no
     }
     assert_eq!(counts(&app, "evil").begun, begun, "the same answer without another run");
     let other_input = app.get(&of("harvest", 3)).key(&key).send().await;
-    assert_eq!((other_input.status.as_u16(), counts(&app, "evil").begun), (500, begun + 1), "another input is tried");
+    assert_eq!(
+        (other_input.status.as_u16(), counts(&app, "evil").begun),
+        (500, begun + 1),
+        "another input is tried"
+    );
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let release = app.store.releases().await.unwrap().into_iter().find(|release| release.id.digest == digest).unwrap();
-    assert_eq!((release.built_in, release.state, release.quarantines), (true, ReleaseState::Promoted, 0));
+    let release = app
+        .store
+        .releases()
+        .await
+        .unwrap()
+        .into_iter()
+        .find(|release| release.id.digest == digest)
+        .unwrap();
+    assert_eq!(
+        (release.built_in, release.state, release.quarantines),
+        (true, ReleaseState::Promoted, 0)
+    );
     assert!(!app.registry.current().is_unavailable("evil"));
 
     // One that was installed beside it goes, and the one of the binary serves again.
-    let newer = record(&app, patched("evil", "temper:calm", "temper:late"), ReleaseState::Promoted).await;
+    let newer =
+        record(&app, patched("evil", "temper:calm", "temper:late"), ReleaseState::Promoted).await;
     for name in ["second", "third"] {
         app.publish(&big(90_000).named(name)).await;
     }
@@ -305,18 +410,29 @@ async fn an_option_of_twelve_thousand_characters_is_refused_by_name_and_reaches_
     app.registry.add(&app.sandbox.load(&component("dbt")).unwrap()).unwrap();
     let key = app.key(Plan::Enterprise).await;
     let get = async |query: &str| app.get(query).key(&key).send().await;
-    let data = |option: &str| format!("/v1/datasets/harvest/data?format=sdmx-csv&sdmx-csv.structure_id={option}");
+    let data = |option: &str| {
+        format!("/v1/datasets/harvest/data?format=sdmx-csv&sdmx-csv.structure_id={option}")
+    };
     let id = |bytes: usize| format!("A:{}(1.0)", "B".repeat(bytes - "A:(1.0)".len()));
     let too_long = |name: &str| vec![(name.to_owned(), "bytes_too_long".to_owned())];
     for bytes in [257, 12_000] {
         let reply = get(&data(&id(bytes))).await;
         assert_eq!(reply.problems(), too_long("sdmx-csv.structure_id"));
         let problem = &reply.json()["detail"][0];
-        assert_eq!((&problem["msg"], &problem["ctx"]["max_length"]), (&"Data should have at most 256 bytes".into(), &256.into()));
+        assert_eq!(
+            (&problem["msg"], &problem["ctx"]["max_length"]),
+            (&"Data should have at most 256 bytes".into(), &256.into())
+        );
         // Whichever format is asked for, and on every route that takes options.
-        let changes = data(&id(bytes)).replace("/data?", "/changes?").replace("format=sdmx-csv", "format=json");
+        let changes = data(&id(bytes))
+            .replace("/data?", "/changes?")
+            .replace("format=sdmx-csv", "format=json");
         assert_eq!(get(&changes).await.problems(), too_long("sdmx-csv.structure_id"));
-        let dbt = get(&format!("/v1/integrations/dbt?datasets=harvest&dbt.loaded_at={}", "x".repeat(bytes))).await;
+        let dbt = get(&format!(
+            "/v1/integrations/dbt?datasets=harvest&dbt.loaded_at={}",
+            "x".repeat(bytes)
+        ))
+        .await;
         assert_eq!(dbt.problems(), too_long("dbt.loaded_at"));
     }
     assert_eq!(counts(&app, "sdmx-csv").begun, 0);

@@ -1,4 +1,5 @@
-//! Swaps under load: no request fails, no response is made by two releases, and what was swapped out goes.
+//! Swaps under load: no request fails, no response is made by two releases, and what was swapped
+//! out goes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,15 +18,18 @@ const PATH: &str = "/v1/datasets/big/data?limit=0&format=evil";
 /// Clients that ask without pause.
 const CLIENTS: usize = 4;
 
-/// What the releases write between their numbers. One more than a host keeps at hand (one serves, one would serve in its place), so that
-/// every swap loads a component and lets another go.
+/// What the releases write between their numbers. One more than a host keeps at hand (one serves,
+/// one would serve in its place), so that every swap loads a component and lets another go.
 const WORDS: [&str; 3] = [" rows ", " ROWS ", " Rows "];
 
 /// By which release a body was made.
 fn made(body: &str) -> usize {
     assert!(body.starts_with("head ") && body.ends_with(" tail"), "not whole: {body}");
     let found: Vec<usize> = (0..WORDS.len()).filter(|word| body.contains(WORDS[*word])).collect();
-    assert!(found.len() == 1 && body.matches(WORDS[found[0]]).count() > 1, "made by several releases: {body}");
+    assert!(
+        found.len() == 1 && body.matches(WORDS[found[0]]).count() > 1,
+        "made by several releases: {body}"
+    );
     found[0]
 }
 
@@ -51,7 +55,11 @@ async fn a_response_in_flight_ends_with_the_release_that_it_began_with() {
     let mut text = body.frame().await.unwrap().unwrap().into_data().unwrap().to_vec();
     change(&app, &other, ReleaseState::Promoted).await;
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&other.digest)).await;
-    assert_eq!(made(&app.get(PATH).key(&key).send().await.text()), 1, "a new request has the new release");
+    assert_eq!(
+        made(&app.get(PATH).key(&key).send().await.text()),
+        1,
+        "a new request has the new release"
+    );
     while let Some(frame) = body.frame().await {
         text.extend_from_slice(&frame.unwrap().into_data().unwrap());
     }
@@ -76,11 +84,17 @@ async fn swap_under_load(swaps: usize) -> (usize, usize) {
     let answered = Arc::new([const { AtomicUsize::new(0) }; WORDS.len()]);
     let clients: Vec<_> = (0..CLIENTS)
         .map(|_| {
-            let (app, key, stop, answered) = (Arc::clone(&app), key.clone(), Arc::clone(&stop), Arc::clone(&answered));
+            let (app, key, stop, answered) =
+                (Arc::clone(&app), key.clone(), Arc::clone(&stop), Arc::clone(&answered));
             tokio::spawn(async move {
                 while !stop.load(Ordering::Relaxed) {
                     let reply = app.get(PATH).key(&key).send().await;
-                    assert_eq!((reply.status.as_u16(), reply.cut), (200, false), "{}", reply.text());
+                    assert_eq!(
+                        (reply.status.as_u16(), reply.cut),
+                        (200, false),
+                        "{}",
+                        reply.text()
+                    );
                     answered[made(&reply.text())].fetch_add(1, Ordering::Relaxed);
                 }
             })
@@ -104,10 +118,14 @@ async fn swap_under_load(swaps: usize) -> (usize, usize) {
     }
     let after = resident();
     let answered = answered.each_ref().map(|made| made.load(Ordering::Relaxed));
-    println!("{swaps} swaps under {CLIENTS} clients: responses by each release {answered:?}; {before} MiB, then {after} MiB");
+    println!(
+        "{swaps} swaps under {CLIENTS} clients: responses by each release {answered:?}; {before} MiB, then {after} MiB"
+    );
     assert!(answered.iter().all(|made| *made > 0), "every release answered: {answered:?}");
-    // Nothing holds on to what was swapped out but for the release that would serve next: code, memory and tables are free again.
-    eventually(|| swapped_out.iter().filter(|release| release.strong_count() > 0).count() <= 1).await;
+    // Nothing holds on to what was swapped out but for the release that would serve next: code,
+    // memory and tables are free again.
+    eventually(|| swapped_out.iter().filter(|release| release.strong_count() > 0).count() <= 1)
+        .await;
     assert_eq!(app.free_instances(), 16);
     (before, after)
 }

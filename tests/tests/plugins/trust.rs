@@ -6,7 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_compact::{KeyPair, Seed};
 use yearbook_catalog::ReleaseState;
-use yearbook_platform::{Component, Installed, Problem, Signature, Trust, Untrusted, Wish, install};
+use yearbook_platform::{
+    Component, Installed, Problem, Signature, Trust, Untrusted, Wish, install,
+};
 use yearbook_snapshot::Files;
 use yearbook_tests::app::TestApp;
 use yearbook_tests::components::component;
@@ -28,18 +30,29 @@ fn signed(bytes: &[u8], key: &KeyPair) -> Signature {
     let over = |bytes: &[u8]| key.sk.sign(bytes, None);
     let signature = over(bytes);
     let comment = "made by a test";
-    let global = STANDARD.encode(over(&[signature.as_slice(), comment.as_bytes()].concat()).as_slice());
+    let global =
+        STANDARD.encode(over(&[signature.as_slice(), comment.as_bytes()].concat()).as_slice());
     let line = written(key, signature.as_slice());
-    Signature::of(format!("untrusted comment: x\n{line}\ntrusted comment: {comment}\n{global}\n").as_bytes())
+    Signature::of(
+        format!("untrusted comment: x\n{line}\ntrusted comment: {comment}\n{global}\n").as_bytes(),
+    )
 }
 
 /// Settings as an operator writes them.
 fn trust(require: &str, digests: &[&str], keys: &[&KeyPair]) -> Trust {
     let keys: Vec<String> = keys.iter().map(|key| written(key, key.pk.as_slice())).collect();
-    serde_json::from_value(serde_json::json!({ "require": require, "allowed_digests": digests, "trusted_keys": keys })).unwrap()
+    serde_json::from_value(
+        serde_json::json!({ "require": require, "allowed_digests": digests, "trusted_keys": keys }),
+    )
+    .unwrap()
 }
 
-async fn installed(app: &TestApp, trust: &Trust, bytes: Vec<u8>, signature: Option<Signature>) -> Result<Installed, Problem> {
+async fn installed(
+    app: &TestApp,
+    trust: &Trust,
+    bytes: Vec<u8>,
+    signature: Option<Signature>,
+) -> Result<Installed, Problem> {
     let component = Component::read(bytes, 32 << 20).unwrap();
     let wish = Wish { now: true, by: "ann".to_owned(), reason: None, signature };
     install(&*app.store, &app.files, &app.sandbox, trust, component, wish).await
@@ -61,11 +74,21 @@ async fn what_is_not_trusted_is_refused_before_anything_of_it_is_compiled() {
         let refused = installed(&app, &trust, bytes, signature).await.err().unwrap();
         assert!(matches!(refused, Problem::Untrusted(_)), "{refused}");
     }
-    assert!(app.store.releases().await.unwrap().iter().all(|release| release.id.name != "csv"), "nothing is recorded");
-    let csv = installed(&app, &trust, component("csv"), Some(signed(&component("csv"), &ann))).await.unwrap();
+    assert!(
+        app.store.releases().await.unwrap().iter().all(|release| release.id.name != "csv"),
+        "nothing is recorded"
+    );
+    let csv = installed(&app, &trust, component("csv"), Some(signed(&component("csv"), &ann)))
+        .await
+        .unwrap();
     assert_eq!(csv.state, ReleaseState::Promoted);
-    let digest = trust_error(installed(&app, &self::trust("digest", &[], &[]), component("csv"), None).await);
-    assert!(digest.contains(&csv.id.digest) && digest.contains("plugins.allowed_digests"), "{digest}");
+    let digest = trust_error(
+        installed(&app, &self::trust("digest", &[], &[]), component("csv"), None).await,
+    );
+    assert!(
+        digest.contains(&csv.id.digest) && digest.contains("plugins.allowed_digests"),
+        "{digest}"
+    );
 }
 
 fn trust_error(outcome: Result<Installed, Problem>) -> String {
@@ -81,20 +104,33 @@ async fn a_host_runs_nothing_that_a_tampered_store_or_catalogue_puts_there() {
     let _keeper = keep(&app, embedded()).await;
     let (ann, eve) = (key(1), key(2));
     let trust = trust("signature", &[], &[&ann]);
-    let good = installed(&app, &trust, component("csv"), Some(signed(&component("csv"), &ann))).await.unwrap();
-    // Whoever writes both can put a release there that needs no install, and anybody's signature with it.
+    let good = installed(&app, &trust, component("csv"), Some(signed(&component("csv"), &ann)))
+        .await
+        .unwrap();
+    // Whoever writes both can put a release there that needs no install, and anybody's signature
+    // with it.
     let newer = patched("csv", "0.1.0", "0.6.6");
     let evil = record(&app, newer.clone(), ReleaseState::Promoted).await;
     let (_host, registry, _live) = second_that(&app, trust.clone()).await;
     eventually(|| serving(&registry, "csv").is_some()).await;
-    assert_eq!(serving(&registry, "csv").unwrap(), good.id.digest, "passed over for the one before");
+    assert_eq!(
+        serving(&registry, "csv").unwrap(),
+        good.id.digest,
+        "passed over for the one before"
+    );
     assert!(serving(&registry, "json").is_some(), "what came with the binary needs no signature");
-    app.files.put_signature(&evil.digest, signed(&newer, &eve).as_str().to_owned().into()).await.unwrap();
+    app.files
+        .put_signature(&evil.digest, signed(&newer, &eve).as_str().to_owned().into())
+        .await
+        .unwrap();
     let (_host, registry, _live) = second_that(&app, trust.clone()).await;
     eventually(|| serving(&registry, "csv").is_some()).await;
     assert_eq!(serving(&registry, "csv").unwrap(), good.id.digest);
     // Signed by somebody who is trusted, it serves.
-    app.files.put_signature(&evil.digest, signed(&newer, &ann).as_str().to_owned().into()).await.unwrap();
+    app.files
+        .put_signature(&evil.digest, signed(&newer, &ann).as_str().to_owned().into())
+        .await
+        .unwrap();
     let (_host, registry, _live) = second_that(&app, trust).await;
     eventually(|| serving(&registry, "csv").as_ref() == Some(&evil.digest)).await;
 }
@@ -132,7 +168,10 @@ async fn a_release_that_is_signed_later_is_judged_again() {
     let csv = installed(&app, &Trust::default(), component("csv"), None).await.unwrap();
     let (keeper, registry, live) = second_that(&app, trust).await;
     eventually(|| registry.current().is_unavailable("csv")).await;
-    app.files.put_signature(&csv.id.digest, signed(&component("csv"), &ann).as_str().to_owned().into()).await.unwrap();
+    app.files
+        .put_signature(&csv.id.digest, signed(&component("csv"), &ann).as_str().to_owned().into())
+        .await
+        .unwrap();
     let releases = Arc::clone(&live.releases().borrow());
     assert!(keeper.apply(&releases).await);
     assert_eq!(serving(&registry, "csv").unwrap(), csv.id.digest);
@@ -143,11 +182,17 @@ async fn a_release_that_is_signed_later_is_judged_again() {
 fn a_sentence_names_digest_key_and_what_to_do() {
     let (digest, key) = ("d".repeat(64), "AF26".to_owned());
     for (untrusted, words) in [
-        (Untrusted::Key { digest: digest.clone(), key: key.clone() }, ["AF26", "plugins.trusted_keys"]),
+        (
+            Untrusted::Key { digest: digest.clone(), key: key.clone() },
+            ["AF26", "plugins.trusted_keys"],
+        ),
         (Untrusted::Signature { digest: digest.clone(), key }, ["AF26", "--write-component"]),
         (Untrusted::Unsigned { digest: digest.clone() }, ["minisign -Sm", "--signature"]),
     ] {
         let sentence = untrusted.to_string();
-        assert!(sentence.contains(&digest) && words.iter().all(|word| sentence.contains(word)), "{sentence}");
+        assert!(
+            sentence.contains(&digest) && words.iter().all(|word| sentence.contains(word)),
+            "{sentence}"
+        );
     }
 }

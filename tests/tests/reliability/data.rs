@@ -1,4 +1,5 @@
-//! A dataset whose every version is known in advance, so that any body can be judged by itself: all rows of version n say n.
+//! A dataset whose every version is known in advance, so that any body can be judged by itself: all
+//! rows of version n say n.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -38,7 +39,12 @@ pub(crate) struct Publisher {
 
 impl Publisher {
     /// A publisher with a line of its own to the catalogue.
-    pub(crate) async fn open(database: &str, storage: &str, variables: &[(String, String)], versions: Arc<Versions>) -> Self {
+    pub(crate) async fn open(
+        database: &str,
+        storage: &str,
+        variables: &[(String, String)],
+        versions: Arc<Versions>,
+    ) -> Self {
         let store = yearbook_catalog::open(database, &DatabaseSettings::default()).await.unwrap();
         let files = Files::open_with(storage, &StoreSettings::default(), variables).unwrap();
         let files = files.declaring(Arc::new(Declarations(Arc::clone(&store))));
@@ -52,8 +58,15 @@ impl Publisher {
         std::fs::write(folder.path().join("data.csv"), csv(version, ROWS)).unwrap();
         std::fs::write(folder.path().join("datapackage.json"), descriptor().to_string()).unwrap();
         let package = Package::open(&folder.path().join("datapackage.json")).unwrap();
-        let current = self.store.current(package.name()).await.map_err(|error| error.to_string())?;
-        let publishing = yearbook_snapshot::publish(&self.files, &self.workers, &package, current.as_ref(), &Silent);
+        let current =
+            self.store.current(package.name()).await.map_err(|error| error.to_string())?;
+        let publishing = yearbook_snapshot::publish(
+            &self.files,
+            &self.workers,
+            &package,
+            current.as_ref(),
+            &Silent,
+        );
         let draft = Box::pin(publishing).await.map_err(|error| error.to_string())?;
         // Before anybody can be served it.
         self.versions.by_snapshot.lock().unwrap().insert(draft.snapshot.id.clone(), version);
@@ -65,7 +78,11 @@ impl Publisher {
             changes: draft.changes,
             at: None,
         };
-        let committed = self.store.commit(&publication, Retention::default()).await.map_err(|error| error.to_string())?;
+        let committed = self
+            .store
+            .commit(&publication, Retention::default())
+            .await
+            .map_err(|error| error.to_string())?;
         assert_ne!(committed, Committed::Conflict, "nobody else publishes it");
         self.versions.newest.store(version, Ordering::SeqCst);
         Ok(version)
@@ -85,7 +102,8 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
-    pub(crate) const ALL: [Self; 7] = [Self::Csv, Self::Few, Self::Json, Self::Arrow, Self::Parquet, Self::Bulk, Self::Preview];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Csv, Self::Few, Self::Json, Self::Arrow, Self::Parquet, Self::Bulk, Self::Preview];
 
     pub(crate) fn path(self) -> &'static str {
         match self {
@@ -110,8 +128,19 @@ impl Versions {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(crate) fn judge(&self, asked: Asked, snapshot: &str, tag: &str, body: &[u8]) -> Result<u64, String> {
-        let version = *self.by_snapshot.lock().unwrap().get(snapshot).ok_or_else(|| format!("nobody published {snapshot}"))?;
+    pub(crate) fn judge(
+        &self,
+        asked: Asked,
+        snapshot: &str,
+        tag: &str,
+        body: &[u8],
+    ) -> Result<u64, String> {
+        let version = *self
+            .by_snapshot
+            .lock()
+            .unwrap()
+            .get(snapshot)
+            .ok_or_else(|| format!("nobody published {snapshot}"))?;
         let right = match asked {
             Asked::Csv => body == csv(version, ROWS).as_bytes(),
             Asked::Few => body == csv(version, 20).as_bytes(),
@@ -122,12 +151,20 @@ impl Versions {
             Asked::Parquet => body.starts_with(b"PAR1") && body.ends_with(b"PAR1"),
         };
         if !right {
-            return Err(format!("{asked:?} of {} bytes is not that of version {version}", body.len()));
+            return Err(format!(
+                "{asked:?} of {} bytes is not that of version {version}",
+                body.len()
+            ));
         }
         let digest = sha256(body);
         let mut known = self.by_tag.lock().unwrap();
-        let first = known.entry(format!("{} {tag}", asked.path())).or_insert_with(|| digest.clone());
-        if *first == digest { Ok(version) } else { Err(format!("{asked:?} {tag} has been other bytes")) }
+        let first =
+            known.entry(format!("{} {tag}", asked.path())).or_insert_with(|| digest.clone());
+        if *first == digest {
+            Ok(version)
+        } else {
+            Err(format!("{asked:?} {tag} has been other bytes"))
+        }
     }
 }
 
@@ -138,7 +175,9 @@ fn csv(version: u64, rows: u64) -> String {
 }
 
 fn json(version: u64) -> String {
-    let rows: Vec<String> = (0..ROWS).map(|id| format!(r#"{{"id":{id},"series":"series {}","version":{version}}}"#, id % 7)).collect();
+    let rows: Vec<String> = (0..ROWS)
+        .map(|id| format!(r#"{{"id":{id},"series":"series {}","version":{version}}}"#, id % 7))
+        .collect();
     format!("[{}]", rows.join(","))
 }
 
@@ -148,8 +187,11 @@ fn arrow(body: &[u8], version: u64) -> bool {
     let version = i64::try_from(version).unwrap();
     for batch in reader {
         let Ok(batch) = batch else { return false };
-        let column = |index: usize| batch.column(index).as_primitive::<Int64Type>().values().to_vec();
-        if column(0).into_iter().any(|id| ids.next() != Some(id)) || column(2).into_iter().any(|found| found != version) {
+        let column =
+            |index: usize| batch.column(index).as_primitive::<Int64Type>().values().to_vec();
+        if column(0).into_iter().any(|id| ids.next() != Some(id))
+            || column(2).into_iter().any(|found| found != version)
+        {
             return false;
         }
     }
@@ -159,7 +201,9 @@ fn arrow(body: &[u8], version: u64) -> bool {
 fn preview(body: &[u8], snapshot: &str, version: u64) -> bool {
     let Ok(document) = serde_json::from_slice::<Value>(body) else { return false };
     let rows = document["rows"].as_array().cloned().unwrap_or_default();
-    document["snapshot_id"] == snapshot && rows.len() == 10 && rows.iter().all(|row| row["version"] == version)
+    document["snapshot_id"] == snapshot
+        && rows.len() == 10
+        && rows.iter().all(|row| row["version"] == version)
 }
 
 fn descriptor() -> Value {

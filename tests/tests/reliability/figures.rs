@@ -1,4 +1,5 @@
-//! What a fault did, in numbers: printed, and left in a folder for the page that `cargo xtask fleet` writes.
+//! What a fault did, in numbers: printed, and left in a folder for the page that `cargo xtask
+//! fleet` writes.
 
 use std::time::{Duration, Instant};
 
@@ -52,16 +53,25 @@ impl Figures {
     pub(crate) fn recovery(&self) -> Option<Duration> {
         let mended = self.mended?;
         let late = self.outcomes.iter().filter(|outcome| !matches!(outcome.ended, Ended::Right(_)));
-        late.map(|outcome| (outcome.began + outcome.took).saturating_duration_since(mended)).max().filter(|took| !took.is_zero())
+        late.map(|outcome| (outcome.began + outcome.took).saturating_duration_since(mended))
+            .max()
+            .filter(|took| !took.is_zero())
     }
 
-    /// Prints and keeps them; fails where a byte was wrong, something hung, or nothing was answered.
+    /// Prints and keeps them; fails where a byte was wrong, something hung, or nothing was
+    /// answered.
     #[track_caller]
     pub(crate) fn settle(&self) {
         let mut took: Vec<Duration> = self.outcomes.iter().map(|outcome| outcome.took).collect();
         took.sort();
-        let quantile = |of: usize| took.get(took.len().saturating_sub(1) * of / 1_000).map_or(0, Duration::as_millis);
-        let wrong: Vec<&Outcome> = self.outcomes.iter().filter(|outcome| matches!(outcome.ended, Ended::Wrong(_))).collect();
+        let quantile = |of: usize| {
+            took.get(took.len().saturating_sub(1) * of / 1_000).map_or(0, Duration::as_millis)
+        };
+        let wrong: Vec<&Outcome> = self
+            .outcomes
+            .iter()
+            .filter(|outcome| matches!(outcome.ended, Ended::Wrong(_)))
+            .collect();
         let hung = self.count(|ended| *ended == Ended::Hung);
         let figures = json!({
             "name": self.name,
@@ -86,7 +96,12 @@ impl Figures {
         }
         assert!(wrong.is_empty(), "{}: wrong bytes: {wrong:?}", self.name);
         assert_eq!(hung, 0, "{}: something hangs", self.name);
-        assert!(self.right() > 0, "{}: nothing was answered: {:?}", self.name, self.outcomes.last());
+        assert!(
+            self.right() > 0,
+            "{}: nothing was answered: {:?}",
+            self.name,
+            self.outcomes.last()
+        );
     }
 
     fn count(&self, is: impl Fn(&Ended) -> bool) -> usize {

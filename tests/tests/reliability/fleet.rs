@@ -1,4 +1,5 @@
-//! Three `yearbook serve`, the real binary, on one PostgreSQL and one S3 server, behind nginx with the configuration that is shipped.
+//! Three `yearbook serve`, the real binary, on one PostgreSQL and one S3 server, behind nginx with
+//! the configuration that is shipped.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -55,7 +56,8 @@ pub(crate) struct Host {
 }
 
 impl Fleet {
-    /// Starts all of it with one version published. None where something is missing that is not required.
+    /// Starts all of it with one version published. None where something is missing that is not
+    /// required.
     pub(crate) async fn start() -> Option<Self> {
         let database = postgres()?;
         let binary = process::binary()?;
@@ -72,16 +74,28 @@ impl Fleet {
         variables.extend(ours.map(|(name, value)| (name.to_owned(), value)));
         let setting = Setting { binary, variables, folder: Arc::new(TempDir::new().unwrap()) };
         let versions = Arc::new(Versions::default());
-        let mut publisher = Publisher::open(&database, &s3.url, &s3.variables(), Arc::clone(&versions)).await;
+        let mut publisher =
+            Publisher::open(&database, &s3.url, &s3.variables(), Arc::clone(&versions)).await;
         publisher.publish().await.unwrap();
-        let mut hosts: Vec<Host> = (0..HOSTS).map(|number| Host::new(number, setting.clone())).collect();
+        let mut hosts: Vec<Host> =
+            (0..HOSTS).map(|number| Host::new(number, setting.clone())).collect();
         for host in &mut hosts {
             host.start();
             host.healthy().await;
         }
         let ports: Vec<u16> = hosts.iter().map(|host| host.port).collect();
         let (nginx, base) = nginx::in_front_of(setting.folder.path(), &ports);
-        let mut fleet = Self { hosts, _nginx: nginx, base, s3, line, versions, publisher, key: String::new(), setting };
+        let mut fleet = Self {
+            hosts,
+            _nginx: nginx,
+            base,
+            s3,
+            line,
+            versions,
+            publisher,
+            key: String::new(),
+            setting,
+        };
         fleet.key = fleet.create_key("enterprise").0;
         fleet.answers().await;
         Some(fleet)
@@ -90,14 +104,19 @@ impl Fleet {
     /// Runs a command of the binary on the fleet's catalogue and store.
     pub(crate) fn command(&self, arguments: &[&str]) -> Output {
         let mut command = self.setting.command();
-        command.args(arguments).arg("--json").arg("--data-dir").arg(self.setting.folder.path().join("operator"));
+        command
+            .args(arguments)
+            .arg("--json")
+            .arg("--data-dir")
+            .arg(self.setting.folder.path().join("operator"));
         command.output().unwrap()
     }
 
     /// A new key of `plan`, and its id.
     pub(crate) fn create_key(&self, plan: &str) -> (String, String) {
         let output = self.command(&["keys", "create", "--plan", plan]);
-        let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+        let said: Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
         let text = |name: &str| said[name].as_str().unwrap().to_owned();
         (text("key"), text("id"))
     }
@@ -150,10 +169,18 @@ impl Host {
     /// Starts it, where it was before.
     pub(crate) fn start(&mut self) {
         let folder = self.setting.folder.path();
-        let log = File::options().create(true).append(true).open(folder.join(format!("host-{}.log", self.number))).unwrap();
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(folder.join(format!("host-{}.log", self.number)))
+            .unwrap();
         let mut serve = self.setting.command();
         serve.arg("serve").arg("--listen").arg(format!("127.0.0.1:{}", self.port));
-        serve.arg("--data-dir").arg(folder.join(format!("host-{}", self.number))).stdout(log.try_clone().unwrap()).stderr(log);
+        serve
+            .arg("--data-dir")
+            .arg(folder.join(format!("host-{}", self.number)))
+            .stdout(log.try_clone().unwrap())
+            .stderr(log);
         self.process = Some(Process::start(&mut serve));
     }
 
@@ -166,9 +193,19 @@ impl Host {
     pub(crate) async fn healthy(&mut self) -> Duration {
         let began = Instant::now();
         let client = load::client();
-        while !client.get(format!("{}/health", self.base())).send().await.is_ok_and(|response| response.status() == 200) {
+        while !client
+            .get(format!("{}/health", self.base()))
+            .send()
+            .await
+            .is_ok_and(|response| response.status() == 200)
+        {
             let ended = self.process.as_mut().is_none_or(Process::has_ended);
-            assert!(!ended && began.elapsed() < PATIENCE, "host {} does not start: {}", self.number, self.log());
+            assert!(
+                !ended && began.elapsed() < PATIENCE,
+                "host {} does not start: {}",
+                self.number,
+                self.log()
+            );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         began.elapsed()
@@ -176,6 +213,9 @@ impl Host {
 
     /// What it has logged.
     fn log(&self) -> String {
-        std::fs::read_to_string(self.setting.folder.path().join(format!("host-{}.log", self.number))).unwrap_or_default()
+        std::fs::read_to_string(
+            self.setting.folder.path().join(format!("host-{}.log", self.number)),
+        )
+        .unwrap_or_default()
     }
 }

@@ -1,4 +1,5 @@
-//! Clients that never stop asking, and what became of each request. Every body that came whole is judged.
+//! Clients that never stop asking, and what became of each request. Every body that came whole is
+//! judged.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +13,8 @@ use crate::data::{Asked, Versions};
 /// Clients at once: more than two cores are busy with.
 const CLIENTS: usize = 8;
 
-/// Longer than any bound of nginx and the hosts; a client that waits so long found something that hangs.
+/// Longer than any bound of nginx and the hosts; a client that waits so long found something that
+/// hangs.
 const PATIENCE: Duration = Duration::from_secs(70);
 
 /// How a request ended.
@@ -43,19 +45,37 @@ pub(crate) struct Outcome {
 }
 
 /// Asks once.
-pub(crate) async fn ask(client: &Client, base: &str, key: &str, asked: Asked, versions: &Versions) -> Outcome {
+pub(crate) async fn ask(
+    client: &Client,
+    base: &str,
+    key: &str,
+    asked: Asked,
+    versions: &Versions,
+) -> Outcome {
     let began = Instant::now();
-    let request = client.get(format!("{base}{}", asked.path())).header("x-api-key", key).header("accept-encoding", "identity");
+    let request = client
+        .get(format!("{base}{}", asked.path()))
+        .header("x-api-key", key)
+        .header("accept-encoding", "identity");
     let ended = match request.send().await {
         Err(error) if error.is_timeout() => Ended::Hung,
         Err(_) => Ended::Lost,
         Ok(response) if response.status() == StatusCode::OK => {
-            let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+            let header = |name: &str| {
+                response
+                    .headers()
+                    .get(name)
+                    .and_then(|value| value.to_str().ok())
+                    .unwrap_or_default()
+                    .to_owned()
+            };
             let (snapshot, tag) = (header("x-service-snapshot-id"), header("etag"));
             match response.bytes().await {
                 Err(error) if error.is_timeout() => Ended::Hung,
                 Err(_) => Ended::Cut,
-                Ok(body) => versions.judge(asked, &snapshot, &tag, &body).map_or_else(Ended::Wrong, Ended::Right),
+                Ok(body) => versions
+                    .judge(asked, &snapshot, &tag, &body)
+                    .map_or_else(Ended::Wrong, Ended::Right),
             }
         }
         Ok(response) => Ended::Status(response.status().as_u16()),
@@ -81,7 +101,8 @@ impl Load {
         let (stop, outcomes) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
         let mut clients = JoinSet::new();
         for number in 0..CLIENTS {
-            let (stop, outcomes, versions) = (Arc::clone(&stop), Arc::clone(&outcomes), Arc::clone(versions));
+            let (stop, outcomes, versions) =
+                (Arc::clone(&stop), Arc::clone(&outcomes), Arc::clone(versions));
             let (base, key) = (base.to_owned(), key.to_owned());
             clients.spawn(async move {
                 let client = client();

@@ -1,7 +1,9 @@
-//! A fleet under load while something goes wrong: three hosts on one PostgreSQL and one bucket behind nginx. Each fault is a test; its
-//! figures stand in `docs/reliability.md`. Every body that comes whole belongs wholly to one snapshot, whatever happens.
+//! A fleet under load while something goes wrong: three hosts on one PostgreSQL and one bucket
+//! behind nginx. Each fault is a test; its figures stand in `docs/reliability.md`. Every body that
+//! comes whole belongs wholly to one snapshot, whatever happens.
 //!
-//! A process of its own, and one fleet at a time: the machine is busy with it. How long a fault lasts says `YEARBOOK_TEST_SECONDS`.
+//! A process of its own, and one fleet at a time: the machine is busy with it. How long a fault
+//! lasts says `YEARBOOK_TEST_SECONDS`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -29,7 +31,8 @@ use load::{Ended, ask, client};
 /// Contract 6.
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
-/// What 2 s may become on a machine that is busy with load, hosts, database, store and proxy at once.
+/// What 2 s may become on a machine that is busy with load, hosts, database, store and proxy at
+/// once.
 const SOON: Duration = Duration::from_secs(6);
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -44,10 +47,13 @@ fn compiled_plugins() -> PathBuf {
 
 /// How long a fault lasts.
 fn lasting() -> Duration {
-    Duration::from_secs(std::env::var("YEARBOOK_TEST_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4))
+    Duration::from_secs(
+        std::env::var("YEARBOOK_TEST_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4),
+    )
 }
 
-/// Publishes a version each second, for as long as a fault lasts; how many there were, and how many attempts failed.
+/// Publishes a version each second, for as long as a fault lasts; how many there were, and how many
+/// attempts failed.
 async fn refresh(fleet: &mut Fleet) -> (usize, usize) {
     let (until, mut published, mut failed) = (Instant::now() + lasting(), 0, 0);
     while Instant::now() < until {
@@ -70,11 +76,16 @@ async fn a_dataset_is_refreshed_every_second() {
     let (published, failed) = refresh(&mut fleet).await;
     let seen = fleet.answers().await;
     let figures = Figures::of("refresh", load.stop().await).and("versions published", published);
-    let figures = figures.and("from the last commit until every host serves it, ms", seen.as_millis());
+    let figures =
+        figures.and("from the last commit until every host serves it, ms", seen.as_millis());
     figures.settle();
     assert!(published > 0 && failed == 0);
     assert!(seen < SOON, "{seen:?}");
-    assert_eq!(figures.failed() + figures.status(503), 0, "a refresh is no reason to refuse anybody");
+    assert_eq!(
+        figures.failed() + figures.status(503),
+        0,
+        "a refresh is no reason to refuse anybody"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -100,7 +111,8 @@ async fn hosts_are_killed_and_restarted() {
     let figures = Figures::of("kill", load.stop().await).mended(mended).and("kills", kills);
     let figures = figures.and("slowest restart, ms", slowest.as_millis());
     figures.settle();
-    // Each kill breaks what that host was sending, a few responses; what had not begun goes to another.
+    // Each kill breaks what that host was sending, a few responses; what had not begun goes to
+    // another.
     assert!(figures.failed() <= kills * 8, "{} of {kills} kills", figures.failed());
     assert!(figures.recovery().is_none_or(|took| took < SOON), "{:?}", figures.recovery());
 }
@@ -115,13 +127,24 @@ async fn a_plugin_is_swapped() {
     let until = Instant::now() + lasting();
     let (mut swaps, mut slowest) = (0, Duration::ZERO);
     while Instant::now() < until {
-        for (arguments, expected) in [(vec!["plugin", "install", &component, "--now"], 200), (vec!["plugin", "remove", "ndjson"], 422)] {
+        for (arguments, expected) in [
+            (vec!["plugin", "install", &component, "--now"], 200),
+            (vec!["plugin", "remove", "ndjson"], 422),
+        ] {
             let output = fleet.command(&arguments);
             assert!(output.status.success(), "{output:?}");
             let began = Instant::now();
             for base in fleet.addresses() {
                 let address = format!("{base}/v1/datasets/pulse/data?limit=1&format=ndjson");
-                while client.get(&address).header("x-api-key", &fleet.key).send().await.unwrap().status() != expected {
+                while client
+                    .get(&address)
+                    .header("x-api-key", &fleet.key)
+                    .send()
+                    .await
+                    .unwrap()
+                    .status()
+                    != expected
+                {
                     assert!(began.elapsed() < SOON, "{arguments:?}");
                     sleep(Duration::from_millis(10)).await;
                 }
@@ -147,14 +170,17 @@ async fn keys_are_revoked_and_quotas_hold() {
     while Instant::now() < until {
         // A quota of ten, sixty requests at once by all hosts, one of which dies meanwhile.
         let free = fleet.create_key("free").0;
-        let asking = join_all((0..60).map(|_| ask(&client, &fleet.base, &free, Asked::Few, &fleet.versions)));
+        let asking = join_all(
+            (0..60).map(|_| ask(&client, &fleet.base, &free, Asked::Few, &fleet.versions)),
+        );
         let host = &mut fleet.hosts[revoked % 3];
         let dying = async {
             sleep(Duration::from_millis(5)).await;
             host.kill();
         };
         let answered = futures::join!(asking, dying).0;
-        let right = answered.iter().filter(|outcome| matches!(outcome.ended, Ended::Right(_))).count();
+        let right =
+            answered.iter().filter(|outcome| matches!(outcome.ended, Ended::Right(_))).count();
         most = most.max(right);
         assert!(right <= 10, "{right} answers of a quota of ten");
         fleet.hosts[revoked % 3].start();
@@ -162,7 +188,8 @@ async fn keys_are_revoked_and_quotas_hold() {
 
         let (pro, id) = fleet.create_key("pro");
         let addresses = fleet.addresses();
-        let status = async |base: &str| ask(&client, base, &pro, Asked::Few, &fleet.versions).await.ended;
+        let status =
+            async |base: &str| ask(&client, base, &pro, Asked::Few, &fleet.versions).await.ended;
         for base in &addresses {
             while !matches!(status(base).await, Ended::Right(_)) {
                 sleep(Duration::from_millis(10)).await;
@@ -180,7 +207,9 @@ async fn keys_are_revoked_and_quotas_hold() {
         slowest = slowest.max(began.elapsed());
         revoked += 1;
     }
-    let figures = Figures::of("keys", load.stop().await).and("keys revoked", revoked).and("most answers of a quota of ten", most);
+    let figures = Figures::of("keys", load.stop().await)
+        .and("keys revoked", revoked)
+        .and("most answers of a quota of ten", most);
     let figures = figures.and("slowest until every host refused, ms", slowest.as_millis());
     figures.settle();
     assert!(figures.failed() <= revoked * 8, "{} of {revoked} kills", figures.failed());
@@ -192,7 +221,10 @@ async fn the_database_goes_away() {
     let _alone = alone();
     let Some(mut fleet) = Fleet::start().await else { return };
     let (client, free) = (client(), fleet.create_key("free").0);
-    assert!(matches!(ask(&client, &fleet.base, &free, Asked::Few, &fleet.versions).await.ended, Ended::Right(_)));
+    assert!(matches!(
+        ask(&client, &fleet.base, &free, Asked::Few, &fleet.versions).await.ended,
+        Ended::Right(_)
+    ));
     for silent in [false, true] {
         // Every host has seen both keys.
         fleet.answers().await;
@@ -215,15 +247,24 @@ async fn the_database_goes_away() {
         }
         fleet.line.mend();
         let mended = Instant::now();
-        while !matches!(ask(&client, &fleet.base, &free, Asked::Few, &fleet.versions).await.ended, Ended::Right(_)) {
+        while !matches!(
+            ask(&client, &fleet.base, &free, Asked::Few, &fleet.versions).await.ended,
+            Ended::Right(_)
+        ) {
             assert!(mended.elapsed() < 2 * SOON, "it does not recover");
             sleep(Duration::from_millis(20)).await;
         }
         let back = mended.elapsed();
         fleet.publisher.publish().await.unwrap();
         fleet.answers().await;
-        let figures = Figures::of(if silent { "database-silent" } else { "database-gone" }, load.stop().await).mended(mended);
-        let figures = figures.and("503 to a key with a quota", refused).and("slowest of them, ms", slowest.as_millis());
+        let figures = Figures::of(
+            if silent { "database-silent" } else { "database-gone" },
+            load.stop().await,
+        )
+        .mended(mended);
+        let figures = figures
+            .and("503 to a key with a quota", refused)
+            .and("slowest of them, ms", slowest.as_millis());
         let figures = figures.and("until that key was answered again, ms", back.as_millis());
         figures.settle();
         assert!(slowest < TWO_SECONDS, "{slowest:?}");
@@ -231,14 +272,16 @@ async fn the_database_goes_away() {
     }
 }
 
-/// Has the store do `fault` for as long as a fault lasts, while a new version each second makes the hosts read it.
+/// Has the store do `fault` for as long as a fault lasts, while a new version each second makes the
+/// hosts read it.
 async fn ill(name: &'static str, fault: Fault) -> Option<Figures> {
     let mut fleet = Fleet::start().await?;
     let load = fleet.load();
     let until = Instant::now() + lasting();
     let mut published = 0;
     while Instant::now() < until {
-        // Versions come in while the store is well for a moment; hosts have to read them while it is not.
+        // Versions come in while the store is well for a moment; hosts have to read them while it
+        // is not.
         fleet.s3.mend();
         published += usize::from(fleet.publisher.publish().await.is_ok());
         fleet.s3.break_down(fault);
@@ -248,7 +291,8 @@ async fn ill(name: &'static str, fault: Fault) -> Option<Figures> {
     let mended = Instant::now();
     fleet.publisher.publish().await.unwrap();
     fleet.answers().await;
-    let figures = Figures::of(name, load.stop().await).mended(mended).and("versions published", published);
+    let figures =
+        Figures::of(name, load.stop().await).mended(mended).and("versions published", published);
     figures.settle();
     assert!(figures.recovery().is_none_or(|took| took < 2 * SOON), "{:?}", figures.recovery());
     Some(figures)
@@ -258,7 +302,9 @@ async fn ill(name: &'static str, fault: Fault) -> Option<Figures> {
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn the_store_is_slow() {
     let _alone = alone();
-    let Some(figures) = ill("store-slow", Fault::Slow(Duration::from_millis(300))).await else { return };
+    let Some(figures) = ill("store-slow", Fault::Slow(Duration::from_millis(300))).await else {
+        return;
+    };
     assert_eq!(figures.failed() + figures.status(503), 0, "slow is not ill");
 }
 

@@ -1,4 +1,5 @@
-//! nginx: with the configuration that is shipped in front of hosts, or as the end of TLS in front of a store.
+//! nginx: with the configuration that is shipped in front of hosts, or as the end of TLS in front
+//! of a store.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -28,8 +29,14 @@ pub(crate) fn in_front_of(folder: &Path, hosts: &[u16]) -> (Process, String) {
     (run(folder, &shipped), format!("http://127.0.0.1:{port}"))
 }
 
-/// TLS with `localhost`'s certificate and key, in front of `endpoint`; and its address. Writes into `folder`.
-pub(crate) fn tls(folder: &Path, certificate: &Path, key: &Path, endpoint: &str) -> (Process, String) {
+/// TLS with `localhost`'s certificate and key, in front of `endpoint`; and its address. Writes into
+/// `folder`.
+pub(crate) fn tls(
+    folder: &Path,
+    certificate: &Path,
+    key: &Path,
+    endpoint: &str,
+) -> (Process, String) {
     let port = free_port();
     let (certificate, key) = (certificate.display(), key.display());
     // The signature of a request covers the name that the client used.
@@ -45,8 +52,9 @@ fn run(folder: &Path, http: &str) -> Process {
     let place = folder.join("nginx");
     std::fs::create_dir(&place).unwrap();
     std::fs::write(place.join("http.conf"), http).unwrap();
-    let temporary: String =
-        ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|name| format!("{name}_temp_path temp-{name};\n")).concat();
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|name| format!("{name}_temp_path temp-{name};\n"))
+        .concat();
     // Root would hand over to a user that may not read the folder.
     let user = if rustix::process::geteuid().is_root() { "user root;\n" } else { "" };
     // One process, so that none is left when it is killed.
@@ -55,6 +63,13 @@ fn run(folder: &Path, http: &str) -> Process {
     );
     std::fs::write(place.join("nginx.conf"), main).unwrap();
     let mut nginx = Command::new("nginx");
-    nginx.arg("-p").arg(&place).arg("-c").arg(place.join("nginx.conf")).arg("-e").arg(place.join("error.log")).stdin(Stdio::null());
+    nginx
+        .arg("-p")
+        .arg(&place)
+        .arg("-c")
+        .arg(place.join("nginx.conf"))
+        .arg("-e")
+        .arg(place.join("error.log"))
+        .stdin(Stdio::null());
     Process::start(&mut nginx)
 }

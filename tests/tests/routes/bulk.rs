@@ -39,7 +39,10 @@ async fn the_file_is_the_stored_one_with_its_digest_and_credit_contract_4() {
         ("content-encoding", String::new()),
         ("accept-ranges", "bytes".to_owned()),
         ("etag", format!("\"{}\"", hexadecimal(&reply.body))),
-        ("repr-digest", format!("sha-256=:{}:", BASE64_STANDARD.encode(Sha256::digest(&reply.body)))),
+        (
+            "repr-digest",
+            format!("sha-256=:{}:", BASE64_STANDARD.encode(Sha256::digest(&reply.body))),
+        ),
         ("content-disposition", "attachment; filename=\"harvest-2026-11-22.parquet\"".to_owned()),
         ("x-service-freshness", "current".to_owned()),
         ("cache-control", "private, no-cache, no-transform".to_owned()),
@@ -58,13 +61,25 @@ async fn the_file_is_the_stored_one_with_its_digest_and_credit_contract_4() {
     assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
     let part = app.get(HARVEST).key(&key).header("range", "bytes=0-3").send().await;
     assert_eq!(part.status, 206);
-    for name in ["content-type", "etag", "repr-digest", "accept-ranges", "last-modified", "content-disposition", "x-service-freshness"] {
+    for name in [
+        "content-type",
+        "etag",
+        "repr-digest",
+        "accept-ranges",
+        "last-modified",
+        "content-disposition",
+        "x-service-freshness",
+    ] {
         assert_eq!(head.header(name), reply.header(name), "{name}");
         assert_eq!(part.header(name), reply.header(name), "{name}");
     }
     assert_eq!(head.header("content-length"), reply.header("content-length"));
-    let known = app.get(HARVEST).key(&key).header("if-none-match", &reply.header("etag")).send().await;
-    assert_eq!((known.status.as_u16(), known.header("x-service-freshness")), (304, "current".to_owned()));
+    let known =
+        app.get(HARVEST).key(&key).header("if-none-match", &reply.header("etag")).send().await;
+    assert_eq!(
+        (known.status.as_u16(), known.header("x-service-freshness")),
+        (304, "current".to_owned())
+    );
 }
 
 #[tokio::test]
@@ -75,15 +90,26 @@ async fn refusals_come_in_the_order_of_contract_1() {
     let app = TestApp::with(settings).await;
     app.publish(&harvest()).await;
     app.publish(&parks()).await;
-    let (free, starter, pro) = (app.key(Plan::Free).await, app.key(Plan::Starter).await, app.key(Plan::Pro).await);
+    let (free, starter, pro) =
+        (app.key(Plan::Free).await, app.key(Plan::Starter).await, app.key(Plan::Pro).await);
     let outcome = async |key: &str, path: &str| app.get(path).key(key).send().await.outcome();
     let is = |status: u16, code: &str| (status, code.to_owned());
-    assert_eq!(app.get("/v1/bulk/Farms/X?freshness=y").send().await.outcome(), is(401, "key_missing"));
+    assert_eq!(
+        app.get("/v1/bulk/Farms/X?freshness=y").send().await.outcome(),
+        is(401, "key_missing")
+    );
     // Everything that is wrong, at once; a wrong word even where nothing is called so.
     let problems = app.get("/v1/bulk/Farms/H-x?freshness=daily").key(&free).send().await.problems();
-    let expected = [("namespace", "string_pattern_mismatch"), ("name", "string_pattern_mismatch"), ("freshness", "literal_error")];
+    let expected = [
+        ("namespace", "string_pattern_mismatch"),
+        ("name", "string_pattern_mismatch"),
+        ("freshness", "literal_error"),
+    ];
     assert_eq!(problems, expected.map(|(name, kind)| (name.to_owned(), kind.to_owned())));
-    assert_eq!(outcome(&free, "/v1/bulk/farms/nothing?freshness=daily").await, is(422, "invalid_parameters"));
+    assert_eq!(
+        outcome(&free, "/v1/bulk/farms/nothing?freshness=daily").await,
+        is(422, "invalid_parameters")
+    );
     assert_eq!(outcome(&free, "/v1/bulk/farms/nothing").await, is(404, "no_such_dataset"));
     assert_eq!(outcome(&free, "/v1/bulk/places/harvest").await, is(404, "no_such_dataset"));
     // The licence before the plan, on every plan.
@@ -91,7 +117,10 @@ async fn refusals_come_in_the_order_of_contract_1() {
         assert_eq!(outcome(key, "/v1/bulk/places/parks").await, is(403, "bulk_forbidden"));
     }
     assert_eq!(outcome(&free, HARVEST).await, is(402, "payment_required"));
-    assert_eq!(outcome(&starter, &format!("{HARVEST}?freshness=monthly")).await, is(402, "payment_required"));
+    assert_eq!(
+        outcome(&starter, &format!("{HARVEST}?freshness=monthly")).await,
+        is(402, "payment_required")
+    );
     let current = app.get(&format!("{HARVEST}?freshness=current")).key(&pro).send().await;
     assert_eq!(current.outcome(), is(402, "payment_required"));
     assert!(current.text().contains("freshness=monthly"), "{}", current.text());
@@ -100,7 +129,10 @@ async fn refusals_come_in_the_order_of_contract_1() {
     assert_eq!(outside.outcome(), is(416, "range_not_satisfiable"));
     assert_eq!(app.get(HARVEST).key(&pro).send().await.status, 200);
     assert_eq!(outcome(&pro, HARVEST).await, is(429, "quota_used_up"));
-    assert_eq!(app.get(HARVEST).key(&pro).header("range", "bytes=9999999-").send().await.status, 416);
+    assert_eq!(
+        app.get(HARVEST).key(&pro).header("range", "bytes=9999999-").send().await.status,
+        416
+    );
     assert_eq!(app.head(HARVEST).key(&pro).send().await.status, 200);
     let tag = app.head(HARVEST).key(&pro).send().await.header("etag");
     assert_eq!(app.get(HARVEST).key(&pro).header("if-none-match", &tag).send().await.status, 304);
@@ -112,7 +144,9 @@ async fn monthly_is_the_last_from_before_this_month_and_current_the_newest_contr
     let app = TestApp::start().await;
     let (pro, top) = (app.key(Plan::Pro).await, app.key(Plan::Enterprise).await);
     let first = app.publish(&harvest()).await;
-    let id = async |key: &str, query: &str| app.get(&format!("{HARVEST}{query}")).key(key).send().await.header("x-service-snapshot-id");
+    let id = async |key: &str, query: &str| {
+        app.get(&format!("{HARVEST}{query}")).key(key).send().await.header("x-service-snapshot-id")
+    };
     assert_eq!(id(&pro, "").await, first, "the oldest there is");
     let second = app.publish(&later()).await;
     assert_ne!(first, second);
@@ -138,7 +172,8 @@ async fn monthly_counts_months_in_utc_contract_4() {
     let start = Millis::now().month_start().0;
     let mut expected = String::new();
     for (index, at) in [start - 40 * 86_400_000, start - 1, start].into_iter().enumerate() {
-        let table = harvest().with_rows(&format!("date,region,value,final\n2020-01-01,Auckland,{index}.5,true\n"));
+        let table = harvest()
+            .with_rows(&format!("date,region,value,final\n2020-01-01,Auckland,{index}.5,true\n"));
         let id = app.publish_at(&table, Millis(at)).await;
         if at == start - 1 {
             expected = id;
@@ -165,15 +200,25 @@ async fn ranges_are_answered_as_rfc_9110_has_it_contract_4() {
         let reply = app.get(HARVEST).key(&key).header("range", &range).send().await;
         assert_eq!(reply.status, 206, "{range}");
         assert_eq!(reply.body, whole.body.slice(expected.clone()), "{range}");
-        assert_eq!(reply.header("content-range"), format!("bytes {}-{}/{size}", expected.start, expected.end - 1), "{range}");
+        assert_eq!(
+            reply.header("content-range"),
+            format!("bytes {}-{}/{size}", expected.start, expected.end - 1),
+            "{range}"
+        );
         assert_eq!(reply.header("content-length"), expected.len().to_string(), "{range}");
-        for name in ["etag", "repr-digest", "last-modified", "content-type", "x-service-attribution"] {
+        for name in
+            ["etag", "repr-digest", "last-modified", "content-type", "x-service-attribution"]
+        {
             assert_eq!(reply.header(name), whole.header(name), "{range} {name}");
         }
     }
     for ignored in ["bytes=0-1,5-6", "bytes=5-1", "rows=0-1", "bytes=x"] {
         let reply = app.get(HARVEST).key(&key).header("range", ignored).send().await;
-        assert_eq!((reply.status.as_u16(), reply.body.len(), reply.header("content-range")), (200, size, String::new()), "{ignored}");
+        assert_eq!(
+            (reply.status.as_u16(), reply.body.len(), reply.header("content-range")),
+            (200, size, String::new()),
+            "{ignored}"
+        );
     }
     for outside in [format!("bytes={size}-"), "bytes=-0".to_owned()] {
         let reply = app.get(HARVEST).key(&key).header("range", &outside).send().await;
@@ -197,7 +242,11 @@ async fn very_many_small_ranges_cost_one_file_contract_4() {
     };
     let (once, whole) = reads("rows=1-2").await;
     // Scattered, overlapping, and all the same: never one read or one part of a body for each.
-    for range in [|at: usize| format!("{}-{},", at * 7, at * 7), |at| format!("{at}-,"), |_| "0-0,".to_owned()] {
+    for range in [
+        |at: usize| format!("{}-{},", at * 7, at * 7),
+        |at| format!("{at}-,"),
+        |_| "0-0,".to_owned(),
+    ] {
         let ranges: String = (0..2_500).map(range).collect();
         assert_eq!(reads(&format!("bytes={ranges}")).await, (once, whole.clone()));
     }
@@ -211,7 +260,14 @@ async fn if_range_gives_the_rest_of_the_same_file_or_all_of_the_new_one_contract
     let first = app.get(HARVEST).key(&key).send().await;
     let (tag, date) = (first.header("etag"), first.header("last-modified"));
     let asking = async |validator: &str| {
-        app.get(HARVEST).key(&key).header("range", "bytes=4-").header("if-range", validator).send().await.status.as_u16()
+        app.get(HARVEST)
+            .key(&key)
+            .header("range", "bytes=4-")
+            .header("if-range", validator)
+            .send()
+            .await
+            .status
+            .as_u16()
     };
     assert_eq!(asking(&tag).await, 206);
     assert_eq!(asking(&date).await, 206);
@@ -220,7 +276,13 @@ async fn if_range_gives_the_rest_of_the_same_file_or_all_of_the_new_one_contract
     assert_eq!(asking("Thu, 01 Jan 2015 00:00:00 GMT").await, 200);
     assert_eq!(asking("*").await, 200);
     // Outside of the file, of a file that the client does not have: all of the new one.
-    let stale = app.get(HARVEST).key(&key).header("range", "bytes=99999999-").header("if-range", "\"other\"").send().await;
+    let stale = app
+        .get(HARVEST)
+        .key(&key)
+        .header("range", "bytes=99999999-")
+        .header("if-range", "\"other\"")
+        .send()
+        .await;
     assert_eq!(stale.status, 200);
     app.publish(&later()).await;
     assert_eq!(asking(&tag).await, 200, "a new file is never a continuation of the old one");
@@ -241,9 +303,15 @@ async fn a_download_cut_at_random_places_and_resumed_is_identical() {
         let mut pieces = 0;
         while got.len() < whole.body.len() {
             // A generator is all that is needed: places differ, and a failure repeats.
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let up_to = 1 + usize::try_from(seed >> 33).unwrap() % whole.body.len();
-            let ask = app.get(path).key(&key).header("range", &format!("bytes={}-", got.len())).header("if-range", &tag);
+            let ask = app
+                .get(path)
+                .key(&key)
+                .header("range", &format!("bytes={}-", got.len()))
+                .header("if-range", &tag);
             got.extend(cut_after(ask, up_to).await);
             pieces += 1;
         }
@@ -280,7 +348,11 @@ async fn a_read_that_fails_midway_cuts_the_body_contract_3() {
     *damaged.last_mut().unwrap() ^= 1;
     std::fs::write(&file, &damaged).unwrap();
     let reply = app.get(path).key(&key).send().await;
-    assert!(reply.status == 200 && reply.cut && reply.body.len() < whole.body.len(), "{} bytes", reply.body.len());
+    assert!(
+        reply.status == 200 && reply.cut && reply.body.len() < whole.body.len(),
+        "{} bytes",
+        reply.body.len()
+    );
     assert_eq!(whole.body.slice(..reply.body.len()), reply.body);
     // What fails before the first byte is an honest status.
     let end = app.get(path).key(&key).header("range", "bytes=-8").send().await;
@@ -297,7 +369,9 @@ async fn only_gets_that_send_bytes_are_charged_contract_5() {
     let app = TestApp::with(settings).await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Pro).await;
-    let used = async || app.get("/v1/me").key(&key).send().await.json()["requests"]["used"].as_u64().unwrap();
+    let used = async || {
+        app.get("/v1/me").key(&key).send().await.json()["requests"]["used"].as_u64().unwrap()
+    };
     let tag = app.head(HARVEST).key(&key).send().await.header("etag");
     app.get(HARVEST).key(&key).header("if-none-match", &tag).send().await;
     app.get(HARVEST).key(&key).header("range", "bytes=999999-").send().await;

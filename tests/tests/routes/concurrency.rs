@@ -9,7 +9,13 @@ use yearbook_sandbox::Limits;
 use yearbook_server::ServerSettings;
 use yearbook_tests::app::{TestApp, big};
 
-async fn socket(app: &TestApp) -> (std::net::SocketAddr, tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<std::io::Result<()>>) {
+async fn socket(
+    app: &TestApp,
+) -> (
+    std::net::SocketAddr,
+    tokio::sync::oneshot::Sender<()>,
+    tokio::task::JoinHandle<std::io::Result<()>>,
+) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = tokio::sync::oneshot::channel();
@@ -28,8 +34,9 @@ async fn a_stop_lets_an_open_response_finish() {
     let key = app.key(Plan::Enterprise).await;
     let (address, stop, server) = socket(&app).await;
     let mut client = TcpStream::connect(address).await.unwrap();
-    let request =
-        format!("GET /v1/datasets/big/data?limit=0&format=csv HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\nConnection: close\r\n\r\n");
+    let request = format!(
+        "GET /v1/datasets/big/data?limit=0&format=csv HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\nConnection: close\r\n\r\n"
+    );
     client.write_all(request.as_bytes()).await.unwrap();
     let mut begun = [0; 12];
     client.read_exact(&mut begun).await.unwrap();
@@ -52,7 +59,9 @@ async fn a_client_that_goes_away_frees_what_it_held() {
     // More than there are sandbox instances: each is dropped after its first bytes.
     for _ in 0..40 {
         let mut client = TcpStream::connect(address).await.unwrap();
-        let request = format!("GET /v1/datasets/big/data?limit=0 HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n");
+        let request = format!(
+            "GET /v1/datasets/big/data?limit=0 HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n"
+        );
         client.write_all(request.as_bytes()).await.unwrap();
         let mut begun = [0; 12];
         client.read_exact(&mut begun).await.unwrap();
@@ -72,7 +81,12 @@ async fn answers_without_a_body_keep_the_connection() {
     let path = "/v1/datasets/big/data";
     for (request, status) in [
         (format!("HEAD {path} HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n"), "200"),
-        (format!("GET {path} HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\nIf-None-Match: *\r\n\r\n"), "304"),
+        (
+            format!(
+                "GET {path} HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\nIf-None-Match: *\r\n\r\n"
+            ),
+            "304",
+        ),
         (format!("HEAD /v1/datasets HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n"), "200"),
     ] {
         client.write_all(request.as_bytes()).await.unwrap();
@@ -83,7 +97,9 @@ async fn answers_without_a_body_keep_the_connection() {
         let head = String::from_utf8(head).unwrap();
         assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{head}");
         assert!(
-            !head.contains("connection: close") && !head.contains("transfer-encoding") && !head.contains("content-length: 0"),
+            !head.contains("connection: close")
+                && !head.contains("transfer-encoding")
+                && !head.contains("content-length: 0"),
             "{head}"
         );
     }
@@ -102,7 +118,9 @@ async fn two_hundred_clients_that_stop_reading_do_not_stop_others() {
     let key = app.key(Plan::Enterprise).await;
     let (address, stop, server) = socket(&app).await;
     let all = app.free_instances();
-    let request = format!("GET /v1/datasets/big/data?limit=0&start=1900-01-01 HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n");
+    let request = format!(
+        "GET /v1/datasets/big/data?limit=0&start=1900-01-01 HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n"
+    );
     let mut stalled = Vec::new();
     for _ in 0..STALLED {
         let mut client = TcpStream::connect(address).await.unwrap();
@@ -113,7 +131,11 @@ async fn two_hundred_clients_that_stop_reading_do_not_stop_others() {
         stalled.push(client);
     }
     tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(app.free_instances(), all - STALLED, "every stalled client is in the middle of its response");
+    assert_eq!(
+        app.free_instances(),
+        all - STALLED,
+        "every stalled client is in the middle of its response"
+    );
     for _ in 0..20 {
         let reply = app.get("/v1/datasets/big/data").key(&key).send().await;
         assert_eq!(reply.outcome().0, 200);
@@ -138,7 +160,10 @@ async fn a_body_that_nobody_asked_for_is_not_taken() {
     let (address, _stop, _server) = socket(&app).await;
     for framing in ["Content-Length: 100000000000", "Transfer-Encoding: chunked"] {
         let mut client = TcpStream::connect(address).await.unwrap();
-        client.write_all(format!("GET /health HTTP/1.1\r\nHost: t\r\n{framing}\r\n\r\n").as_bytes()).await.unwrap();
+        client
+            .write_all(format!("GET /health HTTP/1.1\r\nHost: t\r\n{framing}\r\n\r\n").as_bytes())
+            .await
+            .unwrap();
         let chunk = [b"10000\r\n".as_slice(), &[b'x'; 65_536], b"\r\n"].concat();
         let mut sent = 0;
         // Whoever goes on sending is told, or is not read from.
@@ -152,8 +177,14 @@ async fn a_body_that_nobody_asked_for_is_not_taken() {
     }
     // The answer does not wait for the body.
     let mut client = TcpStream::connect(address).await.unwrap();
-    client.write_all(b"GET /health HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\n").await.unwrap();
+    client
+        .write_all(b"GET /health HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\n")
+        .await
+        .unwrap();
     let mut begun = [0; 12];
-    tokio::time::timeout(Duration::from_secs(5), client.read_exact(&mut begun)).await.unwrap().unwrap();
+    tokio::time::timeout(Duration::from_secs(5), client.read_exact(&mut begun))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(&begun, b"HTTP/1.1 200");
 }

@@ -1,5 +1,5 @@
-//! Connections that never begin, never end or never read, over real sockets: each is closed in time,
-//! and nobody else waits for it.
+//! Connections that never begin, never end or never read, over real sockets: each is closed in
+//! time, and nobody else waits for it.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,7 +13,9 @@ use yearbook_tests::app::big;
 use yearbook_tests::http2::kind::{HEADERS, PING, SETTINGS};
 use yearbook_tests::http2::{END_HEADERS, END_STREAM, PREFACE, frame, greeting};
 
-use super::wire::{NEIGHBOUR, PATIENCE, Server, connect_from, get, health, sent, until, until_closed};
+use super::wire::{
+    NEIGHBOUR, PATIENCE, Server, connect_from, get, health, sent, until, until_closed,
+};
 
 /// A deadline that no test reaches.
 const NEVER_MS: u64 = 600_000;
@@ -23,7 +25,13 @@ const SOON_MS: u64 = 400;
 
 /// All deadlines far away.
 fn patient() -> ServerSettings {
-    ServerSettings { header_read_ms: NEVER_MS, idle_ms: NEVER_MS, write_idle_ms: NEVER_MS, shutdown_ms: 5_000, ..ServerSettings::default() }
+    ServerSettings {
+        header_read_ms: NEVER_MS,
+        idle_ms: NEVER_MS,
+        write_idle_ms: NEVER_MS,
+        shutdown_ms: 5_000,
+        ..ServerSettings::default()
+    }
 }
 
 /// Connections that send nothing; one that is closed at once may be so before it is made.
@@ -58,7 +66,9 @@ async fn silent_sockets_of_one_address_leave_half_of_the_slots_to_others() {
 
 #[tokio::test]
 async fn eight_silent_sockets_on_eight_slots_are_closed_in_time() {
-    let server = Server::start(ServerSettings { connections: 8, header_read_ms: SOON_MS, ..patient() }).await;
+    let server =
+        Server::start(ServerSettings { connections: 8, header_read_ms: SOON_MS, ..patient() })
+            .await;
     let mut silent = Vec::new();
     for from in ["127.0.0.1", "127.0.0.2"].into_iter().cycle().take(8) {
         silent.push(connect_from(from.parse().unwrap(), server.address).await);
@@ -69,7 +79,14 @@ async fn eight_silent_sockets_on_eight_slots_are_closed_in_time() {
     for socket in &mut silent {
         assert!(until_closed(socket).await.is_empty());
     }
-    assert_eq!((server.timed_out("head").await, server.refused("address").await, server.refused("full").await), (8, 0, 0));
+    assert_eq!(
+        (
+            server.timed_out("head").await,
+            server.refused("address").await,
+            server.refused("full").await
+        ),
+        (8, 0, 0)
+    );
     server.until_open(1).await;
 }
 
@@ -84,7 +101,10 @@ async fn a_head_that_is_late_closes_its_connection_http_1_and_2() {
         ("the preface but for its end", PREFACE[..23].to_vec()),
         ("the preface alone", PREFACE.to_vec()),
         ("a greeting and no request", greeting()),
-        ("pings and no request", preface_and(&[frame(SETTINGS, 0, 0, &[]), frame(PING, 0, 0, &[0; 8])].concat())),
+        (
+            "pings and no request",
+            preface_and(&[frame(SETTINGS, 0, 0, &[]), frame(PING, 0, 0, &[0; 8])].concat()),
+        ),
         ("half of a head", b"GET /health HTTP/1.1\r\nHost: t\r\n".to_vec()),
     ];
     let many = u64::try_from(cases.len()).unwrap();
@@ -126,8 +146,14 @@ async fn an_idle_connection_is_closed_and_one_that_is_used_is_not() {
 }
 
 /// Asks for `path` on a connection of HTTP/2 and reads all of its body, slowly at first.
-async fn http2_get(sender: &mut h2::client::SendRequest<Bytes>, path: &str, pause: Duration, key: &str) -> (u16, usize) {
-    let request = http::Request::get(format!("http://t{path}")).header("x-api-key", key).body(()).unwrap();
+async fn http2_get(
+    sender: &mut h2::client::SendRequest<Bytes>,
+    path: &str,
+    pause: Duration,
+    key: &str,
+) -> (u16, usize) {
+    let request =
+        http::Request::get(format!("http://t{path}")).header("x-api-key", key).body(()).unwrap();
     let (response, _) = sender.send_request(request, true).unwrap();
     let response = response.await.unwrap();
     let (status, mut body) = (response.status().as_u16(), response.into_body());
@@ -160,7 +186,10 @@ async fn http_2_that_only_answers_pings_is_idle_and_an_open_stream_is_not() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     });
-    let ended = tokio::time::timeout(PATIENCE, connection).await.expect("the server should hang up").unwrap();
+    let ended = tokio::time::timeout(PATIENCE, connection)
+        .await
+        .expect("the server should hang up")
+        .unwrap();
     assert!(ended.is_ok(), "it says goodbye first: {ended:?}");
     pinging.await.unwrap();
     assert_eq!(server.timed_out("idle").await, 1);
@@ -185,7 +214,9 @@ async fn a_reader_that_never_reads_is_cut_off_and_a_slow_one_is_not() {
     server.app.publish(&big(400_000)).await;
     let key = server.app.key(Plan::Enterprise).await;
     let free = server.app.free_instances();
-    let request = format!("GET /v1/datasets/big/data?limit=0&start=1900-01-01 HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n");
+    let request = format!(
+        "GET /v1/datasets/big/data?limit=0&start=1900-01-01 HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n"
+    );
     let mut deaf = sent(server.address, request.as_bytes()).await;
     until(async || server.timed_out("write").await == 1).await;
     // Reset, so that neither the rest comes nor an end.
@@ -222,20 +253,31 @@ async fn the_admin_listener_has_the_same_bounds() {
     let admin = |metric: &str| format!("yearbook_connections_{metric}");
     let server = Server::start(patient()).await;
     let _silent = connect_many(server.admin, 64).await;
-    until(async || server.metric(&admin("refused_total{listener=\"admin\",reason=\"address\"}")).await == 32).await;
+    until(async || {
+        server.metric(&admin("refused_total{listener=\"admin\",reason=\"address\"}")).await == 32
+    })
+    .await;
     let mut other = connect_from(NEIGHBOUR, server.admin).await;
     assert_eq!(get(&mut other, "/health").await, 200);
-    assert_eq!(server.metric(&admin("open{listener=\"public\"}")).await, 0, "each listener counts its own");
+    assert_eq!(
+        server.metric(&admin("open{listener=\"public\"}")).await,
+        0,
+        "each listener counts its own"
+    );
 
     let server = Server::start(ServerSettings { header_read_ms: SOON_MS, ..patient() }).await;
     let mut socket = sent(server.admin, &PREFACE[..12]).await;
     assert!(until_closed(&mut socket).await.is_empty());
-    assert_eq!(server.metric(&admin("timed_out_total{listener=\"admin\",reason=\"head\"}")).await, 1);
+    assert_eq!(
+        server.metric(&admin("timed_out_total{listener=\"admin\",reason=\"head\"}")).await,
+        1
+    );
 }
 
 #[tokio::test]
 async fn a_stop_waits_for_nobody_who_asks_nothing() {
-    let mut server = Server::start(ServerSettings { connections: 4, shutdown_ms: NEVER_MS, ..patient() }).await;
+    let mut server =
+        Server::start(ServerSettings { connections: 4, shutdown_ms: NEVER_MS, ..patient() }).await;
     let mut others = Vec::new();
     // Nothing, half of a preface, an answered request, and one that waits for a slot.
     others.push(TcpStream::connect(server.address).await.unwrap());

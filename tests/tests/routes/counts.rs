@@ -18,7 +18,8 @@ async fn rows_of_the_answer_and_of_the_selection_are_told_contract_3() {
     app.publish(&harvest()).await;
     app.publish(&parks()).await;
     let (free, pro) = (app.key(Plan::Free).await, app.key(Plan::Pro).await);
-    // The harvest has 120 rows on 40 dates. (key, path, rows, rows of the selection, rows that HEAD tells)
+    // The harvest has 120 rows on 40 dates. (key, path, rows, rows of the selection, rows that HEAD
+    // tells)
     let cases = [
         (&pro, "harvest/data?", "100", "120", "100"),
         (&pro, "harvest/data?limit=0", "120", "120", "120"),
@@ -30,7 +31,8 @@ async fn rows_of_the_answer_and_of_the_selection_are_told_contract_3() {
         (&pro, "harvest/data?start=2031-01-01", "0", "0", "0"),
         (&pro, "harvest/data?columns=value&limit=2&format=parquet", "2", "120", "2"),
         (&pro, "parks/data?start=2030-01-01", "3", "3", "3"),
-        // A search with a limit finds its rows; how many there are in all, and what HEAD would have to read for, is not told.
+        // A search with a limit finds its rows; how many there are in all, and what HEAD would have
+        // to read for, is not told.
         (&pro, "harvest/data?dimensions=auckland&limit=30", "30", "", ""),
         (&pro, "harvest/data?dimensions=auckland&limit=50", "40", "", ""),
         (&free, "harvest/data?dimensions=nowhere", "0", "", ""),
@@ -38,16 +40,28 @@ async fn rows_of_the_answer_and_of_the_selection_are_told_contract_3() {
     ];
     for (key, path, rows, total, told) in cases {
         for round in ["made", "from memory"] {
-            let get = app.get(&format!("/v1/datasets/{path}")).key(key).header("origin", "https://page.example").send().await;
+            let get = app
+                .get(&format!("/v1/datasets/{path}"))
+                .key(key)
+                .header("origin", "https://page.example")
+                .send()
+                .await;
             assert_eq!(counts(&get), (rows.to_owned(), total.to_owned()), "{path} {round}");
             if get.header("content-type") == "application/json" && !rows.is_empty() {
                 assert_eq!(get.json().as_array().unwrap().len().to_string(), rows, "{path}");
             }
             let exposed = get.header("access-control-expose-headers");
-            assert!(exposed.contains("x-service-rows") && exposed.contains("x-service-total-rows"), "{exposed}");
+            assert!(
+                exposed.contains("x-service-rows") && exposed.contains("x-service-total-rows"),
+                "{exposed}"
+            );
         }
         let head = app.head(&format!("/v1/datasets/{path}")).key(key).send().await;
-        assert_eq!((head.status.as_u16(), counts(&head)), (200, (told.to_owned(), total.to_owned())), "HEAD {path}");
+        assert_eq!(
+            (head.status.as_u16(), counts(&head)),
+            (200, (told.to_owned(), total.to_owned())),
+            "HEAD {path}"
+        );
         if !total.is_empty() {
             let get = app.get(&format!("/v1/datasets/{path}")).key(key).send().await;
             for name in ["x-next-page", "link", "x-service-truncated", "x-plan-row-cap"] {
@@ -55,16 +69,32 @@ async fn rows_of_the_answer_and_of_the_selection_are_told_contract_3() {
             }
         }
     }
-    let first = app.get("/v1/datasets/harvest/data?limit=50&start=2020-02-01").key(&pro).send().await;
-    let mut path = format!("/v1/datasets/harvest/data?limit=50&start=2020-02-01&cursor={}", first.header("x-next-page"));
+    let first =
+        app.get("/v1/datasets/harvest/data?limit=50&start=2020-02-01").key(&pro).send().await;
+    let mut path = format!(
+        "/v1/datasets/harvest/data?limit=50&start=2020-02-01&cursor={}",
+        first.header("x-next-page")
+    );
     for expected in ["50", "17"] {
         let page = app.get(&path).key(&pro).send().await;
-        assert_eq!(counts(&page), (expected.to_owned(), "117".to_owned()), "the selection is the same on every page");
-        path = format!("/v1/datasets/harvest/data?limit=50&start=2020-02-01&cursor={}", page.header("x-next-page"));
+        assert_eq!(
+            counts(&page),
+            (expected.to_owned(), "117".to_owned()),
+            "the selection is the same on every page"
+        );
+        path = format!(
+            "/v1/datasets/harvest/data?limit=50&start=2020-02-01&cursor={}",
+            page.header("x-next-page")
+        );
     }
     // 304 renews what the client has, these headers included, and says nothing of them.
     let tag = first.header("etag");
-    let same = app.get("/v1/datasets/harvest/data?limit=50&start=2020-02-01").key(&pro).header("if-none-match", &tag).send().await;
+    let same = app
+        .get("/v1/datasets/harvest/data?limit=50&start=2020-02-01")
+        .key(&pro)
+        .header("if-none-match", &tag)
+        .send()
+        .await;
     assert_eq!((same.status.as_u16(), counts(&same)), (304, (String::new(), String::new())));
     let before = app.reads().scans;
     for path in ["harvest/data?limit=3", "harvest/data?start=2021-05-01", "parks/data?"] {

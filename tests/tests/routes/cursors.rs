@@ -15,8 +15,18 @@ async fn pages_join_to_the_whole_contract_3() {
     let app = TestApp::start().await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Enterprise).await;
-    for filter in ["", "&dimensions=m%C4%81ori+land", "&start=2020-05-01&end=2022-03-01", "&columns=value,region&geometry=false"] {
-        let whole = app.get(&format!("/v1/series/harvest/data?limit=0{filter}")).key(&key).send().await.json();
+    for filter in [
+        "",
+        "&dimensions=m%C4%81ori+land",
+        "&start=2020-05-01&end=2022-03-01",
+        "&columns=value,region&geometry=false",
+    ] {
+        let whole = app
+            .get(&format!("/v1/series/harvest/data?limit=0{filter}"))
+            .key(&key)
+            .send()
+            .await
+            .json();
         let mut path = Some(format!("/v1/series/harvest/data?limit=7{filter}"));
         let mut rows: Vec<Value> = Vec::new();
         while let Some(now) = path {
@@ -38,9 +48,16 @@ async fn limit_format_and_key_may_change_between_pages_a_filter_may_not_contract
     let first = app.get("/v1/datasets/harvest/data?limit=2&dimensions=land").key(&one).send().await;
     let cursor = first.header("x-next-page");
     assert!(!cursor.is_empty());
-    let get = async |path: &str, query: &str| app.get(&format!("/v1/datasets/{path}/data?{query}")).key(&other).send().await;
+    let get = async |path: &str, query: &str| {
+        app.get(&format!("/v1/datasets/{path}/data?{query}")).key(&other).send().await
+    };
     let good = get("harvest", &format!("cursor={cursor}&dimensions=land&limit=1&format=csv")).await;
-    assert_eq!(good.text().lines().nth(1), Some("2020-02-01,Auckland,10.5,false"), "{}", good.text());
+    assert_eq!(
+        good.text().lines().nth(1),
+        Some("2020-02-01,Auckland,10.5,false"),
+        "{}",
+        good.text()
+    );
     for (path, query) in [
         ("harvest", format!("cursor={cursor}")),
         ("harvest", format!("cursor={cursor}&dimensions=Land")),
@@ -50,12 +67,24 @@ async fn limit_format_and_key_may_change_between_pages_a_filter_may_not_contract
         ("harvest", "cursor=garbage&dimensions=land".to_owned()),
     ] {
         let reply = get(path, &query).await;
-        assert_eq!(reply.problems(), [("cursor".to_owned(), "value_error".to_owned())], "{path} {query}");
+        assert_eq!(
+            reply.problems(),
+            [("cursor".to_owned(), "value_error".to_owned())],
+            "{path} {query}"
+        );
     }
     let several = get("harvest", "cursor=x&columns=y&csv.delimiter=long").await.problems();
     let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["cursor", "columns", "csv.delimiter"], "all at once, in the order of declaration");
-    assert_eq!(get("harvest", "cursor=&limit=1").await.status, 200, "an empty cursor counts as absent");
+    assert_eq!(
+        names,
+        ["cursor", "columns", "csv.delimiter"],
+        "all at once, in the order of declaration"
+    );
+    assert_eq!(
+        get("harvest", "cursor=&limit=1").await.status,
+        200,
+        "an empty cursor counts as absent"
+    );
 }
 
 #[tokio::test]
@@ -64,18 +93,37 @@ async fn a_cursor_keeps_reading_its_own_snapshot_contract_3() {
     let old = app.publish(&harvest()).await;
     let key = app.key(Plan::Enterprise).await;
     let first = app.get("/v1/datasets/harvest/data?limit=100").key(&key).send().await;
-    let new = app.publish(&harvest().with_rows("date,region,value,final\n2024-01-01,Nelson,1.5,true\n")).await;
+    let new = app
+        .publish(&harvest().with_rows("date,region,value,final\n2024-01-01,Nelson,1.5,true\n"))
+        .await;
     assert_ne!(old, new);
 
     let second = app.get(&next_path(&first).unwrap()).key(&key).send().await;
-    assert_eq!((second.json().as_array().unwrap().len(), second.header("x-service-snapshot-id")), (20, old.clone()));
+    assert_eq!(
+        (second.json().as_array().unwrap().len(), second.header("x-service-snapshot-id")),
+        (20, old.clone())
+    );
     let current = app.get("/v1/datasets/harvest/data").key(&key).send().await;
-    assert_eq!((current.json().as_array().unwrap().len(), current.header("x-service-snapshot-id")), (1, new.clone()));
-    let pinned = app.get(&format!("/v1/datasets/harvest/data?limit=0&snapshot={old}")).key(&key).send().await;
-    assert_eq!((pinned.json().as_array().unwrap().len(), pinned.header("x-service-snapshot-id")), (120, old.clone()));
+    assert_eq!(
+        (current.json().as_array().unwrap().len(), current.header("x-service-snapshot-id")),
+        (1, new.clone())
+    );
+    let pinned = app
+        .get(&format!("/v1/datasets/harvest/data?limit=0&snapshot={old}"))
+        .key(&key)
+        .send()
+        .await;
+    assert_eq!(
+        (pinned.json().as_array().unwrap().len(), pinned.header("x-service-snapshot-id")),
+        (120, old.clone())
+    );
 
     let cursor = first.header("x-next-page");
-    let mixed = app.get(&format!("/v1/datasets/harvest/data?cursor={cursor}&snapshot={new}")).key(&key).send().await;
+    let mixed = app
+        .get(&format!("/v1/datasets/harvest/data?cursor={cursor}&snapshot={new}"))
+        .key(&key)
+        .send()
+        .await;
     assert_eq!(mixed.problems(), [("snapshot".to_owned(), "value_error".to_owned())]);
 }
 
@@ -83,18 +131,39 @@ async fn a_cursor_keeps_reading_its_own_snapshot_contract_3() {
 async fn a_snapshot_that_never_was_is_404_as_for_changes_contract_3() {
     let app = TestApp::start().await;
     let kept = app.publish(&harvest()).await;
-    app.publish(&harvest().with_rows("date,region,value,final\n2024-01-01,Nelson,1.5,true\n")).await;
+    app.publish(&harvest().with_rows("date,region,value,final\n2024-01-01,Nelson,1.5,true\n"))
+        .await;
     let key = app.key(Plan::Enterprise).await;
     let another = app.publish(&parks()).await;
     for id in ["nothing", "", "00000000000000000000000000000000", another.as_str()] {
         for method in ["GET", "HEAD"] {
-            let reply = app.ask(method, &format!("/v1/datasets/harvest/data?snapshot={id}")).key(&key).send().await;
+            let reply = app
+                .ask(method, &format!("/v1/datasets/harvest/data?snapshot={id}"))
+                .key(&key)
+                .send()
+                .await;
             assert_eq!(reply.outcome(), (404, "no_such_snapshot".to_owned()), "{method} {id}");
         }
     }
-    let changes = app.get("/v1/datasets/harvest/changes?since=00000000000000000000000000000000").key(&key).send().await;
+    let changes = app
+        .get("/v1/datasets/harvest/changes?since=00000000000000000000000000000000")
+        .key(&key)
+        .send()
+        .await;
     assert_eq!(changes.outcome(), (404, "no_such_snapshot".to_owned()));
-    assert_eq!(app.get(&format!("/v1/datasets/harvest/data?snapshot={kept}")).key(&key).send().await.status, 200);
-    let wrong = app.get("/v1/datasets/harvest/data?snapshot=nothing&columns=x").key(&key).send().await;
-    assert_eq!(wrong.problems(), [("columns".to_owned(), "value_error".to_owned())], "422 comes first (contract 1)");
+    assert_eq!(
+        app.get(&format!("/v1/datasets/harvest/data?snapshot={kept}"))
+            .key(&key)
+            .send()
+            .await
+            .status,
+        200
+    );
+    let wrong =
+        app.get("/v1/datasets/harvest/data?snapshot=nothing&columns=x").key(&key).send().await;
+    assert_eq!(
+        wrong.problems(),
+        [("columns".to_owned(), "value_error".to_owned())],
+        "422 comes first (contract 1)"
+    );
 }

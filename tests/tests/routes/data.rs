@@ -28,8 +28,16 @@ async fn parameters_choose_rows_and_columns_spec_4_1() {
         rows("limit=1&columns=final,value,region,date").await,
         [json!({"final": true, "value": null, "region": "Auckland", "date": "2020-01-01"})]
     );
-    assert_eq!(rows("limit=1&unknown=1&limit=2").await.len(), 2, "the last repeated parameter wins, unknown ones are ignored");
-    let dates: Vec<String> = rows("limit=0").await.iter().map(|row| row["date"].to_string() + &row["region"].to_string()).collect();
+    assert_eq!(
+        rows("limit=1&unknown=1&limit=2").await.len(),
+        2,
+        "the last repeated parameter wins, unknown ones are ignored"
+    );
+    let dates: Vec<String> = rows("limit=0")
+        .await
+        .iter()
+        .map(|row| row["date"].to_string() + &row["region"].to_string())
+        .collect();
     assert!(dates.is_sorted(), "by date, then primary key");
 }
 
@@ -57,7 +65,11 @@ async fn a_plans_cap_truncates_and_says_so_spec_4_1() {
     for (key, query, rows, truncated, more) in cases {
         let reply = app.get(&format!("/v1/datasets/harvest/data?{query}")).key(key).send().await;
         assert_eq!(reply.json().as_array().unwrap().len(), rows, "{query}");
-        assert_eq!(reply.header("x-service-truncated"), if truncated { "true" } else { "" }, "{query}");
+        assert_eq!(
+            reply.header("x-service-truncated"),
+            if truncated { "true" } else { "" },
+            "{query}"
+        );
         assert_eq!(reply.header("x-plan-row-cap"), if truncated { "50" } else { "" }, "{query}");
         assert_eq!(!reply.header("x-next-page").is_empty(), more, "{query}");
         assert_eq!(reply.header("link").contains("rel=\"next\""), more, "{query}");
@@ -78,11 +90,26 @@ async fn geometry_can_be_left_out_spec_4_1() {
     let without = get("/v1/datasets/parks/data?geometry=No&limit=0").await;
     assert_eq!(without.json()[0], json!({"park": "Albert", "area": 0}));
     assert_eq!(without.header("x-service-geometry-omitted"), "true");
-    assert_eq!(get("/v1/datasets/harvest/data?geometry=false").await.header("x-service-geometry-omitted"), "true", "on every dataset");
+    assert_eq!(
+        get("/v1/datasets/harvest/data?geometry=false").await.header("x-service-geometry-omitted"),
+        "true",
+        "on every dataset"
+    );
 
-    assert_eq!(get("/v1/datasets/parks/data?limit=0").await.outcome(), (413, "unbounded_pull".to_owned()));
-    assert_eq!(get("/v1/datasets/parks/data?limit=0&columns=park").await.outcome().0, 413, "columns do not relieve the guard");
-    assert_eq!(get("/v1/datasets/parks/data?limit=0&start=2020-01-01").await.outcome().0, 413, "there is no date axis");
+    assert_eq!(
+        get("/v1/datasets/parks/data?limit=0").await.outcome(),
+        (413, "unbounded_pull".to_owned())
+    );
+    assert_eq!(
+        get("/v1/datasets/parks/data?limit=0&columns=park").await.outcome().0,
+        413,
+        "columns do not relieve the guard"
+    );
+    assert_eq!(
+        get("/v1/datasets/parks/data?limit=0&start=2020-01-01").await.outcome().0,
+        413,
+        "there is no date axis"
+    );
 }
 
 #[tokio::test]
@@ -95,7 +122,11 @@ async fn a_response_of_many_batches_is_whole() {
     assert_eq!(reply.header("content-length"), "", "a stream's length is not known");
     let text = reply.text();
     assert_eq!(text.lines().count(), 90_001);
-    let sum: u64 = text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse::<u64>().unwrap()).sum();
+    let sum: u64 = text
+        .lines()
+        .skip(1)
+        .map(|line| line.rsplit(',').next().unwrap().parse::<u64>().unwrap())
+        .sum();
     assert_eq!(sum, 3 * 90_000 * 89_999 / 2);
 }
 
@@ -106,10 +137,23 @@ async fn a_damaged_file_is_500_for_its_dataset_alone() {
     app.publish(&parks()).await;
     let key = app.key(Plan::Free).await;
     let file = app.live.dataset("harvest").unwrap().current.file.clone();
-    std::fs::write(app.folder.path().join("objects/snapshots").join(format!("{}.parquet", file.sha256)), b"PAR1 nothing").unwrap();
-    let broken = app.get("/v1/datasets/harvest/data").key(&key).header("x-request-id", "abc-1").send().await;
+    std::fs::write(
+        app.folder.path().join("objects/snapshots").join(format!("{}.parquet", file.sha256)),
+        b"PAR1 nothing",
+    )
+    .unwrap();
+    let broken =
+        app.get("/v1/datasets/harvest/data").key(&key).header("x-request-id", "abc-1").send().await;
     assert_eq!(broken.outcome(), (500, "internal".to_owned()));
-    assert!(broken.text().contains("abc-1") && !broken.text().contains(&file.sha256), "{}", broken.text());
+    assert!(
+        broken.text().contains("abc-1") && !broken.text().contains(&file.sha256),
+        "{}",
+        broken.text()
+    );
     assert_eq!(app.get("/v1/datasets/parks/data").key(&key).send().await.status, 200);
-    assert_eq!(app.get("/v1/me").key(&key).send().await.json()["requests"]["used"], 1, "a 500 is not charged");
+    assert_eq!(
+        app.get("/v1/me").key(&key).send().await.json()["requests"]["used"],
+        1,
+        "a 500 is not charged"
+    );
 }

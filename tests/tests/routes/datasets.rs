@@ -27,8 +27,17 @@ async fn a_retired_dataset_is_404_contract_4() {
     let key = app.key(Plan::Enterprise).await;
     app.store.retire(&DatasetName::parse("parks").unwrap()).await.unwrap();
     app.live.refresh().await.unwrap();
-    for path in ["/v1/datasets/parks", "/v1/datasets/parks/data", "/v1/series/parks/data", "/v1/datasets/parks/preview"] {
-        assert_eq!(app.get(path).key(&key).send().await.outcome(), (404, "no_such_dataset".to_owned()), "{path}");
+    for path in [
+        "/v1/datasets/parks",
+        "/v1/datasets/parks/data",
+        "/v1/series/parks/data",
+        "/v1/datasets/parks/preview",
+    ] {
+        assert_eq!(
+            app.get(path).key(&key).send().await.outcome(),
+            (404, "no_such_dataset".to_owned()),
+            "{path}"
+        );
     }
     assert_eq!(app.get("/v1/datasets").key(&key).send().await.json(), json!([]));
 }
@@ -37,10 +46,20 @@ async fn a_retired_dataset_is_404_contract_4() {
 async fn every_retained_snapshot_is_listed_contract_4() {
     let app = TestApp::start().await;
     let old = app.publish(&harvest()).await;
-    let new = app.publish(&harvest().with_rows("date,region,value,final\n2024-01-01,Nelson,1.5,true\n")).await;
+    let new = app
+        .publish(&harvest().with_rows("date,region,value,final\n2024-01-01,Nelson,1.5,true\n"))
+        .await;
     let key = app.key(Plan::Enterprise).await;
     let meta = app.get("/v1/datasets/harvest").key(&key).send().await.json();
-    let ids: Vec<&str> = meta["snapshots"].as_array().unwrap().iter().filter_map(|snapshot| snapshot["id"].as_str()).collect();
+    let ids: Vec<&str> = meta["snapshots"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|snapshot| snapshot["id"].as_str())
+        .collect();
     assert_eq!(ids, [&old, &new]);
-    assert_eq!((&meta["current_snapshot_id"], &meta["row_count_at_last_refresh"]), (&json!(new), &json!(1)));
+    assert_eq!(
+        (&meta["current_snapshot_id"], &meta["row_count_at_last_refresh"]),
+        (&json!(new), &json!(1))
+    );
 }

@@ -17,10 +17,22 @@ async fn refusals_come_in_the_order_of_contract_1() {
     let cases = [
         ("", "/v1/datasets/nothing/data?limit=0&format=xml", (401, "key_missing")),
         ("yb_wrong", "/v1/datasets/nothing/data?limit=0&format=xml", (401, "key_invalid")),
-        (&key, "/v1/datasets/nothing/data?limit=0&format=xml&columns=y", (422, "invalid_parameters")),
+        (
+            &key,
+            "/v1/datasets/nothing/data?limit=0&format=xml&columns=y",
+            (422, "invalid_parameters"),
+        ),
         (&key, "/v1/datasets/nothing/data?limit=0&columns=y", (406, "not_acceptable")),
-        (&key, "/v1/datasets/nothing/data?limit=0&format=json&columns=y&csv.delimiter=long", (404, "no_such_dataset")),
-        (&key, "/v1/datasets/parks/data?limit=0&format=json&columns=y&snapshot=z", (422, "invalid_parameters")),
+        (
+            &key,
+            "/v1/datasets/nothing/data?limit=0&format=json&columns=y&csv.delimiter=long",
+            (404, "no_such_dataset"),
+        ),
+        (
+            &key,
+            "/v1/datasets/parks/data?limit=0&format=json&columns=y&snapshot=z",
+            (422, "invalid_parameters"),
+        ),
         (&key, "/v1/datasets/parks/data?limit=0&format=json&snapshot=z", (404, "no_such_snapshot")),
         (&key, "/v1/datasets/parks/data?limit=0&format=json", (413, "unbounded_pull")),
         (&key, "/v1/datasets/parks/data?format=json", (429, "quota_used_up")),
@@ -48,18 +60,29 @@ async fn keys_that_are_wrong_are_401_with_a_challenge_spec_5() {
     let id = app.store.keys().await.unwrap()[0].id.clone();
     app.store.revoke_key(&id, yearbook_domain::Millis::now()).await.unwrap();
     app.live.refresh().await.unwrap();
-    assert_eq!(app.get("/v1/datasets").key(&key).send().await.outcome(), (401, "key_invalid".to_owned()), "revoked");
+    assert_eq!(
+        app.get("/v1/datasets").key(&key).send().await.outcome(),
+        (401, "key_invalid".to_owned()),
+        "revoked"
+    );
 }
 
 #[tokio::test]
 async fn unknown_routes_and_methods_answer_in_the_same_shape_contract_2() {
     let app = TestApp::start().await;
-    for path in ["/", "/v1", "/v1/", "/v1/nothing", "/v1/datasets//", "/v1/datasets/a/b/c", "/health/"] {
+    for path in
+        ["/", "/v1", "/v1/", "/v1/nothing", "/v1/datasets//", "/v1/datasets/a/b/c", "/health/"]
+    {
         let reply = app.get(path).send().await;
         assert_eq!(reply.outcome(), (404, "no_such_route".to_owned()), "{path}");
         assert!(reply.json()["detail"].is_string(), "{path}");
     }
-    for (method, path) in [("POST", "/health"), ("PUT", "/v1/datasets"), ("DELETE", "/v1/datasets/parks/data"), ("PATCH", "/v1/me")] {
+    for (method, path) in [
+        ("POST", "/health"),
+        ("PUT", "/v1/datasets"),
+        ("DELETE", "/v1/datasets/parks/data"),
+        ("PATCH", "/v1/me"),
+    ] {
         let reply = app.ask(method, path).send().await;
         assert_eq!(reply.outcome(), (405, "method_not_allowed".to_owned()), "{method} {path}");
         assert_eq!(reply.header("allow"), "GET, HEAD, OPTIONS", "{method} {path}");
@@ -92,10 +115,18 @@ async fn a_slash_at_the_end_is_308_to_the_address_without_it_contract_3() {
             assert!(reply.header("x-request-id").len() >= 16, "{method} {path}");
         }
         let (folder, query) = path.split_once("/?").unwrap_or((path.trim_end_matches('/'), ""));
-        assert!(location.ends_with(query) && folder.ends_with(location.trim_start_matches("..").split('?').next().unwrap()), "{path}");
+        assert!(
+            location.ends_with(query)
+                && folder.ends_with(location.trim_start_matches("..").split('?').next().unwrap()),
+            "{path}"
+        );
     }
     assert_eq!(app.get("/v1/me").key(&key).send().await.json()["requests"]["used"], 0);
-    assert_eq!(app.ask("POST", "/v1/datasets/").send().await.status, 404, "what cannot be repeated is not sent elsewhere");
+    assert_eq!(
+        app.ask("POST", "/v1/datasets/").send().await.status,
+        404,
+        "what cannot be repeated is not sent elsewhere"
+    );
     for path in ["//evil.example/", "/v1//", "/v1/datasets/..%2f/../", "/docs/"] {
         assert_eq!(app.get(path).send().await.header("location"), "", "{path}");
     }
@@ -105,7 +136,12 @@ async fn a_slash_at_the_end_is_308_to_the_address_without_it_contract_3() {
 async fn a_wrong_name_is_a_problem_of_the_path_contract_2() {
     let app = TestApp::start().await;
     let key = app.key(Plan::Free).await;
-    for path in ["/v1/datasets/CPI", "/v1/datasets/CPI/data", "/v1/series/CPI/data", "/v1/datasets/CPI/preview"] {
+    for path in [
+        "/v1/datasets/CPI",
+        "/v1/datasets/CPI/data",
+        "/v1/series/CPI/data",
+        "/v1/datasets/CPI/preview",
+    ] {
         let reply = app.get(path).key(&key).send().await;
         assert_eq!(
             reply.json(),
@@ -114,8 +150,16 @@ async fn a_wrong_name_is_a_problem_of_the_path_contract_2() {
             "{path}"
         );
     }
-    for path in ["/v1/datasets/%ff%00/data", "/v1/datasets//data", "/v1/datasets/..%2f..%2fetc%2fpasswd/data"] {
-        assert_eq!(app.get(path).key(&key).send().await.problems(), [("name".to_owned(), "string_pattern_mismatch".to_owned())], "{path}");
+    for path in [
+        "/v1/datasets/%ff%00/data",
+        "/v1/datasets//data",
+        "/v1/datasets/..%2f..%2fetc%2fpasswd/data",
+    ] {
+        assert_eq!(
+            app.get(path).key(&key).send().await.problems(),
+            [("name".to_owned(), "string_pattern_mismatch".to_owned())],
+            "{path}"
+        );
     }
 }
 
@@ -126,39 +170,78 @@ async fn problem_details_say_the_same_contract_2() {
     let key = app.key(Plan::Free).await;
     let path = "/v1/datasets/parks/data?limit=0";
     let plain = app.get(path).key(&key).send().await;
-    let problem = app.get(path).key(&key).header("accept", "application/json, application/problem+json").send().await;
+    let problem = app
+        .get(path)
+        .key(&key)
+        .header("accept", "application/json, application/problem+json")
+        .send()
+        .await;
     assert_eq!(
         (plain.header("content-type"), problem.header("content-type")),
         ("application/json".into(), "application/problem+json".into())
     );
     assert_eq!(plain.json()["detail"], problem.json()["detail"]);
-    assert_eq!((&problem.json()["status"], &problem.json()["title"]), (&json!(413), &json!("Payload Too Large")));
-    let alone = app.get("/v1/datasets/nothing/data").key(&key).header("accept", "application/problem+json").send().await;
+    assert_eq!(
+        (&problem.json()["status"], &problem.json()["title"]),
+        (&json!(413), &json!("Payload Too Large"))
+    );
+    let alone = app
+        .get("/v1/datasets/nothing/data")
+        .key(&key)
+        .header("accept", "application/problem+json")
+        .send()
+        .await;
     assert_eq!(alone.status, 404, "it is no wish for data");
 }
 
 #[tokio::test]
 async fn every_answer_has_a_request_id_and_can_be_read_across_origins_contract_2() {
     let app = TestApp::start().await;
-    for (method, path) in
-        [("GET", "/health"), ("GET", "/nothing"), ("POST", "/health"), ("GET", "/v1/datasets"), ("OPTIONS", "/v1/datasets")]
-    {
+    for (method, path) in [
+        ("GET", "/health"),
+        ("GET", "/nothing"),
+        ("POST", "/health"),
+        ("GET", "/v1/datasets"),
+        ("OPTIONS", "/v1/datasets"),
+    ] {
         let reply = app.ask(method, path).header("origin", "https://page.example").send().await;
         assert!(reply.header("x-request-id").len() >= 16, "{method} {path}");
         assert_eq!(reply.header("access-control-allow-origin"), "*", "{method} {path}");
         if method != "OPTIONS" {
             let exposed = reply.header("access-control-expose-headers");
-            for name in ["x-service-attribution", "x-next-page", "x-ratelimit-remaining", "x-service-error-code", "x-request-id", "etag"] {
+            for name in [
+                "x-service-attribution",
+                "x-next-page",
+                "x-ratelimit-remaining",
+                "x-service-error-code",
+                "x-request-id",
+                "etag",
+            ] {
                 assert!(exposed.contains(name), "{name}: {exposed}");
             }
         }
     }
-    let ids = [app.get("/health").send().await.header("x-request-id"), app.get("/health").send().await.header("x-request-id")];
+    let ids = [
+        app.get("/health").send().await.header("x-request-id"),
+        app.get("/health").send().await.header("x-request-id"),
+    ];
     assert_ne!(ids[0], ids[1]);
-    assert_eq!(app.get("/health").header("x-request-id", "from-a.proxy_1").send().await.header("x-request-id"), "from-a.proxy_1");
-    assert_ne!(app.get("/health").header("x-request-id", "no spaces").send().await.header("x-request-id"), "no spaces");
-    let preflight =
-        app.ask("OPTIONS", "/v1/datasets").header("origin", "https://page.example").header("access-control-request-method", "GET");
+    assert_eq!(
+        app.get("/health")
+            .header("x-request-id", "from-a.proxy_1")
+            .send()
+            .await
+            .header("x-request-id"),
+        "from-a.proxy_1"
+    );
+    assert_ne!(
+        app.get("/health").header("x-request-id", "no spaces").send().await.header("x-request-id"),
+        "no spaces"
+    );
+    let preflight = app
+        .ask("OPTIONS", "/v1/datasets")
+        .header("origin", "https://page.example")
+        .header("access-control-request-method", "GET");
     let preflight = preflight.header("access-control-request-headers", "x-api-key").send().await;
     assert_eq!(preflight.status, 200);
     assert!(preflight.header("access-control-allow-headers").contains("x-api-key"));

@@ -21,16 +21,26 @@ async fn whatever_wants_a_key_stands_below_v1_and_nowhere_else_spec_9_1() {
     for path in keyed() {
         let rest = path.strip_prefix("/v1").unwrap_or_else(|| panic!("{path} is not below /v1"));
         assert_eq!(app.get(&path).key(&key).send().await.status, 200, "{path}");
-        for elsewhere in [rest.to_owned(), format!("/v2{rest}"), format!("/V1{rest}"), format!("/api{path}")] {
+        for elsewhere in
+            [rest.to_owned(), format!("/v2{rest}"), format!("/V1{rest}"), format!("/api{path}")]
+        {
             let reply = app.get(&elsewhere).key(&key).send().await;
             // Pages for people may have such an address; data has not.
-            assert!(reply.outcome() == (404, "no_such_route".to_owned()) || reply.header("content-type").contains("html"), "{elsewhere}");
+            assert!(
+                reply.outcome() == (404, "no_such_route".to_owned())
+                    || reply.header("content-type").contains("html"),
+                "{elsewhere}"
+            );
         }
     }
     let description = app.get("/openapi.json").send().await.json();
     for (path, item) in description["paths"].as_object().unwrap() {
-        let wants_key = item["get"]["security"].as_array().is_some_and(|schemes| !schemes.is_empty());
-        assert!(!wants_key || path.starts_with("/v1/"), "{path} is described with a key and is not below /v1");
+        let wants_key =
+            item["get"]["security"].as_array().is_some_and(|schemes| !schemes.is_empty());
+        assert!(
+            !wants_key || path.starts_with("/v1/"),
+            "{path} is described with a key and is not below /v1"
+        );
     }
 }
 
@@ -38,21 +48,43 @@ async fn whatever_wants_a_key_stands_below_v1_and_nowhere_else_spec_9_1() {
 async fn every_route_refuses_other_methods_with_those_that_it_has_contract_2() {
     let app = with_harvest().await;
     let key = app.key(Plan::Enterprise).await;
-    let others = [Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::TRACE, Method::from_bytes(b"PURGE").unwrap()];
+    let others = [
+        Method::POST,
+        Method::PUT,
+        Method::PATCH,
+        Method::DELETE,
+        Method::TRACE,
+        Method::from_bytes(b"PURGE").unwrap(),
+    ];
     for route in routes().into_iter().filter(|route| route.read_only) {
         for method in &others {
             let path = &route.address;
-            for reply in [app.ask(method.as_str(), path).send().await, app.ask(method.as_str(), path).key(&key).send().await] {
-                assert_eq!(reply.outcome(), (405, "method_not_allowed".to_owned()), "{method} {path}");
+            for reply in [
+                app.ask(method.as_str(), path).send().await,
+                app.ask(method.as_str(), path).key(&key).send().await,
+            ] {
+                assert_eq!(
+                    reply.outcome(),
+                    (405, "method_not_allowed".to_owned()),
+                    "{method} {path}"
+                );
                 assert_eq!(reply.header("allow"), "GET, HEAD, OPTIONS", "{method} {path}");
                 let body = reply.json();
-                let members: Vec<(&String, bool)> =
-                    body.as_object().unwrap().iter().map(|(name, value)| (name, value.is_string())).collect();
+                let members: Vec<(&String, bool)> = body
+                    .as_object()
+                    .unwrap()
+                    .iter()
+                    .map(|(name, value)| (name, value.is_string()))
+                    .collect();
                 assert_eq!(members, [(&"detail".to_owned(), true)], "{method} {path}");
             }
         }
     }
-    assert_eq!(app.get("/v1/me").key(&key).send().await.json()["requests"]["used"], 0, "none of it is charged");
+    assert_eq!(
+        app.get("/v1/me").key(&key).send().await.json()["requests"]["used"],
+        0,
+        "none of it is charged"
+    );
 }
 
 #[tokio::test]
@@ -61,14 +93,19 @@ async fn every_route_that_answers_get_answers_head_contract_3() {
     let key = app.key(Plan::Enterprise).await;
     for route in routes() {
         let path = &route.address;
-        let (get, head) = (app.get(path).key(&key).send().await, app.head(path).key(&key).send().await);
+        let (get, head) =
+            (app.get(path).key(&key).send().await, app.head(path).key(&key).send().await);
         assert_eq!((get.status.as_u16(), get.body.is_empty()), (200, false), "{path}");
         assert_eq!((head.status.as_u16(), head.body.len()), (200, 0), "{path}");
         assert_eq!(head.header("content-type"), get.header("content-type"), "{path}");
         // A route with a key has the same refusal for both.
         if route.keyed {
             let (get, head) = (app.get(path).send().await, app.head(path).send().await);
-            assert_eq!((get.outcome(), head.outcome(), head.body.len()), ((401, "key_missing".to_owned()), get.outcome(), 0), "{path}");
+            assert_eq!(
+                (get.outcome(), head.outcome(), head.body.len()),
+                ((401, "key_missing".to_owned()), get.outcome(), 0),
+                "{path}"
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What clients get when the fault is ours: when to come back where that helps, the request's id, and nothing of our
-//! insides (contract 2 and 5).
+//! What clients get when the fault is ours: when to come back where that helps, the request's id,
+//! and nothing of our insides (contract 2 and 5).
 
 use std::path::Path;
 
@@ -14,18 +14,32 @@ use yearbook_tests::app::{Ask, Reply, TestApp, big, harvest};
 use super::router::keyed;
 
 /// Routes that read stored files.
-const STORED: [&str; 4] =
-    ["/v1/datasets/harvest/data?", "/v1/series/harvest/data?", "/v1/datasets/harvest/changes?", "/v1/bulk/farms/harvest?"];
+const STORED: [&str; 4] = [
+    "/v1/datasets/harvest/data?",
+    "/v1/series/harvest/data?",
+    "/v1/datasets/harvest/changes?",
+    "/v1/bulk/farms/harvest?",
+];
 
 /// The request's id.
 const ID: &str = "from-a.client_1";
 
-const BROKEN: &str = "Something went wrong on our side; if trying again does not help, report request id ID.";
-const TIMED_OUT: &str = "The answer took too long to begin; ask for less, or try again. Request id: ID.";
-const UNAVAILABLE: &str = "The service cannot answer at the moment; try again in a few seconds. Request id: ID.";
+const BROKEN: &str =
+    "Something went wrong on our side; if trying again does not help, report request id ID.";
+const TIMED_OUT: &str =
+    "The answer took too long to begin; ask for less, or try again. Request id: ID.";
+const UNAVAILABLE: &str =
+    "The service cannot answer at the moment; try again in a few seconds. Request id: ID.";
 
 /// Headers that a failure may have besides those of every answer (id, CORS) and the month's.
-const HEADERS: [&str; 6] = ["content-type", "content-length", "x-service-error-code", "cache-control", "vary", "retry-after"];
+const HEADERS: [&str; 6] = [
+    "content-type",
+    "content-length",
+    "x-service-error-code",
+    "cache-control",
+    "vary",
+    "retry-after",
+];
 
 fn unlimited() -> Settings {
     let mut settings = Settings::default();
@@ -42,7 +56,8 @@ async fn fails(ask: impl Fn() -> Ask, status: u16, code: &str, sentence: &str, r
     assert_eq!(plain.json(), json!({"detail": detail}), "{what}");
     carries_no_more(&plain, retry_after);
 
-    let problem = ask().header("x-request-id", ID).header("accept", "application/problem+json").send().await;
+    let problem =
+        ask().header("x-request-id", ID).header("accept", "application/problem+json").send().await;
     let title = problem.status.canonical_reason();
     let expected = json!({"type": "about:blank", "title": title, "status": status, "detail": detail, "code": code, "request_id": ID});
     assert_eq!(problem.json(), expected, "{what}");
@@ -50,18 +65,28 @@ async fn fails(ask: impl Fn() -> Ask, status: u16, code: &str, sentence: &str, r
 }
 
 fn carries_no_more(reply: &Reply, retry_after: &str) {
-    assert_eq!((reply.header("x-request-id").as_str(), reply.header("retry-after").as_str()), (ID, retry_after), "{}", reply.text());
+    assert_eq!(
+        (reply.header("x-request-id").as_str(), reply.header("retry-after").as_str()),
+        (ID, retry_after),
+        "{}",
+        reply.text()
+    );
     for name in reply.headers.keys().map(http::HeaderName::as_str) {
         let of_every_answer = name == "x-request-id" || name.starts_with("access-control-");
         let of_the_month = name.contains("ratelimit");
-        assert!(of_every_answer || of_the_month || HEADERS.contains(&name), "{name}: {}", reply.header(name));
+        assert!(
+            of_every_answer || of_the_month || HEADERS.contains(&name),
+            "{name}: {}",
+            reply.header(name)
+        );
     }
 }
 
 /// Publishes two versions, so that there is a file of changes too.
 async fn published(app: &TestApp) {
     app.publish(&harvest()).await;
-    app.publish(&harvest().with_rows("date,region,value,final\n2020-01-01,Auckland,1.5,true\n")).await;
+    app.publish(&harvest().with_rows("date,region,value,final\n2020-01-01,Auckland,1.5,true\n"))
+        .await;
 }
 
 /// Replaces the content of every file below `folder`.
@@ -113,7 +138,8 @@ async fn a_plugin_that_fails_is_500_with_the_request_id_and_nothing_else_contrac
 }
 
 #[tokio::test]
-async fn without_its_database_every_route_of_a_limited_key_is_503_that_says_when_to_come_back_contract_5() {
+async fn without_its_database_every_route_of_a_limited_key_is_503_that_says_when_to_come_back_contract_5()
+ {
     let app = TestApp::start().await;
     published(&app).await;
     let key = app.key(Plan::Free).await;
@@ -121,13 +147,20 @@ async fn without_its_database_every_route_of_a_limited_key_is_503_that_says_when
     for path in keyed() {
         fails(|| app.get(&path).key(&key), 503, "unavailable", UNAVAILABLE, "5").await;
         let head = app.head(&path).key(&key).send().await;
-        assert_eq!((head.status.as_u16(), head.header("retry-after")), (503, "5".to_owned()), "{path}");
+        assert_eq!(
+            (head.status.as_u16(), head.header("retry-after")),
+            (503, "5".to_owned()),
+            "{path}"
+        );
     }
 }
 
-/// A service with one instance of the sandbox, which a client that has begun to read and does not go on holds.
+/// A service with one instance of the sandbox, which a client that has begun to read and does not
+/// go on holds.
 async fn full(settings: Settings, queue_ms: u64) -> (TestApp, String, Response<Body>) {
-    let app = TestApp::with_limits(settings, Limits { instances: 1, queue_ms, ..Limits::default() }).await;
+    let app =
+        TestApp::with_limits(settings, Limits { instances: 1, queue_ms, ..Limits::default() })
+            .await;
     published(&app).await;
     app.publish(&big(90_000)).await;
     let key = app.key(Plan::Enterprise).await;
@@ -157,6 +190,13 @@ async fn at_capacity_data_is_503_that_says_when_to_come_back_contract_5() {
     settings.server.response_cache_bytes = 0;
     let (app, key, _held) = full(settings, 20).await;
     for path in &STORED[..3] {
-        fails(|| app.get(path).key(&key), 503, "busy", "The service is at capacity; try again in 1 s.", "1").await;
+        fails(
+            || app.get(path).key(&key),
+            503,
+            "busy",
+            "The service is at capacity; try again in 1 s.",
+            "1",
+        )
+        .await;
     }
 }

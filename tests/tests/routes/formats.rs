@@ -9,7 +9,8 @@ async fn format_wins_over_accept_and_accept_over_json_contract_3() {
     app.publish(&harvest()).await;
     let key = app.key(Plan::Enterprise).await;
     let (json, csv) = ("application/json", "text/csv; charset=utf-8; header=present");
-    let (arrow, parquet) = ("application/vnd.apache.arrow.stream", "application/vnd.apache.parquet");
+    let (arrow, parquet) =
+        ("application/vnd.apache.arrow.stream", "application/vnd.apache.parquet");
     // (query, accept, content type, file name's extension)
     let cases = [
         ("", "*/*", json, ""),
@@ -24,17 +25,26 @@ async fn format_wins_over_accept_and_accept_over_json_contract_3() {
     ];
     for (query, accept, content_type, extension) in cases {
         for method in ["GET", "HEAD"] {
-            let reply = app.ask(method, &format!("/v1/datasets/harvest/data?{query}")).key(&key).header("accept", accept).send().await;
+            let reply = app
+                .ask(method, &format!("/v1/datasets/harvest/data?{query}"))
+                .key(&key)
+                .header("accept", accept)
+                .send()
+                .await;
             assert_eq!(reply.header("content-type"), content_type, "{query} {accept}");
             let disposition = reply.header("content-disposition");
             if extension.is_empty() {
                 assert_eq!(disposition, "", "{query} {accept}");
             } else {
-                assert!(disposition.starts_with("attachment; filename=\"harvest."), "{disposition}");
+                assert!(
+                    disposition.starts_with("attachment; filename=\"harvest."),
+                    "{disposition}"
+                );
             }
         }
     }
-    let none = app.get("/v1/datasets/harvest/data").key(&key).header("accept", "image/png").send().await;
+    let none =
+        app.get("/v1/datasets/harvest/data").key(&key).header("accept", "image/png").send().await;
     assert_eq!(none.outcome(), (406, "not_acceptable".to_owned()));
     assert!(none.text().contains(arrow), "it says what there is: {}", none.text());
 }
@@ -44,13 +54,21 @@ async fn options_reach_the_encoder_and_wrong_ones_are_422() {
     let app = TestApp::start().await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Enterprise).await;
-    let get = async |query: &str| app.get(&format!("/v1/datasets/harvest/data?limit=1&{query}")).key(&key).send().await;
-    assert_eq!(get("format=csv&csv.delimiter=;").await.text().lines().next(), Some("date;region;value;final"));
+    let get = async |query: &str| {
+        app.get(&format!("/v1/datasets/harvest/data?limit=1&{query}")).key(&key).send().await
+    };
+    assert_eq!(
+        get("format=csv&csv.delimiter=;").await.text().lines().next(),
+        Some("date;region;value;final")
+    );
     assert_eq!(get("format=csv&csv.delimiter=long").await.problems().len(), 1);
     assert_eq!(get("format=csv&csv.unknown=1").await.status, 200);
     let enveloped = get("envelope=true").await.json();
     assert!(enveloped["data"].is_array() && enveloped["data_sources"].is_array(), "{enveloped}");
-    assert!(get("envelope=true&format=csv").await.text().starts_with("date,"), "ignored outside JSON");
+    assert!(
+        get("envelope=true&format=csv").await.text().starts_with("date,"),
+        "ignored outside JSON"
+    );
 }
 
 #[tokio::test]
@@ -58,7 +76,12 @@ async fn empty_results_are_whole_documents_contract_3() {
     let app = TestApp::start().await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Enterprise).await;
-    let get = async |format: &str| app.get(&format!("/v1/datasets/harvest/data?start=2099-01-01&format={format}")).key(&key).send().await;
+    let get = async |format: &str| {
+        app.get(&format!("/v1/datasets/harvest/data?start=2099-01-01&format={format}"))
+            .key(&key)
+            .send()
+            .await
+    };
     assert_eq!(get("json").await.text(), "[]");
     assert_eq!(get("csv").await.text(), "date,region,value,final\n");
     assert!(get("parquet").await.body.ends_with(b"PAR1"));

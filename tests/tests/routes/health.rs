@@ -19,7 +19,14 @@ async fn without_its_database_the_service_is_unavailable_contract_4() {
     app.store.close().await;
     let report = app.get("/health/full").send().await;
     assert_eq!((report.status.as_u16(), report.header("retry-after")), (503, "60".to_owned()));
-    assert_eq!((&report.json()["status"], &report.json()["checks"]["database"]["status"]), (&"unavailable".into(), &"unavailable".into()));
+    assert_eq!(
+        (&report.json()["status"], &report.json()["checks"]["database"]["status"]),
+        (&"unavailable".into(), &"unavailable".into())
+    );
     assert_eq!(report.json()["checks"]["object_storage"]["status"], "ok");
-    assert_eq!(app.get("/health").send().await.text(), "{\"status\":\"ok\"}", "liveness asks nobody");
+    assert_eq!(
+        app.get("/health").send().await.text(),
+        "{\"status\":\"ok\"}",
+        "liveness asks nobody"
+    );
 }

@@ -1,5 +1,6 @@
-//! Whatever a client writes into an address or a header costs the reactor time that grows no faster than its length: every parameter of
-//! every route and every header that the service reads, with what is worst for parsers.
+//! Whatever a client writes into an address or a header costs the reactor time that grows no faster
+//! than its length: every parameter of every route and every header that the service reads, with
+//! what is worst for parsers.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -11,17 +12,20 @@ use yearbook_tests::app::{Ask, TestApp, harvest};
 
 use super::router::routes;
 
-/// Bytes of a short text, and how many times as long the long one is: together nearly all that an address may have in any case.
+/// Bytes of a short text, and how many times as long the long one is: together nearly all that an
+/// address may have in any case.
 const SHORT: usize = 7_000;
 const TIMES: u32 = 8;
 
-/// Growth beyond [`TIMES`] that is put down to caches and the machine. What is quadratic grows by eight times as much.
+/// Growth beyond [`TIMES`] that is put down to caches and the machine. What is quadratic grows by
+/// eight times as much.
 const SLACK: u32 = 3;
 
 /// Time that is too little to be judged.
 const FLOOR: Duration = Duration::from_millis(2);
 
-/// Bytes of an answer for each byte that a refused client sent, at most: what it sent is escaped, and told in more than one place.
+/// Bytes of an answer for each byte that a refused client sent, at most: what it sent is escaped,
+/// and told in more than one place.
 const ECHOED: usize = 12;
 
 /// Turns of one measurement, of which the least counts. One that fails is made again with more.
@@ -82,14 +86,33 @@ fn queries(bytes: usize) -> Vec<String> {
 
 /// Parameters and an address that knows them.
 fn parameters() -> Vec<String> {
-    let of = |route: &str, names: &[&str]| names.iter().map(|name| format!("{route}?{name}=")).collect::<Vec<_>>();
-    let data = ["start", "end", "dimensions", "limit", "format", "geometry", "envelope", "cursor", "snapshot", "columns", "csv.delimiter"];
+    let of = |route: &str, names: &[&str]| {
+        names.iter().map(|name| format!("{route}?{name}=")).collect::<Vec<_>>()
+    };
+    let data = [
+        "start",
+        "end",
+        "dimensions",
+        "limit",
+        "format",
+        "geometry",
+        "envelope",
+        "cursor",
+        "snapshot",
+        "columns",
+        "csv.delimiter",
+    ];
     [
         of("/v1/datasets/harvest/data", &data),
         of("/v1/datasets/harvest/changes", &["since", "limit", "format"]),
         of("/v1/bulk/farms/harvest", &["freshness"]),
         of("/v1/integrations/meltano", &["datasets"]),
-        vec!["/v1/datasets/".to_owned(), "/v1/bulk/farms/".to_owned(), "/v1/integrations/".to_owned(), "/docs/".to_owned()],
+        vec![
+            "/v1/datasets/".to_owned(),
+            "/v1/bulk/farms/".to_owned(),
+            "/v1/integrations/".to_owned(),
+            "/docs/".to_owned(),
+        ],
         vec!["/v1/".to_owned(), "/".to_owned()],
     ]
     .concat()
@@ -97,8 +120,11 @@ fn parameters() -> Vec<String> {
 
 /// Headers, and what is bad for those who read them.
 fn headers(bytes: usize) -> Vec<(&'static str, String)> {
-    let same = |name: &'static str, piece: &'static str| (name, repeated(bytes, |_| piece.to_owned()));
-    let led = |name: &'static str, lead: &str, piece: fn(usize) -> String| (name, lead.to_owned() + &repeated(bytes, piece));
+    let same =
+        |name: &'static str, piece: &'static str| (name, repeated(bytes, |_| piece.to_owned()));
+    let led = |name: &'static str, lead: &str, piece: fn(usize) -> String| {
+        (name, lead.to_owned() + &repeated(bytes, piece))
+    };
     vec![
         led("accept", "", |index| format!("a/b{index};q=0.5,")),
         same("accept", "application/problem+json;q=0,"),
@@ -136,7 +162,8 @@ fn headers(bytes: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Least processor time of this thread, which is all of the reactor here, that an answer took, and what was answered.
+/// Least processor time of this thread, which is all of the reactor here, that an answer took, and
+/// what was answered.
 async fn cost(turns: usize, ask: &impl Fn() -> Ask) -> (Duration, u16, usize) {
     let now = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
     let mut least = (Duration::MAX, 0, 0);
@@ -231,7 +258,14 @@ async fn no_header_costs_more_than_its_length_contract_2() {
                 }
             }
             // One header on many lines, and many headers.
-            for name in [Some("accept"), Some("if-none-match"), Some("x-forwarded-for"), Some("forwarded"), Some("x-api-key"), None] {
+            for name in [
+                Some("accept"),
+                Some("if-none-match"),
+                Some("x-forwarded-for"),
+                Some("forwarded"),
+                Some("x-api-key"),
+                None,
+            ] {
                 let ask = |lines: usize| {
                     let line = |ask: Ask, index: usize| match name {
                         Some(name) => ask.header(name, "\"a/b"),

@@ -15,12 +15,17 @@ async fn the_eleventh_concurrent_request_of_a_free_key_is_refused_contract_5() {
     let app = TestApp::start().await;
     app.publish(&parks()).await;
     let key = app.key(Plan::Free).await;
-    let replies = join_all((0..50).map(|_| app.get("/v1/datasets/parks/data").key(&key).send())).await;
+    let replies =
+        join_all((0..50).map(|_| app.get("/v1/datasets/parks/data").key(&key).send())).await;
     let answered = replies.iter().filter(|reply| reply.status == 200).count();
-    let refused = replies.iter().filter(|reply| reply.outcome() == (429, "quota_used_up".to_owned())).count();
+    let refused =
+        replies.iter().filter(|reply| reply.outcome() == (429, "quota_used_up".to_owned())).count();
     assert_eq!((answered, refused), (10, 40));
     let late = app.get("/v1/datasets/parks/data").key(&key).send().await;
-    assert_eq!((late.header("x-ratelimit-limit"), late.header("x-ratelimit-remaining")), ("10".to_owned(), "0".to_owned()));
+    assert_eq!(
+        (late.header("x-ratelimit-limit"), late.header("x-ratelimit-remaining")),
+        ("10".to_owned(), "0".to_owned())
+    );
     assert!(late.header("retry-after").parse::<u64>().is_ok_and(|seconds| seconds > 0));
     assert!(late.header("ratelimit-policy").starts_with("\"month\";q=10;w="));
     assert!(late.header("ratelimit").starts_with("\"month\";r=0;t="));
@@ -31,15 +36,25 @@ async fn only_answered_gets_are_charged_contract_5() {
     let app = TestApp::start().await;
     app.publish(&parks()).await;
     let key = app.key(Plan::Free).await;
-    let used = async || app.get("/v1/me").key(&key).send().await.json()["requests"]["used"].as_u64();
-    for free in ["/v1/datasets/nothing", "/v1/datasets/parks/data?limit=x", "/v1/datasets/parks/data?limit=0", "/v1/me", "/v1/nothing"] {
+    let used =
+        async || app.get("/v1/me").key(&key).send().await.json()["requests"]["used"].as_u64();
+    for free in [
+        "/v1/datasets/nothing",
+        "/v1/datasets/parks/data?limit=x",
+        "/v1/datasets/parks/data?limit=0",
+        "/v1/me",
+        "/v1/nothing",
+    ] {
         app.get(free).key(&key).send().await;
     }
     for head in ["/v1/datasets", "/v1/datasets/parks", "/v1/datasets/parks/data"] {
         assert_eq!(app.head(head).key(&key).send().await.status, 200, "{head}");
     }
     assert_eq!(used().await, Some(0));
-    for (index, path) in ["/v1/datasets", "/v1/datasets/parks", "/v1/datasets/parks/data", "/v1/series/parks/data"].into_iter().enumerate()
+    for (index, path) in
+        ["/v1/datasets", "/v1/datasets/parks", "/v1/datasets/parks/data", "/v1/series/parks/data"]
+            .into_iter()
+            .enumerate()
     {
         let reply = app.get(path).key(&key).send().await;
         assert_eq!(reply.header("x-ratelimit-remaining"), (9 - index).to_string(), "{path}");
@@ -67,7 +82,10 @@ async fn unlimited_plans_have_no_rate_limit_headers_contract_5() {
     let app = TestApp::start().await;
     let key = app.key(Plan::Pro).await;
     let reply = app.get("/v1/datasets").key(&key).send().await;
-    assert_eq!((reply.status.as_u16(), reply.header("x-ratelimit-limit"), reply.header("ratelimit")), (200, String::new(), String::new()));
+    assert_eq!(
+        (reply.status.as_u16(), reply.header("x-ratelimit-limit"), reply.header("ratelimit")),
+        (200, String::new(), String::new())
+    );
 }
 
 #[tokio::test]
@@ -83,18 +101,30 @@ async fn a_burst_says_the_buckets_numbers_and_the_end_of_the_month_the_months_co
     assert_eq!(app.get(path).key(&key).send().await.status, 200);
     let month = app.get(path).key(&key).send().await;
     assert_eq!(month.outcome(), (429, "quota_used_up".to_owned()));
-    assert_eq!((month.header("x-ratelimit-limit"), month.header("x-ratelimit-remaining")), ("1".to_owned(), "0".to_owned()));
-    assert!(month.header("ratelimit").starts_with("\"month\";r=0;t=") && month.header("ratelimit-policy").starts_with("\"month\";q=1;w="));
+    assert_eq!(
+        (month.header("x-ratelimit-limit"), month.header("x-ratelimit-remaining")),
+        ("1".to_owned(), "0".to_owned())
+    );
+    assert!(
+        month.header("ratelimit").starts_with("\"month\";r=0;t=")
+            && month.header("ratelimit-policy").starts_with("\"month\";q=1;w=")
+    );
     app.get(path).key(&key).send().await;
     for reply in [app.get(path).key(&key).send().await, app.head(path).key(&key).send().await] {
         assert_eq!(reply.outcome(), (429, "slow_down".to_owned()));
         let now = Millis::now().0.div_euclid(1000);
-        assert_eq!((reply.header("x-ratelimit-limit"), reply.header("x-ratelimit-remaining")), ("3".to_owned(), "0".to_owned()));
+        assert_eq!(
+            (reply.header("x-ratelimit-limit"), reply.header("x-ratelimit-remaining")),
+            ("3".to_owned(), "0".to_owned())
+        );
         assert_eq!(
             (reply.header("ratelimit"), reply.header("ratelimit-policy")),
             ("\"burst\";r=0;t=1".to_owned(), "\"burst\";q=3;w=3".to_owned())
         );
-        let (wait, reset) = (reply.header("retry-after"), reply.header("x-ratelimit-reset").parse::<i64>().unwrap());
+        let (wait, reset) = (
+            reply.header("retry-after"),
+            reply.header("x-ratelimit-reset").parse::<i64>().unwrap(),
+        );
         assert_eq!(wait, "1");
         assert!((now..=now + 1).contains(&reset), "{reset} is not 1 s after a moment before {now}");
     }
@@ -112,7 +142,8 @@ async fn a_burst_is_refused_without_the_database_contract_5() {
     assert_eq!(app.get("/v1/me").key(&key).send().await.status, 200);
     assert!(statements.usage() > before, "the month is looked up");
     let mut silent = false;
-    // Where tests share a process, others may ask meanwhile; a refusal that asked would be heard in every round.
+    // Where tests share a process, others may ask meanwhile; a refusal that asked would be heard in
+    // every round.
     for _ in 0..20 {
         let before = statements.usage();
         let reply = app.get("/v1/me").key(&key).send().await;
@@ -145,13 +176,18 @@ async fn unknown_keys_beyond_the_bucket_of_their_address_ask_no_database_contrac
         let reply = app.get("/v1/me").key(unknown.expose()).send().await;
         match reply.status.as_u16() {
             401 => assert!(statements.keys() > before, "round {round}"),
-            // Where tests share a process, others may ask meanwhile; a refusal that asked would be heard in every round.
+            // Where tests share a process, others may ask meanwhile; a refusal that asked would be
+            // heard in every round.
             429 => silent |= statements.keys() == before,
             status => panic!("{status}"),
         }
     }
     assert!(silent, "every refusal asked the database");
-    assert_eq!(app.get("/v1/me").key(&known).send().await.status, 200, "a key in memory has a bucket of its own");
+    assert_eq!(
+        app.get("/v1/me").key(&known).send().await.status,
+        200,
+        "a key in memory has a bucket of its own"
+    );
 }
 
 #[tokio::test]
@@ -181,7 +217,8 @@ async fn a_valid_key_costs_its_address_nothing_even_when_it_is_new_contract_5() 
     let guess = |text: &'static str| app.get("/v1/me").key(text).send();
     assert_eq!(guess("yb_guess").await.status, 401, "the address has its token still");
     let late = app.key(Plan::Enterprise).await;
-    let statuses = [guess("yb_guess").await.status, app.get("/v1/me").key(&late).send().await.status];
+    let statuses =
+        [guess("yb_guess").await.status, app.get("/v1/me").key(&late).send().await.status];
     // Its bucket fills by one a second, and this may have taken one.
     assert!(statuses.contains(&http::StatusCode::TOO_MANY_REQUESTS), "{statuses:?}");
 }
@@ -197,7 +234,11 @@ async fn what_an_encoder_declines_writes_nothing_to_the_database_contract_5() {
     for limit in 1..=20 {
         let route = if limit % 2 == 0 { "data" } else { "changes" };
         let before = statements.usage_writes();
-        let reply = app.get(&format!("/v1/datasets/harvest/{route}?format=geojson&limit={limit}")).key(&key).send().await;
+        let reply = app
+            .get(&format!("/v1/datasets/harvest/{route}?format=geojson&limit={limit}"))
+            .key(&key)
+            .send()
+            .await;
         assert_eq!(reply.status, 422, "{}", reply.text());
         silent += usize::from(statements.usage_writes() == before);
     }
@@ -215,12 +256,22 @@ async fn a_key_in_a_tight_loop_is_slowed_down_contract_5() {
     settings.limits.burst_size = 2;
     let app = TestApp::with(settings).await;
     let (hasty, calm) = (app.key(Plan::Enterprise).await, app.key(Plan::Enterprise).await);
-    let statuses: Vec<u16> =
-        join_all((0..4).map(|_| app.get("/v1/me").key(&hasty).send())).await.iter().map(|reply| reply.status.as_u16()).collect();
+    let statuses: Vec<u16> = join_all((0..4).map(|_| app.get("/v1/me").key(&hasty).send()))
+        .await
+        .iter()
+        .map(|reply| reply.status.as_u16())
+        .collect();
     assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 2, "{statuses:?}");
-    assert_eq!(app.get("/v1/me").key(&calm).send().await.status, 200, "another key has its own bucket");
-    let guesses: Vec<u16> =
-        join_all((0..4).map(|_| app.get("/v1/me").key("yb_guess").send())).await.iter().map(|reply| reply.status.as_u16()).collect();
+    assert_eq!(
+        app.get("/v1/me").key(&calm).send().await.status,
+        200,
+        "another key has its own bucket"
+    );
+    let guesses: Vec<u16> = join_all((0..4).map(|_| app.get("/v1/me").key("yb_guess").send()))
+        .await
+        .iter()
+        .map(|reply| reply.status.as_u16())
+        .collect();
     assert_eq!((guesses[0], guesses[3]), (401, 429), "guessing keys is slowed down by address");
 }
 
@@ -232,18 +283,28 @@ async fn by_default_a_hundred_come_at_once_and_fifty_a_second_after_contract_5()
     for (path, key) in [("/v1/me", key.as_str()), ("/v1/datasets/parks/preview", "")] {
         let burst = async || {
             let replies = join_all((0..300).map(|_| app.get(path).key(key).send())).await;
-            let refused = replies.iter().find(|reply| reply.status == 429).expect("300 at once are too many");
+            let refused =
+                replies.iter().find(|reply| reply.status == 429).expect("300 at once are too many");
             assert_eq!(refused.header("ratelimit-policy"), "\"burst\";q=100;w=2", "{path}");
             replies.iter().filter(|reply| reply.status == 200).count()
         };
         // What the bucket has earned since a moment: one in 20 ms, and what is left of the last.
-        let earned = |since: Instant| usize::try_from(since.elapsed().as_millis() / 20).unwrap() + 1;
+        let earned =
+            |since: Instant| usize::try_from(since.elapsed().as_millis() / 20).unwrap() + 1;
         let begun = Instant::now();
         let first = burst().await;
-        assert!((100..=100 + earned(begun)).contains(&first), "{path}: {first} in {:?}", begun.elapsed());
+        assert!(
+            (100..=100 + earned(begun)).contains(&first),
+            "{path}: {first} in {:?}",
+            begun.elapsed()
+        );
         // Somebody was refused, so the bucket was empty at some moment before this one.
         tokio::time::sleep(Duration::from_secs(1)).await;
         let second = burst().await;
-        assert!((50..=earned(begun)).contains(&second), "{path}: {second} in {:?}", begun.elapsed());
+        assert!(
+            (50..=earned(begun)).contains(&second),
+            "{path}: {second} in {:?}",
+            begun.elapsed()
+        );
     }
 }

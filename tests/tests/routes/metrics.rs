@@ -1,4 +1,5 @@
-//! `/metrics`: what is told, that it adds up, and that no client decides how much is told (issue 5, 8; issue 6, 7).
+//! `/metrics`: what is told, that it adds up, and that no client decides how much is told (issue 5,
+//! 8; issue 6, 7).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -10,14 +11,22 @@ use yearbook_tests::components::root;
 
 /// Every sample by its name and labels as printed.
 fn samples(text: &str) -> HashMap<String, f64> {
-    let sample = |line: &str| line.rsplit_once(' ').map(|(series, value)| (series.to_owned(), value.parse().unwrap()));
+    let sample = |line: &str| {
+        line.rsplit_once(' ').map(|(series, value)| (series.to_owned(), value.parse().unwrap()))
+    };
     text.lines().filter(|line| !line.starts_with('#')).filter_map(sample).collect()
 }
 
 /// Sum of the samples of `name` whose labels contain all of `labels`.
 async fn sum(app: &TestApp, name: &str, labels: &[&str]) -> f64 {
-    let wanted = |series: &str| series.split('{').next() == Some(name) && labels.iter().all(|label| series.contains(label));
-    samples(&app.metrics().await).iter().filter(|(series, _)| wanted(series)).map(|(_, value)| value).sum()
+    let wanted = |series: &str| {
+        series.split('{').next() == Some(name) && labels.iter().all(|label| series.contains(label))
+    };
+    samples(&app.metrics().await)
+        .iter()
+        .filter(|(series, _)| wanted(series))
+        .map(|(_, value)| value)
+        .sum()
 }
 
 const DATA: &str = "route=\"/v1/datasets/{name}/data\"";
@@ -32,19 +41,36 @@ async fn requests_are_counted_by_route_method_status_format_and_plan_issue_6_7()
     app.get("/v1/datasets/nothing/data").key(&key).send().await;
     app.get("/v1/datasets/parks/data").send().await;
     let requests = async |labels: &[&str]| sum(&app, "yearbook_http_requests_total", labels).await;
-    assert_eq!(requests(&[DATA, "method=\"GET\"", "status=\"200\"", "format=\"csv\"", "plan=\"free\""]).await, 1.0);
-    assert_eq!(requests(&[DATA, "method=\"HEAD\"", "status=\"200\"", "format=\"json\"", "plan=\"free\""]).await, 1.0);
+    assert_eq!(
+        requests(&[DATA, "method=\"GET\"", "status=\"200\"", "format=\"csv\"", "plan=\"free\""])
+            .await,
+        1.0
+    );
+    assert_eq!(
+        requests(&[DATA, "method=\"HEAD\"", "status=\"200\"", "format=\"json\"", "plan=\"free\""])
+            .await,
+        1.0
+    );
     assert_eq!(requests(&[DATA, "status=\"404\"", "format=\"json\"", "plan=\"free\""]).await, 1.0);
     assert_eq!(requests(&[DATA, "status=\"401\"", "format=\"none\"", "plan=\"none\""]).await, 1.0);
     assert_eq!(requests(&[]).await, 4.0, "the admin listener counts nothing of its own");
     assert!(sum(&app, "yearbook_http_response_bytes_total", &[DATA]).await >= bytes as f64);
-    for histogram in ["yearbook_http_first_byte_seconds", "yearbook_http_request_duration_seconds"] {
+    for histogram in ["yearbook_http_first_byte_seconds", "yearbook_http_request_duration_seconds"]
+    {
         assert_eq!(sum(&app, &format!("{histogram}_count"), &[DATA]).await, 4.0);
         assert_eq!(sum(&app, &format!("{histogram}_bucket"), &[DATA, "le=\"+Inf\""]).await, 4.0);
         assert!(sum(&app, &format!("{histogram}_sum"), &[DATA]).await > 0.0);
     }
     assert_eq!(sum(&app, "yearbook_http_requests_in_flight", &[]).await, 0.0);
-    assert_eq!(sum(&app, "yearbook_plugin_responses_total", &["kind=\"encoder\",name=\"csv\"", "outcome=\"completed\""]).await, 1.0);
+    assert_eq!(
+        sum(
+            &app,
+            "yearbook_plugin_responses_total",
+            &["kind=\"encoder\",name=\"csv\"", "outcome=\"completed\""]
+        )
+        .await,
+        1.0
+    );
     assert_eq!(sum(&app, "yearbook_plugin_rows_total", &["name=\"csv\""]).await, 3.0);
 }
 
@@ -59,7 +85,11 @@ async fn no_client_can_make_a_series_of_its_own() {
         app.get(&format!("/v1/datasets/x{number}")).key(&key).send().await;
         app.get(&format!("/no/such/{number}")).send().await;
         app.ask(&format!("M{number}"), "/v1/datasets").send().await;
-        app.get("/health").header("x-request-id", &format!("r{number}")).header("accept", &format!("a/b{number}")).send().await;
+        app.get("/health")
+            .header("x-request-id", &format!("r{number}"))
+            .header("accept", &format!("a/b{number}"))
+            .send()
+            .await;
     };
     ask(1).await;
     let before: Vec<String> = samples(&app.metrics().await).into_keys().collect();
@@ -67,9 +97,20 @@ async fn no_client_can_make_a_series_of_its_own() {
         ask(number).await;
     }
     let after = samples(&app.metrics().await);
-    assert_eq!(after.len(), before.len(), "{:?}", after.keys().filter(|series| !before.contains(series)).collect::<Vec<_>>());
-    assert_eq!(sum(&app, "yearbook_http_requests_total", &["route=\"unmatched\"", "status=\"404\""]).await, 39.0);
-    assert_eq!(sum(&app, "yearbook_http_requests_total", &["method=\"other\"", "status=\"405\""]).await, 39.0);
+    assert_eq!(
+        after.len(),
+        before.len(),
+        "{:?}",
+        after.keys().filter(|series| !before.contains(series)).collect::<Vec<_>>()
+    );
+    assert_eq!(
+        sum(&app, "yearbook_http_requests_total", &["route=\"unmatched\"", "status=\"404\""]).await,
+        39.0
+    );
+    assert_eq!(
+        sum(&app, "yearbook_http_requests_total", &["method=\"other\"", "status=\"405\""]).await,
+        39.0
+    );
 }
 
 #[tokio::test]
@@ -85,7 +126,10 @@ async fn a_response_that_ends_early_is_counted_as_aborted_and_leaves_nothing_in_
     drop(body);
     assert_eq!(sum(&app, "yearbook_http_requests_in_flight", &[]).await, 0.0);
     assert_eq!(sum(&app, "yearbook_http_aborted_total", &[DATA]).await, 1.0);
-    assert_eq!(sum(&app, "yearbook_http_response_bytes_total", &[DATA]).await, (whole + some) as f64);
+    assert_eq!(
+        sum(&app, "yearbook_http_response_bytes_total", &[DATA]).await,
+        (whole + some) as f64
+    );
     for _ in 0..500 {
         if sum(&app, "yearbook_plugin_responses_total", &["outcome=\"abandoned\""]).await == 1.0 {
             return;
@@ -101,9 +145,18 @@ async fn metrics_are_on_the_admin_listener_alone_contract_6() {
     assert_eq!(app.get("/metrics").send().await.status, 404);
     let admin = |path: &str| Ask::to(app.admin.clone(), "GET", path);
     let classic = admin("/metrics").send().await;
-    assert_eq!((classic.status.as_u16(), classic.header("content-type")), (200, "text/plain; version=0.0.4; charset=utf-8".to_owned()));
-    let open = admin("/metrics").header("accept", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5").send().await;
-    assert_eq!(open.header("content-type"), "application/openmetrics-text; version=1.0.0; charset=utf-8");
+    assert_eq!(
+        (classic.status.as_u16(), classic.header("content-type")),
+        (200, "text/plain; version=0.0.4; charset=utf-8".to_owned())
+    );
+    let open = admin("/metrics")
+        .header("accept", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5")
+        .send()
+        .await;
+    assert_eq!(
+        open.header("content-type"),
+        "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    );
     assert!(open.text().ends_with("# EOF\n") && !classic.text().contains("# EOF"));
     assert_eq!(admin("/health").send().await.json()["status"], "ok");
     assert_eq!(admin("/health/full").send().await.json()["status"], "ok");
@@ -113,7 +166,11 @@ async fn metrics_are_on_the_admin_listener_alone_contract_6() {
 
 /// Names of families as the older format prints them, with their kinds.
 fn families(text: &str) -> BTreeMap<String, String> {
-    let kind = |line: &str| line.strip_prefix("# TYPE ")?.split_once(' ').map(|(name, kind)| (name.to_owned(), kind.to_owned()));
+    let kind = |line: &str| {
+        line.strip_prefix("# TYPE ")?
+            .split_once(' ')
+            .map(|(name, kind)| (name.to_owned(), kind.to_owned()))
+    };
     text.lines().filter_map(kind).collect()
 }
 
@@ -133,7 +190,8 @@ async fn the_page_for_operators_lists_the_metrics_there_are_and_no_others_issue_
         let mut cells = line.strip_prefix("| `")?.split(" | ");
         Some((cells.next()?.trim_end_matches('`').to_owned(), cells.next()?.to_owned()))
     };
-    let listed: BTreeMap<String, String> = page.lines().filter_map(row).filter(|(name, _)| name.contains("_")).collect();
+    let listed: BTreeMap<String, String> =
+        page.lines().filter_map(row).filter(|(name, _)| name.contains("_")).collect();
     assert_eq!(listed, families(&busy().await.metrics().await));
 }
 
@@ -142,14 +200,27 @@ async fn every_query_of_the_dashboard_asks_for_a_metric_that_exists_issue_6_7() 
     let text = std::fs::read_to_string(root().join("docs/grafana/yearbook.json")).unwrap();
     let dashboard: serde_json::Value = serde_json::from_str(&text).unwrap();
     let metrics = busy().await.metrics().await;
-    let exist: BTreeSet<String> = samples(&metrics).into_keys().map(|series| series.split('{').next().unwrap().to_owned()).collect();
-    let panels: Vec<_> = dashboard["panels"].as_array().unwrap().iter().filter(|panel| panel["type"] != "row").collect();
-    let queries: Vec<&str> =
-        panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap()).map(|target| target["expr"].as_str().unwrap()).collect();
+    let exist: BTreeSet<String> = samples(&metrics)
+        .into_keys()
+        .map(|series| series.split('{').next().unwrap().to_owned())
+        .collect();
+    let panels: Vec<_> = dashboard["panels"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|panel| panel["type"] != "row")
+        .collect();
+    let queries: Vec<&str> = panels
+        .iter()
+        .flat_map(|panel| panel["targets"].as_array().unwrap())
+        .map(|target| target["expr"].as_str().unwrap())
+        .collect();
     assert!(queries.len() >= panels.len() && panels.len() > 10);
     for query in queries {
         let words = query.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let asked: Vec<&str> = words.filter(|word| word.starts_with("yearbook_") || word.starts_with("process_")).collect();
+        let asked: Vec<&str> = words
+            .filter(|word| word.starts_with("yearbook_") || word.starts_with("process_"))
+            .collect();
         assert!(!asked.is_empty(), "{query}");
         for name in asked {
             assert!(exist.contains(name), "{name} in {query}");

@@ -1,4 +1,5 @@
-//! What an encoder declines or fails at in `open` has one status, whether or not a body is made (contract 3).
+//! What an encoder declines or fails at in `open` has one status, whether or not a body is made
+//! (contract 3).
 
 use serde_json::Value;
 use yearbook_domain::Plan;
@@ -6,7 +7,11 @@ use yearbook_server::Settings;
 use yearbook_tests::app::{TestApp, harvest, parks};
 
 fn calls(app: &TestApp, format: &str) -> u64 {
-    app.sandbox.tallies().into_iter().find(|counts| counts.release.name == format).map_or(0, |counts| counts.calls)
+    app.sandbox
+        .tallies()
+        .into_iter()
+        .find(|counts| counts.release.name == format)
+        .map_or(0, |counts| counts.calls)
 }
 
 #[tokio::test]
@@ -37,7 +42,9 @@ async fn what_an_encoder_declines_has_one_status_for_get_head_and_304_contract_3
         let head = app.head(path).key(&key).send().await;
         assert_eq!((head.outcome(), head.body.len()), (get.outcome(), 0), "HEAD {path}");
         // What GET refuses is refused whatever the precondition (RFC 9110, 13.2.1).
-        for (name, value, condition) in [("if-none-match", "*", 304), ("if-match", "\"another\"", 412)] {
+        for (name, value, condition) in
+            [("if-none-match", "*", 304), ("if-match", "\"another\"", 412)]
+        {
             let expected = if status == 200 { condition } else { status };
             for method in ["GET", "HEAD"] {
                 let reply = app.ask(method, path).key(&key).header(name, value).send().await;
@@ -48,7 +55,8 @@ async fn what_an_encoder_declines_has_one_status_for_get_head_and_304_contract_3
                 }
             }
         }
-        // 422 comes before a used-up month (contract 1); a month that is used up still answers HEAD.
+        // 422 comes before a used-up month (contract 1); a month that is used up still answers
+        // HEAD.
         let used_up = app.get(path).key(&spent).send().await;
         assert_eq!(used_up.status, if status == 422 { 422 } else { 429 }, "{path}");
         assert_eq!(app.head(path).key(&spent).send().await.status, status, "{path}");
@@ -73,7 +81,15 @@ async fn an_encoder_is_asked_once_and_not_at_all_by_who_has_its_tag_contract_3()
     assert_eq!(calls(&app, "csv"), begun, "a tag proves that the encoder accepted");
     for query in ["", "&limit=5", "&start=2021-01-01"] {
         assert_eq!(app.head(&format!("{path}{query}")).key(&key).send().await.status, 200);
-        assert_eq!(app.get(&format!("{path}{query}")).key(&key).header("if-none-match", "*").send().await.status, 304);
+        assert_eq!(
+            app.get(&format!("{path}{query}"))
+                .key(&key)
+                .header("if-none-match", "*")
+                .send()
+                .await
+                .status,
+            304
+        );
     }
     assert_eq!(calls(&app, "csv"), begun + 1, "one schema, one set of options, one question");
     app.head(&format!("{path}&csv.delimiter=;")).key(&key).send().await;

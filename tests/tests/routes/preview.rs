@@ -13,7 +13,10 @@ async fn anybody_sees_the_newest_ten_rows_contract_4() {
     let id = app.publish(&harvest()).await;
     let preview = app.get("/v1/datasets/harvest/preview").send().await.json();
     let rows = preview["rows"].as_array().unwrap();
-    assert_eq!((rows.len(), &preview["snapshot_id"], &preview["hidden_columns"]), (10, &json!(id), &json!([])));
+    assert_eq!(
+        (rows.len(), &preview["snapshot_id"], &preview["hidden_columns"]),
+        (10, &json!(id), &json!([]))
+    );
     let dates: Vec<&str> = rows.iter().filter_map(|row| row["date"].as_str()).collect();
     assert_eq!((dates.first(), dates.iter().rev().is_sorted()), (Some(&"2023-04-01"), true));
     assert_eq!(preview["columns"][2], json!({"name": "value", "type": "number", "role": "value"}));
@@ -26,7 +29,13 @@ async fn geometry_is_hidden_contract_4() {
     app.publish(&parks()).await;
     let preview = app.get("/v1/datasets/parks/preview").send().await.json();
     assert_eq!(preview["hidden_columns"], json!(["geometry_wkt"]));
-    assert!(preview["rows"].as_array().unwrap().iter().all(|row| row.get("geometry_wkt").is_none() && row.get("park").is_some()));
+    assert!(
+        preview["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|row| row.get("geometry_wkt").is_none() && row.get("park").is_some())
+    );
 }
 
 /// The harvest with `columns` more columns of text, 20 rows, and texts of `characters` characters.
@@ -34,8 +43,11 @@ fn wide(columns: usize, characters: usize) -> Table {
     let fields = (0..columns).map(|index| format!("note_{index:03}"));
     let csv = format!("date,region,value,final,{}\n", fields.clone().collect::<Vec<_>>().join(","));
     let text = format!(",{}", "ā".repeat(characters)).repeat(columns);
-    let rows: String = (1..=20).map(|day| format!("2024-01-{day:02},Otago,1.5,true{text}\n")).collect();
-    fields.fold(harvest(), |table, name| table.with_field(&name, "string")).with_rows(&(csv + &rows))
+    let rows: String =
+        (1..=20).map(|day| format!("2024-01-{day:02},Otago,1.5,true{text}\n")).collect();
+    fields
+        .fold(harvest(), |table, name| table.with_field(&name, "string"))
+        .with_rows(&(csv + &rows))
 }
 
 #[tokio::test]
@@ -48,20 +60,44 @@ async fn long_cells_are_cut_and_large_previews_lose_rows_then_columns_contract_4
         let preview = reply.json();
         let list = |name: &str| preview[name].as_array().unwrap().clone();
         assert!(reply.body.len() <= 64 << 10, "{} bytes", reply.body.len());
-        assert_eq!((list("rows").len(), preview["row_count"].as_u64()), (rows, Some(20)), "{columns} columns");
+        assert_eq!(
+            (list("rows").len(), preview["row_count"].as_u64()),
+            (rows, Some(20)),
+            "{columns} columns"
+        );
         assert_eq!(preview["rows"][0]["note_000"].as_str().unwrap().chars().count(), 1_000);
-        assert!(list("hidden_columns").len() >= hidden && (hidden > 0 || list("hidden_columns").is_empty()), "{columns} columns");
-        assert_eq!(list("columns").len() + list("hidden_columns").len(), columns + 4, "what is not shown is named");
+        assert!(
+            list("hidden_columns").len() >= hidden
+                && (hidden > 0 || list("hidden_columns").is_empty()),
+            "{columns} columns"
+        );
+        assert_eq!(
+            list("columns").len() + list("hidden_columns").len(),
+            columns + 4,
+            "what is not shown is named"
+        );
         let shown: Vec<_> = list("columns").iter().map(|column| column["name"].clone()).collect();
-        assert_eq!(preview["rows"][0].as_object().unwrap().keys().cloned().map(Value::from).collect::<Vec<_>>(), shown);
+        assert_eq!(
+            preview["rows"][0]
+                .as_object()
+                .unwrap()
+                .keys()
+                .cloned()
+                .map(Value::from)
+                .collect::<Vec<_>>(),
+            shown
+        );
     }
 }
 
 /// Ten rows with a text of twelve mebibytes each.
 fn heavy() -> Table {
     let text = "x".repeat(12 << 20);
-    let rows: String = (1..=10).map(|day| format!("2024-01-{day:02},Otago,1.5,true,{text}\n")).collect();
-    harvest().with_field("note", "string").with_rows(&format!("date,region,value,final,note\n{rows}"))
+    let rows: String =
+        (1..=10).map(|day| format!("2024-01-{day:02},Otago,1.5,true,{text}\n")).collect();
+    harvest()
+        .with_field("note", "string")
+        .with_rows(&format!("date,region,value,final,note\n{rows}"))
 }
 
 /// Mebibytes of this process's memory: `VmRSS`, or `VmHWM` for the most there were.
@@ -94,7 +130,10 @@ async fn heavy_cells_cost_neither_memory_nor_the_reactor_contract_4() {
         assert_eq!(preview["rows"][9]["note"].as_str().unwrap(), "x".repeat(1_000));
     }
     // All rows at once would be 120, and copies of them.
-    assert!(most < before.max(idle) + 100, "{idle} MiB without data, {before} before, {most} at most");
+    assert!(
+        most < before.max(idle) + 100,
+        "{idle} MiB without data, {before} before, {most} at most"
+    );
     assert!(took < Duration::from_millis(100), "the reactor worked for {took:?}");
 }
 
@@ -130,5 +169,8 @@ async fn a_burst_from_one_address_is_refused_contract_4() {
     }
     let refused = app.get("/v1/datasets/parks/preview").send().await;
     assert_eq!(refused.outcome(), (429, "slow_down".to_owned()));
-    assert_eq!((refused.header("retry-after"), refused.header("x-ratelimit-remaining")), ("1".to_owned(), "0".to_owned()));
+    assert_eq!(
+        (refused.header("retry-after"), refused.header("x-ratelimit-remaining")),
+        ("1".to_owned(), "0".to_owned())
+    );
 }

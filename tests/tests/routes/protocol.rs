@@ -7,7 +7,9 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use yearbook_server::ServerSettings;
-use yearbook_tests::http2::kind::{CONTINUATION, DATA, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE};
+use yearbook_tests::http2::kind::{
+    CONTINUATION, DATA, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE,
+};
 use yearbook_tests::http2::{END_HEADERS, END_STREAM, frame, greeting};
 
 use super::wire::{PATIENCE, Server, get, goaway, health, read_frame, sent, until, until_closed};
@@ -30,7 +32,11 @@ async fn a_body_or_trailers_that_trickle_hold_nothing_http_1() {
         ("chunks", begun("Transfer-Encoding: chunked\r\n\r\n"), "1\r\nx\r\n"),
         ("the head of a chunk", begun("Transfer-Encoding: chunked\r\n\r\n1;"), "x"),
         ("trailers", begun("Transfer-Encoding: chunked\r\nTrailer: x\r\n\r\n0\r\n"), "x: y\r\n"),
-        ("a body of another method", begun("").replace("GET", "POST") + "Content-Length: 1000\r\n\r\n", "x"),
+        (
+            "a body of another method",
+            begun("").replace("GET", "POST") + "Content-Length: 1000\r\n\r\n",
+            "x",
+        ),
     ] {
         let socket = sent(server.address, request.as_bytes()).await;
         let (mut reader, mut writer) = socket.into_split();
@@ -41,8 +47,15 @@ async fn a_body_or_trailers_that_trickle_hold_nothing_http_1() {
         });
         // The answer does not wait for the rest, and the connection ends with it.
         let mut answer = Vec::new();
-        drop(tokio::time::timeout(PATIENCE, reader.read_to_end(&mut answer)).await.expect("the connection should end"));
-        assert!(answer.starts_with(b"HTTP/1.1 200") || answer.starts_with(b"HTTP/1.1 405"), "{name}");
+        drop(
+            tokio::time::timeout(PATIENCE, reader.read_to_end(&mut answer))
+                .await
+                .expect("the connection should end"),
+        );
+        assert!(
+            answer.starts_with(b"HTTP/1.1 200") || answer.starts_with(b"HTTP/1.1 405"),
+            "{name}"
+        );
         drop(reader);
         tokio::time::timeout(PATIENCE, trickle).await.unwrap().unwrap();
         server.until_open(0).await;
@@ -58,7 +71,9 @@ async fn a_body_or_trailers_that_trickle_hold_nothing_http_1() {
 async fn a_body_or_trailers_that_trickle_hold_nothing_http_2() {
     let server = Server::start(ServerSettings::default()).await;
     // A request that announces a body, whose data and trailers never end.
-    let mut socket = sent(server.address, &[greeting(), frame(HEADERS, END_HEADERS, 1, &health())].concat()).await;
+    let mut socket =
+        sent(server.address, &[greeting(), frame(HEADERS, END_HEADERS, 1, &health())].concat())
+            .await;
     let mut answered = false;
     loop {
         let frame = read_frame(&mut socket).await.expect("the connection lives on");
@@ -66,13 +81,17 @@ async fn a_body_or_trailers_that_trickle_hold_nothing_http_2() {
         answered |= frame.kind == HEADERS && frame.stream == 1;
         // The stream is closed for both sides, so that nothing waits for its end.
         if frame.kind == RST_STREAM {
-            assert_eq!((frame.stream, frame.payload.as_slice()), (1, NO_ERROR.to_be_bytes().as_slice()));
+            assert_eq!(
+                (frame.stream, frame.payload.as_slice()),
+                (1, NO_ERROR.to_be_bytes().as_slice())
+            );
             break;
         }
     }
     assert!(answered);
     // What still comes is dropped, and the next request is answered.
-    let late = [frame(DATA, 0, 1, b"x"), frame(HEADERS, END_HEADERS | END_STREAM, 3, &health())].concat();
+    let late =
+        [frame(DATA, 0, 1, b"x"), frame(HEADERS, END_HEADERS | END_STREAM, 3, &health())].concat();
     socket.write_all(&late).await.unwrap();
     while read_frame(&mut socket).await.expect("an answer").stream != 3 {}
     assert_eq!(server.metric("yearbook_http_requests_in_flight").await, 0);
@@ -87,10 +106,15 @@ async fn expect_100_continue_is_answered_by_the_final_status_rfc_9110_10_1_1() {
         ("POST", "Content-Length: 1000", "405"),
         ("GET", "Content-Length: 0", "200"),
     ] {
-        let request = format!("{method} /health HTTP/1.1\r\nHost: t\r\nExpect: 100-continue\r\n{framing}\r\nConnection: close\r\n\r\n");
+        let request = format!(
+            "{method} /health HTTP/1.1\r\nHost: t\r\nExpect: 100-continue\r\n{framing}\r\nConnection: close\r\n\r\n"
+        );
         let mut socket = sent(server.address, request.as_bytes()).await;
         let answer = String::from_utf8(until_closed(&mut socket).await).unwrap();
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")) && !answer.contains(" 100 "), "{method} {framing}: {answer}");
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")) && !answer.contains(" 100 "),
+            "{method} {framing}: {answer}"
+        );
     }
     // Nobody asks for the body, so who waits with it holds nothing either.
     server.until_open(0).await;
@@ -105,9 +129,12 @@ async fn http_2_says_our_bounds_in_its_settings() {
     let number = |pair: &[u8]| (pair[1], u32::from_be_bytes(pair[2..].try_into().unwrap()));
     let said: HashMap<u8, u32> = settings.payload.chunks_exact(6).map(number).collect();
     let of = |id: u8, default: u32| said.get(&id).copied().unwrap_or(default);
-    // SETTINGS_MAX_CONCURRENT_STREAMS, _INITIAL_WINDOW_SIZE, _MAX_FRAME_SIZE, _MAX_HEADER_LIST_SIZE,
-    // with the defaults of RFC 9113, 6.5.2: none, 65,535, 16,384, none.
-    assert_eq!((of(3, u32::MAX), of(4, 65_535), of(5, 16_384), of(6, u32::MAX)), (128, 65_535, 16_384, 65_536));
+    // SETTINGS_MAX_CONCURRENT_STREAMS, _INITIAL_WINDOW_SIZE, _MAX_FRAME_SIZE,
+    // _MAX_HEADER_LIST_SIZE, with the defaults of RFC 9113, 6.5.2: none, 65,535, 16,384, none.
+    assert_eq!(
+        (of(3, u32::MAX), of(4, 65_535), of(5, 16_384), of(6, u32::MAX)),
+        (128, 65_535, 16_384, 65_536)
+    );
     // The window of all streams together is as small: it is never enlarged.
     socket.write_all(&frame(PING, 0, 0, &[7; 8])).await.unwrap();
     loop {
@@ -156,13 +183,19 @@ async fn streams_that_we_must_reset_are_numbered_made_you_reset() {
 async fn header_blocks_without_end_end_their_connection() {
     let server = Server::start(ServerSettings::default()).await;
     // A field of 4 KiB that is not indexed, and one of nothing.
-    let field = |bytes: usize| [&[0, 1, b'x'][..], &[0x7f, 0x81, 0x1f][..], &vec![b'y'; bytes][..]].concat();
+    let field = |bytes: usize| {
+        [&[0, 1, b'x'][..], &[0x7f, 0x81, 0x1f][..], &vec![b'y'; bytes][..]].concat()
+    };
     for (name, payload) in [("full frames", field(4_096)), ("empty frames", Vec::new())] {
-        let mut socket = sent(server.address, &[greeting(), frame(HEADERS, 0, 1, &health())].concat()).await;
+        let mut socket =
+            sent(server.address, &[greeting(), frame(HEADERS, 0, 1, &health())].concat()).await;
         let more = frame(CONTINUATION, 0, 1, &payload).repeat(64);
         let mut written = 0;
         while written < TAKEN {
-            match tokio::time::timeout(PATIENCE, socket.write_all(&more)).await.expect("it is read or refused") {
+            match tokio::time::timeout(PATIENCE, socket.write_all(&more))
+                .await
+                .expect("it is read or refused")
+            {
                 Ok(()) => written += more.len(),
                 Err(_) => break,
             }
@@ -174,15 +207,23 @@ async fn header_blocks_without_end_end_their_connection() {
 
 #[tokio::test]
 async fn a_flood_of_pings_or_settings_stops_at_a_client_that_does_not_read() {
-    let server = Server::start(ServerSettings { write_idle_ms: 500, ..ServerSettings::default() }).await;
-    for (done, (name, one)) in [("pings", frame(PING, 0, 0, &[0; 8])), ("settings", frame(SETTINGS, 0, 0, &[]))].into_iter().enumerate() {
+    let server =
+        Server::start(ServerSettings { write_idle_ms: 500, ..ServerSettings::default() }).await;
+    for (done, (name, one)) in
+        [("pings", frame(PING, 0, 0, &[0; 8])), ("settings", frame(SETTINGS, 0, 0, &[]))]
+            .into_iter()
+            .enumerate()
+    {
         let first = frame(HEADERS, END_HEADERS | END_STREAM, 1, &health());
         let mut socket = sent(server.address, &[greeting(), first].concat()).await;
         let many = one.repeat(4_096);
         let mut written = 0;
         // Every one is answered, and while the answers are not taken no more are read.
         while written < TAKEN {
-            match tokio::time::timeout(PATIENCE, socket.write_all(&many)).await.expect("it is read or refused") {
+            match tokio::time::timeout(PATIENCE, socket.write_all(&many))
+                .await
+                .expect("it is read or refused")
+            {
                 Ok(()) => written += many.len(),
                 Err(_) => break,
             }

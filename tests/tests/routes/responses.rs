@@ -30,27 +30,38 @@ fn tally(app: &TestApp) -> (u64, u64) {
 
 /// Everything that a client sees and that may not depend on the cache.
 fn seen(reply: &Reply) -> (u16, Vec<(String, String)>, Vec<u8>) {
-    let mut headers: Vec<_> =
-        reply.headers.keys().filter(|name| *name != "x-request-id").map(|name| (name.to_string(), reply.header(name.as_str()))).collect();
+    let mut headers: Vec<_> = reply
+        .headers
+        .keys()
+        .filter(|name| *name != "x-request-id")
+        .map(|name| (name.to_string(), reply.header(name.as_str())))
+        .collect();
     headers.sort();
     (reply.status.as_u16(), headers, reply.body.to_vec())
 }
 
 #[tokio::test]
 async fn a_kept_response_is_the_same_bytes_and_headers() {
-    let (with, without) = (app().await, app_with(|settings| settings.server.response_cache_bytes = 0).await);
+    let (with, without) =
+        (app().await, app_with(|settings| settings.server.response_cache_bytes = 0).await);
     let (key, other) = (with.key(Plan::Enterprise).await, without.key(Plan::Enterprise).await);
     let mut expected = (0, 0);
     for path in ["/v1/datasets/harvest/data", "/v1/series/harvest/data"] {
-        for query in
-            ["", "limit=3", "limit=0&format=csv", "format=arrow&columns=value,date", "format=parquet", "dimensions=M%C4%81ori&limit=2"]
-        {
+        for query in [
+            "",
+            "limit=3",
+            "limit=0&format=csv",
+            "format=arrow&columns=value,date",
+            "format=parquet",
+            "dimensions=M%C4%81ori&limit=2",
+        ] {
             for coding in ["identity", "gzip", "zstd"] {
                 let ask = async |app: &TestApp, key: &str| {
                     let ask = app.get(&format!("{path}?{query}")).header("accept-encoding", coding);
                     ask.key(key).send().await
                 };
-                let (first, second, plain) = (ask(&with, &key).await, ask(&with, &key).await, ask(&without, &other).await);
+                let (first, second, plain) =
+                    (ask(&with, &key).await, ask(&with, &key).await, ask(&without, &other).await);
                 assert_eq!(seen(&first), seen(&second), "{path}?{query} {coding}");
                 // Each service signs cursors with a secret of its own.
                 let unsigned = |reply: &Reply| {
@@ -59,13 +70,20 @@ async fn a_kept_response_is_the_same_bytes_and_headers() {
                     (status, headers, body)
                 };
                 assert_eq!(unsigned(&first), unsigned(&plain), "{path}?{query} {coding}");
-                assert_eq!(first.header("x-next-page").is_empty(), plain.header("x-next-page").is_empty(), "{path}?{query} {coding}");
+                assert_eq!(
+                    first.header("x-next-page").is_empty(),
+                    plain.header("x-next-page").is_empty(),
+                    "{path}?{query} {coding}"
+                );
                 expected.0 += 1;
             }
         }
     }
     let (hits, misses) = tally(&with);
-    assert!(hits > expected.0 && misses < expected.0, "{hits} {misses}: the alias shares what its canonical address made");
+    assert!(
+        hits > expected.0 && misses < expected.0,
+        "{hits} {misses}: the alias shares what its canonical address made"
+    );
     assert_eq!(without.response_cache(), CacheCounts::default());
 }
 
@@ -75,13 +93,27 @@ async fn headers_that_depend_on_address_and_alias_are_made_each_time_contract_3(
     let key = app.key(Plan::Enterprise).await;
     let links = async |path: &str| {
         let reply = app.get(path).key(&key).send().await;
-        reply.headers.get_all("link").iter().map(|value| value.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+        reply
+            .headers
+            .get_all("link")
+            .iter()
+            .map(|value| value.to_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     let canonical = links("/v1/datasets/harvest/data?limit=2").await;
-    assert!(canonical.len() == 1 && canonical[0].contains("/v1/datasets/harvest/data?limit=2&cursor="), "{canonical:?}");
+    assert!(
+        canonical.len() == 1 && canonical[0].contains("/v1/datasets/harvest/data?limit=2&cursor="),
+        "{canonical:?}"
+    );
     let alias = links("/v1/series/harvest/data?limit=2&x=1").await;
-    assert!(alias.len() == 2 && alias[0].contains("/v1/series/harvest/data?limit=2&x=1&cursor="), "{alias:?}");
-    assert!(alias[1].ends_with("/v1/datasets/harvest/data?limit=2&x=1>; rel=\"canonical\""), "{alias:?}");
+    assert!(
+        alias.len() == 2 && alias[0].contains("/v1/series/harvest/data?limit=2&x=1&cursor="),
+        "{alias:?}"
+    );
+    assert!(
+        alias[1].ends_with("/v1/datasets/harvest/data?limit=2&x=1>; rel=\"canonical\""),
+        "{alias:?}"
+    );
     assert_eq!(tally(&app), (1, 1));
 }
 
@@ -93,7 +125,10 @@ async fn a_kept_response_is_charged_and_refused_like_any_other_contract_5() {
     app.get(path).key(&paying).send().await;
     for used in 1..=10 {
         let reply = app.get(path).key(&free).send().await;
-        assert_eq!((reply.status.as_u16(), reply.header("x-ratelimit-remaining")), (200, (10 - used).to_string()));
+        assert_eq!(
+            (reply.status.as_u16(), reply.header("x-ratelimit-remaining")),
+            (200, (10 - used).to_string())
+        );
     }
     assert_eq!(tally(&app), (10, 1));
     assert_eq!(app.get(path).key(&free).send().await.outcome(), (429, "quota_used_up".to_owned()));
@@ -121,13 +156,18 @@ async fn a_refreshed_snapshot_is_served_at_once() {
     let app = app().await;
     let key = app.key(Plan::Enterprise).await;
     let path = "/v1/datasets/harvest/data?start=2030-01-01";
-    let (before, again) = (app.get(path).key(&key).send().await, app.get(path).key(&key).send().await);
+    let (before, again) =
+        (app.get(path).key(&key).send().await, app.get(path).key(&key).send().await);
     assert_eq!((before.text().as_str(), again.text().as_str()), ("[]", "[]"));
     app.publish(&harvest().with_appended("2030-02-01,Otago,1.5,true\n")).await;
     let after = app.get(path).key(&key).send().await;
     assert!(after.text().contains("Otago"), "{}", after.text());
     assert_ne!(before.header("etag"), after.header("etag"));
-    let pinned = app.get(&format!("{path}&snapshot={}", before.header("x-service-snapshot-id"))).key(&key).send().await;
+    let pinned = app
+        .get(&format!("{path}&snapshot={}", before.header("x-service-snapshot-id")))
+        .key(&key)
+        .send()
+        .await;
     assert_eq!((pinned.text().as_str(), pinned.header("etag")), ("[]", before.header("etag")));
 }
 
@@ -156,15 +196,23 @@ async fn a_plan_that_caps_rows_has_answers_of_its_own_contract_5() {
     let (top, capped) = (app.key(Plan::Enterprise).await, app.key(Plan::Starter).await);
     let path = "/v1/datasets/harvest/data?limit=20";
     for _ in 0..2 {
-        let (all, some) = (app.get(path).key(&top).send().await, app.get(path).key(&capped).send().await);
-        assert_eq!((all.json().as_array().unwrap().len(), some.json().as_array().unwrap().len()), (20, 5));
-        assert_eq!((all.header("x-service-truncated"), some.header("x-service-truncated")), (String::new(), "true".to_owned()));
+        let (all, some) =
+            (app.get(path).key(&top).send().await, app.get(path).key(&capped).send().await);
+        assert_eq!(
+            (all.json().as_array().unwrap().len(), some.json().as_array().unwrap().len()),
+            (20, 5)
+        );
+        assert_eq!(
+            (all.header("x-service-truncated"), some.header("x-service-truncated")),
+            (String::new(), "true".to_owned())
+        );
         assert_eq!(some.header("x-plan-row-cap"), "5");
     }
     assert_eq!(tally(&app), (2, 2));
     // Where the cap does not matter, neither does the plan: one entry, and nobody is told of a cap.
     let small = "/v1/datasets/harvest/data?limit=3";
-    let (all, some) = (app.get(small).key(&top).send().await, app.get(small).key(&capped).send().await);
+    let (all, some) =
+        (app.get(small).key(&top).send().await, app.get(small).key(&capped).send().await);
     assert_eq!(all.body, some.body);
     assert_eq!(some.header("x-service-truncated"), "");
     assert_eq!(tally(&app), (3, 3));
@@ -181,7 +229,11 @@ async fn conditions_are_judged_before_the_cache_contract_3() {
     let other = app.get(path).key(&key).header("if-none-match", "\"other\"").send().await;
     assert_eq!((other.status.as_u16(), other.header("etag")), (200, tag));
     let range = app.get(path).key(&key).header("range", "bytes=0-3").send().await;
-    assert_eq!((range.status.as_u16(), range.body.len()), (200, other.body.len()), "ranges are for stored files");
+    assert_eq!(
+        (range.status.as_u16(), range.body.len()),
+        (200, other.body.len()),
+        "ranges are for stored files"
+    );
     assert_eq!(tally(&app), (2, 1));
 }
 
@@ -207,7 +259,8 @@ async fn large_answers_are_not_kept_and_memory_is_bounded() {
 async fn a_crowd_that_asks_for_the_same_is_served_by_one_instance() {
     let app = app().await;
     let key = app.key(Plan::Enterprise).await;
-    let replies = join_all((0..30).map(|_| app.get("/v1/datasets/harvest/data").key(&key).send())).await;
+    let replies =
+        join_all((0..30).map(|_| app.get("/v1/datasets/harvest/data").key(&key).send())).await;
     assert!(replies.iter().all(|reply| reply.status == 200 && reply.body == replies[0].body));
     assert_eq!(tally(&app), (29, 1));
     assert_eq!(app.free_instances(), 16);

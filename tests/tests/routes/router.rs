@@ -1,5 +1,6 @@
-//! Every route of the service, as the sources of the server list it, each with an address at which it answers 200 once
-//! `harvest` is published. Tests about every route ask here, so that a new route is part of them without being named.
+//! Every route of the service, as the sources of the server list it, each with an address at which
+//! it answers 200 once `harvest` is published. Tests about every route ask here, so that a new
+//! route is part of them without being named.
 
 use std::path::{Path, PathBuf};
 
@@ -25,10 +26,13 @@ pub(super) fn routes() -> Vec<Route> {
     let mut found = Vec::new();
     for file in sources(&root().join("host/server/src")) {
         let text = std::fs::read_to_string(&file).unwrap();
-        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| line.starts_with(".route(")).collect();
+        let lines: Vec<&str> =
+            text.lines().map(str::trim).filter(|line| line.starts_with(".route(")).collect();
         for line in lines {
             let template = line.strip_prefix(ROUTE).and_then(|rest| rest.split('"').next());
-            let template = template.unwrap_or_else(|| panic!("{}: a route stands on one line with its path: {line}", file.display()));
+            let template = template.unwrap_or_else(|| {
+                panic!("{}: a route stands on one line with its path: {line}", file.display())
+            });
             found.push(Route {
                 template: template.to_owned(),
                 address: address(template),
@@ -37,7 +41,11 @@ pub(super) fn routes() -> Vec<Route> {
             });
         }
     }
-    assert!(found.iter().any(|route| route.template == "/health") && found.iter().any(|route| route.keyed), "no route was found");
+    assert!(
+        found.iter().any(|route| route.template == "/health")
+            && found.iter().any(|route| route.keyed),
+        "no route was found"
+    );
     found
 }
 
@@ -57,7 +65,9 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         let path = entry.unwrap().path();
         if path.is_dir() {
             files.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("admin.rs") {
+        } else if path.extension().is_some_and(|extension| extension == "rs")
+            && !path.ends_with("admin.rs")
+        {
             files.push(path);
         }
     }
@@ -67,9 +77,14 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 /// `template` with a value for each of its parts, and what its query needs.
 fn address(template: &str) -> String {
-    let filled = [("{name}", "harvest"), ("{namespace}", "farms"), ("{tool}", "meltano"), ("{asset}", "docs.js")]
-        .into_iter()
-        .fold(template.to_owned(), |path, (part, value)| path.replace(part, value));
+    let filled = [
+        ("{name}", "harvest"),
+        ("{namespace}", "farms"),
+        ("{tool}", "meltano"),
+        ("{asset}", "docs.js"),
+    ]
+    .into_iter()
+    .fold(template.to_owned(), |path, (part, value)| path.replace(part, value));
     assert!(!filled.contains('{'), "{template} has a part without a value; give it one here");
     let query = if template.ends_with("/{tool}") { "datasets=harvest&" } else { "" };
     format!("{filled}?{query}")

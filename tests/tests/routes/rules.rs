@@ -1,5 +1,5 @@
-//! Rules that hold on every route alike, or that no other module is about. Named, as all are, after where the rule stands;
-//! `docs/rules.md` has them all.
+//! Rules that hold on every route alike, or that no other module is about. Named, as all are, after
+//! where the rule stands; `docs/rules.md` has them all.
 
 use futures::StreamExt;
 use serde_json::{Value, json};
@@ -27,16 +27,32 @@ async fn every_route_below_v1_wants_a_key_but_the_preview_spec_5_1() {
     let app = with_harvest().await;
     let key = app.key(Plan::Enterprise).await;
     for path in keyed() {
-        assert_eq!(app.get(&path).send().await.outcome(), (401, "key_missing".to_owned()), "{path}");
+        assert_eq!(
+            app.get(&path).send().await.outcome(),
+            (401, "key_missing".to_owned()),
+            "{path}"
+        );
         assert_eq!(app.head(&path).send().await.status, 401, "{path}");
-        assert_eq!(app.get(&path).key("yb_wrong").send().await.outcome(), (401, "key_invalid".to_owned()), "{path}");
-        assert_eq!(app.get(&format!("{path}api_key={key}")).send().await.status, 401, "only the header counts: {path}");
+        assert_eq!(
+            app.get(&path).key("yb_wrong").send().await.outcome(),
+            (401, "key_invalid".to_owned()),
+            "{path}"
+        );
+        assert_eq!(
+            app.get(&format!("{path}api_key={key}")).send().await.status,
+            401,
+            "only the header counts: {path}"
+        );
         assert_eq!(app.get(&path).key(&key).send().await.status, 200, "{path}");
     }
     for path in open() {
         assert!(!path.starts_with("/v1/") || path.contains("/preview"), "{path} wants no key");
         assert_eq!(app.get(&path).send().await.status, 200, "{path}");
-        assert_eq!(app.get(&path).key("yb_wrong").send().await.status, 200, "no key is looked at: {path}");
+        assert_eq!(
+            app.get(&path).key("yb_wrong").send().await.status,
+            200,
+            "no key is looked at: {path}"
+        );
     }
 }
 
@@ -55,7 +71,11 @@ async fn parameters_that_nobody_knows_are_ignored_on_every_route_contract_2() {
     let app = with_harvest().await;
     let key = app.key(Plan::Enterprise).await;
     for path in keyed().into_iter().chain(open()) {
-        assert_eq!(app.get(&format!("{path}sort=asc&order_by=date&%ff=&=")).key(&key).send().await.status, 200, "{path}");
+        assert_eq!(
+            app.get(&format!("{path}sort=asc&order_by=date&%ff=&=")).key(&key).send().await.status,
+            200,
+            "{path}"
+        );
     }
 }
 
@@ -63,11 +83,13 @@ async fn parameters_that_nobody_knows_are_ignored_on_every_route_contract_2() {
 async fn every_format_page_and_file_carries_the_credit_spec_4_1() {
     let app = with_harvest().await;
     let key = app.key(Plan::Enterprise).await;
-    let mut paths: Vec<String> = FORMATS.map(|format| format!("/v1/datasets/harvest/data?format={format}")).into();
+    let mut paths: Vec<String> =
+        FORMATS.map(|format| format!("/v1/datasets/harvest/data?format={format}")).into();
     paths.push("/v1/series/harvest/data?start=2099-01-01".to_owned());
     paths.push("/v1/bulk/farms/harvest".to_owned());
     paths.push("/v1/datasets/harvest/changes".to_owned());
-    let cursor = app.get("/v1/datasets/harvest/data?limit=1").key(&key).send().await.header("x-next-page");
+    let cursor =
+        app.get("/v1/datasets/harvest/data?limit=1").key(&key).send().await.header("x-next-page");
     paths.push(format!("/v1/datasets/harvest/data?cursor={cursor}"));
     for path in paths {
         let reply = app.get(&path).key(&key).send().await;
@@ -87,10 +109,18 @@ async fn every_format_page_and_file_carries_the_credit_spec_4_1() {
 #[tokio::test]
 async fn a_source_without_address_has_no_header_for_it_contract_4() {
     let app = TestApp::start().await;
-    app.publish(&parks().with("/sources", json!([{"title": "Council"}])).with("/yearbook/source_url_precision", Value::Null)).await;
+    app.publish(
+        &parks()
+            .with("/sources", json!([{"title": "Council"}]))
+            .with("/yearbook/source_url_precision", Value::Null),
+    )
+    .await;
     let key = app.key(Plan::Free).await;
     let reply = app.get("/v1/datasets/parks/data").key(&key).send().await;
-    assert_eq!((reply.status.as_u16(), reply.headers.contains_key("x-service-source-url")), (200, false));
+    assert_eq!(
+        (reply.status.as_u16(), reply.headers.contains_key("x-service-source-url")),
+        (200, false)
+    );
     let meta = app.get("/v1/datasets/parks").key(&key).send().await.json();
     assert_eq!((&meta["source_url"], &meta["source_url_precision"]), (&Value::Null, &Value::Null));
 }
@@ -100,9 +130,14 @@ async fn the_envelope_names_licence_and_every_source_contract_7() {
     let app = TestApp::start().await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Free).await;
-    let envelope = app.get("/v1/datasets/harvest/data?envelope=true&limit=1").key(&key).send().await.json();
+    let envelope =
+        app.get("/v1/datasets/harvest/data?envelope=true&limit=1").key(&key).send().await.json();
     let meta = app.get("/v1/datasets/harvest").key(&key).send().await.json();
-    assert_eq!(envelope["data_sources"].as_array().map(Vec::len), Some(1), "one dataset, one licence");
+    assert_eq!(
+        envelope["data_sources"].as_array().map(Vec::len),
+        Some(1),
+        "one dataset, one licence"
+    );
     for field in ["licence", "licence_title", "licence_url", "source_url", "sources"] {
         assert!(!meta[field].is_null(), "{field}");
         assert_eq!(envelope["data_sources"][0][field], meta[field], "{field}");
@@ -110,7 +145,14 @@ async fn the_envelope_names_licence_and_every_source_contract_7() {
 }
 
 /// A column as the metadata describes it.
-fn column(name: &str, kind: &str, nullable: bool, role: &str, unit: Value, description: Value) -> Value {
+fn column(
+    name: &str,
+    kind: &str,
+    nullable: bool,
+    role: &str,
+    unit: Value,
+    description: Value,
+) -> Value {
     json!({"name": name, "type": kind, "nullable": nullable, "role": role, "unit": unit, "description": description})
 }
 
@@ -130,7 +172,10 @@ async fn metadata_says_what_a_client_must_know_before_it_reads_spec_2_1() {
         ("licence_url", json!("https://licence.example/by")),
         ("source_url", json!("https://agency.example/data")),
         ("source_url_precision", json!("dataset")),
-        ("sources", json!([{"title": "Agency", "path": "https://agency.example/data"}, {"title": "A second source", "path": null}])),
+        (
+            "sources",
+            json!([{"title": "Agency", "path": "https://agency.example/data"}, {"title": "A second source", "path": null}]),
+        ),
         ("refresh_cadence", json!("weekly")),
         ("row_count_at_last_refresh", json!(120)),
         ("current_snapshot_id", json!(id)),
@@ -162,7 +207,10 @@ async fn checked_at_moves_without_new_data_and_last_refreshed_at_does_not_spec_2
     app.publish_at(&harvest(), Millis(0)).await;
     app.publish_at(&harvest(), Millis(3 * day)).await;
     let meta = app.get("/v1/datasets/harvest").key(&key).send().await.json();
-    assert_eq!((&meta["last_refreshed_at"], &meta["checked_at"]), (&json!("1970-01-01T00:00:00Z"), &json!("1970-01-04T00:00:00Z")));
+    assert_eq!(
+        (&meta["last_refreshed_at"], &meta["checked_at"]),
+        (&json!("1970-01-01T00:00:00Z"), &json!("1970-01-04T00:00:00Z"))
+    );
     assert_eq!(meta["snapshots"].as_array().unwrap().len(), 1);
 }
 
@@ -181,7 +229,9 @@ async fn a_pinned_snapshot_has_the_same_bytes_after_a_refresh_spec_9_3() {
     for format in FORMATS {
         before.push(pinned(format).await);
     }
-    let new = app.publish(&harvest().with_rows("date,region,value,final\n2024-01-01,Nelson,1.5,true\n")).await;
+    let new = app
+        .publish(&harvest().with_rows("date,region,value,final\n2024-01-01,Nelson,1.5,true\n"))
+        .await;
     assert_ne!(old, new);
     for (format, before) in FORMATS.into_iter().zip(before) {
         assert!(pinned(format).await == before, "{format}");
@@ -194,9 +244,11 @@ async fn head_says_what_get_says_contract_3() {
     let key = app.key(Plan::Enterprise).await;
     // Headers that a HEAD may leave out, and those that differ with every answer.
     let free = ["content-length", "link", "x-next-page", "x-request-id"];
-    let data = FORMATS.map(|format| format!("/v1/datasets/harvest/data?format={format}&geometry=false"));
+    let data =
+        FORMATS.map(|format| format!("/v1/datasets/harvest/data?format={format}&geometry=false"));
     for path in keyed().into_iter().chain(open()).chain(data) {
-        let (get, head) = (app.get(&path).key(&key).send().await, app.head(&path).key(&key).send().await);
+        let (get, head) =
+            (app.get(&path).key(&key).send().await, app.head(&path).key(&key).send().await);
         assert_eq!((head.status, head.body.len()), (get.status, 0), "{path}");
         for (name, value) in get.headers.iter().filter(|(name, _)| !free.contains(&name.as_str())) {
             assert_eq!(head.headers.get(name), Some(value), "{path}: {name}");
@@ -226,7 +278,10 @@ async fn every_refusal_is_one_sentence_with_a_code_contract_2() {
         let reply = app.get(path).key(key).send().await;
         let (found, code) = reply.outcome();
         assert_eq!(found, status, "{path}");
-        assert!(!code.is_empty() && code.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{path}: {code}");
+        assert!(
+            !code.is_empty() && code.chars().all(|c| c.is_ascii_lowercase() || c == '_'),
+            "{path}: {code}"
+        );
         let body = reply.json();
         assert_eq!(body.as_object().unwrap().len(), 1, "{path}: {body}");
         assert!(body["detail"].as_str().unwrap().ends_with('.'), "{path}: {body}");
@@ -251,7 +306,8 @@ async fn refusals_and_304_open_no_file_contract_1() {
     ] {
         assert_eq!(app.get(path).key(&key).send().await.status, status, "{path}");
     }
-    let same = app.get("/v1/datasets/parks/data").key(&key).header("if-none-match", &tag).send().await;
+    let same =
+        app.get("/v1/datasets/parks/data").key(&key).header("if-none-match", &tag).send().await;
     assert_eq!((same.status.as_u16(), same.header("x-service-snapshot-id")), (304, old));
 }
 
@@ -261,11 +317,22 @@ async fn a_body_that_breaks_off_stays_charged_contract_5() {
     app.publish(&big(90_000)).await;
     app.load("evil");
     let key = app.key(Plan::Free).await;
-    let used = async || app.get("/v1/me").key(&key).send().await.json()["requests"]["used"].as_u64();
-    let broken = app.get("/v1/datasets/big/data?limit=0&format=evil&evil.attack=panic&evil.call=tail").key(&key).send().await;
+    let used =
+        async || app.get("/v1/me").key(&key).send().await.json()["requests"]["used"].as_u64();
+    let broken = app
+        .get("/v1/datasets/big/data?limit=0&format=evil&evil.attack=panic&evil.call=tail")
+        .key(&key)
+        .send()
+        .await;
     assert_eq!((broken.status.as_u16(), broken.cut, used().await), (200, true, Some(1)));
     // A client that goes away after the first bytes.
-    let mut body = app.get("/v1/datasets/big/data?limit=0&format=csv").key(&key).begin().await.into_body().into_data_stream();
+    let mut body = app
+        .get("/v1/datasets/big/data?limit=0&format=csv")
+        .key(&key)
+        .begin()
+        .await
+        .into_body()
+        .into_data_stream();
     assert!(body.next().await.unwrap().is_ok());
     drop(body);
     assert_eq!(used().await, Some(2));
@@ -283,7 +350,11 @@ async fn each_plan_has_its_limits_contract_5() {
         let key = app.key(plan).await;
         let me = app.get("/v1/me").key(&key).send().await.json();
         assert_eq!((&me["plan"], &me["row_cap"]), (&json!(plan.to_string()), &cap));
-        assert_eq!((&me["requests"]["limit"], &me["requests"]["left"], &me["requests"]["used"]), (&limit, &limit, &json!(0)), "{plan}");
+        assert_eq!(
+            (&me["requests"]["limit"], &me["requests"]["left"], &me["requests"]["used"]),
+            (&limit, &limit, &json!(0)),
+            "{plan}"
+        );
         assert!(me["requests"]["resets_at"].as_str().unwrap().ends_with("-01T00:00:00Z"), "{plan}");
     }
 }
@@ -291,12 +362,18 @@ async fn each_plan_has_its_limits_contract_5() {
 #[tokio::test]
 async fn links_begin_with_the_public_address_contract_6() {
     let mut settings = Settings::default();
-    settings.server.public_url = Some(PublicUrl::try_from("https://data.example.org/statistics/".to_owned()).unwrap());
+    settings.server.public_url =
+        Some(PublicUrl::try_from("https://data.example.org/statistics/".to_owned()).unwrap());
     let app = TestApp::with(settings).await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Pro).await;
     let link = app.get("/v1/series/harvest/data?limit=1").key(&key).send().await;
-    let all: Vec<_> = link.headers.get_all("link").iter().map(|value| value.to_str().unwrap().to_owned()).collect();
+    let all: Vec<_> = link
+        .headers
+        .get_all("link")
+        .iter()
+        .map(|value| value.to_str().unwrap().to_owned())
+        .collect();
     let all = all.join(", ");
     assert_eq!(all.matches("<https://data.example.org/statistics/v1/").count(), 2, "{all}");
     assert!(all.contains("rel=\"canonical\"") && all.contains("rel=\"next\""), "{all}");

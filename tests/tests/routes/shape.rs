@@ -37,13 +37,31 @@ async fn answers_look_as_the_contract_says() {
     check("preview", &app.get("/v1/datasets/parks/preview").send().await);
     check("me", &app.get("/v1/me").key(&free).send().await);
     check("data_json", &app.get("/v1/datasets/harvest/data?limit=3").key(&free).send().await);
-    check("data_csv", &app.get("/v1/datasets/parks/data?limit=0&geometry=false&format=csv").key(&top).send().await);
-    check("data_alias", &app.get("/v1/series/harvest/data?start=2023-04-01&columns=value,date").key(&top).send().await);
+    check(
+        "data_csv",
+        &app.get("/v1/datasets/parks/data?limit=0&geometry=false&format=csv")
+            .key(&top)
+            .send()
+            .await,
+    );
+    check(
+        "data_alias",
+        &app.get("/v1/series/harvest/data?start=2023-04-01&columns=value,date")
+            .key(&top)
+            .send()
+            .await,
+    );
     check("data_head", &app.head("/v1/datasets/harvest/data?limit=3").key(&free).send().await);
     check("refused_401", &app.get("/v1/datasets").send().await);
     check("refused_404", &app.get("/v1/datasets/nothing").key(&free).send().await);
     check("refused_413", &app.get("/v1/datasets/parks/data?limit=0").key(&free).send().await);
-    check("refused_422", &app.get("/v1/datasets/Parks/data?limit=-1&format=xml&start=2020-02-30").key(&free).send().await);
+    check(
+        "refused_422",
+        &app.get("/v1/datasets/Parks/data?limit=-1&format=xml&start=2020-02-30")
+            .key(&free)
+            .send()
+            .await,
+    );
     let problem = app.get("/v1/nothing").header("accept", "application/problem+json").send().await;
     check("refused_problem", &problem);
 }

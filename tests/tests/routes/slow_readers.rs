@@ -1,5 +1,5 @@
-//! Clients that ask and do not read, over real sockets: what each may hold, for how long, and that nobody
-//! else notices (contract 5).
+//! Clients that ask and do not read, over real sockets: what each may hold, for how long, and that
+//! nobody else notices (contract 5).
 
 mod http2;
 
@@ -30,9 +30,18 @@ fn wide(rows: usize) -> Table {
     let mut state = 1_u64;
     for row in 0..rows {
         let day = row / 100;
-        let _ = write!(csv, "{}-{:02}-{:02},s{:02},{row},", 1900 + day / 336, day / 28 % 12 + 1, day % 28 + 1, row % 100);
+        let _ = write!(
+            csv,
+            "{}-{:02}-{:02},s{:02},{row},",
+            1900 + day / 336,
+            day / 28 % 12 + 1,
+            day % 28 + 1,
+            row % 100
+        );
         for _ in 0..12 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let _ = write!(csv, "{:016x}", state ^ state >> 29);
         }
         csv.push('\n');
@@ -44,14 +53,19 @@ async fn serve(app: &TestApp, settings: &Settings) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (router, server) = (app.router.clone(), settings.server.clone());
-    tokio::spawn(async move { yearbook_server::serve(listener, router, &server, std::future::pending()).await });
+    tokio::spawn(async move {
+        yearbook_server::serve(listener, router, &server, std::future::pending()).await
+    });
     address
 }
 
 /// One sample of the metrics.
 async fn metric(app: &TestApp, series: &str) -> f64 {
     let text = app.metrics().await;
-    let line = text.lines().find_map(|line| line.strip_prefix(series)).unwrap_or_else(|| panic!("no {series} in {text}"));
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix(series))
+        .unwrap_or_else(|| panic!("no {series} in {text}"));
     line.trim().parse().unwrap()
 }
 
@@ -65,7 +79,9 @@ async fn nothing_is_held(app: &TestApp, instances: usize) {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), all_let_go).await.expect("something is held for ever");
+    tokio::time::timeout(Duration::from_secs(30), all_let_go)
+        .await
+        .expect("something is held for ever");
 }
 
 /// A client that reads what it asks for, on one connection.
@@ -86,7 +102,11 @@ impl Polite {
             head.push(self.0.read_u8().await.unwrap());
         }
         let head = String::from_utf8(head).unwrap().to_lowercase();
-        let length = head.split("content-length: ").nth(1).and_then(|rest| rest.split("\r\n").next()).unwrap();
+        let length = head
+            .split("content-length: ")
+            .nth(1)
+            .and_then(|rest| rest.split("\r\n").next())
+            .unwrap();
         let mut body = vec![0; length.parse().unwrap()];
         self.0.read_exact(&mut body).await.unwrap();
         (head["http/1.1 ".len()..][..3].to_owned(), begun.elapsed())
@@ -141,10 +161,16 @@ async fn one_key_with_550_unread_streams_keeps_no_other_key_waiting_contract_5()
     assert!(statuses.iter().all(|status| matches!(status, 200 | 429)), "{statuses:?}");
     assert!(app.free_instances() >= limits.instances as usize - share);
     let held = metric(&app, "yearbook_http_body_bytes ").await;
-    assert!(held <= (settings.server.body_bytes / 4 + (16 << 20)) as f64, "{held} bytes of {answered} answers wait for one key");
+    assert!(
+        held <= (settings.server.body_bytes / 4 + (16 << 20)) as f64,
+        "{held} bytes of {answered} answers wait for one key"
+    );
 
     let busy = client.median(HUNDRED, &polite, 40).await;
-    assert!(busy < quiet * 10 + Duration::from_millis(100), "{busy:?}, without the streams {quiet:?}");
+    assert!(
+        busy < quiet * 10 + Duration::from_millis(100),
+        "{busy:?}, without the streams {quiet:?}"
+    );
     drop(open);
     nothing_is_held(&app, limits.instances as usize).await;
 }
@@ -170,7 +196,10 @@ async fn what_a_key_may_hold_is_its_share_and_goes_when_it_is_not_read_contract_
         let (status, _) = Polite::connect(address).await.get(HUNDRED, &polite).await;
         assert_eq!(status, "200", "beside {statuses:?}");
     }
-    assert!(statuses.contains(&200) && statuses.contains(&429) && !statuses.contains(&503), "{statuses:?}");
+    assert!(
+        statuses.contains(&200) && statuses.contains(&429) && !statuses.contains(&503),
+        "{statuses:?}"
+    );
     nothing_is_held(&app, 8).await;
     let cut = metric(&app, "yearbook_http_bodies_cut_total{reason=\"idle\"} ").await;
     assert_eq!(cut, statuses.iter().filter(|status| **status == 200).count() as f64);
@@ -197,7 +226,9 @@ async fn a_stream_that_is_not_read_is_reset_and_its_connection_stays_contract_5(
         loop {
             match client.next().await.expect("the connection stays") {
                 (_, Event::Bytes(bytes)) => client.allow(0, bytes).await,
-                (stream, event) => break assert_eq!((stream, event), (unread, Event::Reset), "{path}"),
+                (stream, event) => {
+                    break assert_eq!((stream, event), (unread, Event::Reset), "{path}");
+                }
             }
         }
         let read = client.get("/v1/datasets/big/data?limit=30000&format=csv", &key).await;
@@ -227,7 +258,12 @@ async fn a_connection_that_is_not_read_is_dropped_and_its_answer_has_no_end_cont
     let address = serve(&app, &settings).await;
     for path in ["/v1/datasets/big/data?limit=60000", "/v1/bulk/tests/big"] {
         let mut client = TcpStream::connect(address).await.unwrap();
-        client.write_all(format!("GET {path} HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n").as_bytes()).await.unwrap();
+        client
+            .write_all(
+                format!("GET {path} HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n").as_bytes(),
+            )
+            .await
+            .unwrap();
         let mut begun = [0; 12];
         client.read_exact(&mut begun).await.unwrap();
         assert_eq!(&begun, b"HTTP/1.1 200");
@@ -237,7 +273,9 @@ async fn a_connection_that_is_not_read_is_dropped_and_its_answer_has_no_end_cont
         let _ = client.read_to_end(&mut rest).await;
         assert!(!rest.ends_with(b"\r\n0\r\n\r\n"), "{path}: a cut body looks whole");
         let head = String::from_utf8_lossy(&rest[..rest.len().min(4_096)]).to_lowercase();
-        if let Some(length) = head.split("content-length: ").nth(1).and_then(|rest| rest.split("\r\n").next()) {
+        if let Some(length) =
+            head.split("content-length: ").nth(1).and_then(|rest| rest.split("\r\n").next())
+        {
             assert!(rest.len() < length.parse().unwrap(), "{path}: a cut body is whole");
         }
     }
@@ -272,10 +310,13 @@ async fn a_client_that_trickles_is_cut_and_a_slow_one_gets_all_of_it_contract_5(
     app.publish(&wide(30_000)).await;
     let key = app.key(Plan::Enterprise).await;
     let address = serve(&app, &settings).await;
-    let whole = app.get("/v1/datasets/big/data?limit=30000&format=csv").key(&key).send().await.body.len() as u64;
+    let whole =
+        app.get("/v1/datasets/big/data?limit=30000&format=csv").key(&key).send().await.body.len()
+            as u64;
     // Never idle for long, and less than half of the rate; and almost four times the rate at most.
     let every = Duration::from_millis(100);
-    let (trickle, slow) = tokio::join!(read_at(address, &key, 16_384, every), read_at(address, &key, 150_000, every));
+    let (trickle, slow) =
+        tokio::join!(read_at(address, &key, 16_384, every), read_at(address, &key, 150_000, every));
     assert_eq!(trickle.1, Event::Reset);
     assert!(trickle.0 < whole, "{} of {whole}", trickle.0);
     assert_eq!(slow, (whole, Event::End));

@@ -25,7 +25,8 @@ impl Statements {
         let count = COUNT.get_or_init(Self::default);
         LISTENS.get_or_init(|| {
             let driver = Targets::new().with_target("sqlx::query", tracing::Level::DEBUG);
-            let subscriber = tracing_subscriber::registry().with(Listener(count).with_filter(driver));
+            let subscriber =
+                tracing_subscriber::registry().with(Listener(count).with_filter(driver));
             tracing::subscriber::set_global_default(subscriber).unwrap();
         });
         count
@@ -53,9 +54,14 @@ impl<S: Subscriber> Layer<S> for Listener {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let mut text = Text(String::new());
         event.record(&mut text);
-        let count = |counter: &AtomicUsize, counts: bool| counter.fetch_add(usize::from(counts), Ordering::SeqCst);
+        let count = |counter: &AtomicUsize, counts: bool| {
+            counter.fetch_add(usize::from(counts), Ordering::SeqCst)
+        };
         count(&self.0.usage, text.0.contains("usage"));
-        count(&self.0.writes, text.0.contains("INSERT INTO usage") || text.0.contains("UPDATE usage"));
+        count(
+            &self.0.writes,
+            text.0.contains("INSERT INTO usage") || text.0.contains("UPDATE usage"),
+        );
         count(&self.0.keys, text.0.contains("FROM keys WHERE hash"));
     }
 }

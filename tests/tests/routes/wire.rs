@@ -33,7 +33,10 @@ impl Server {
         let mut settings = Settings { server, ..Settings::default() };
         settings.limits.burst_per_second = 0;
         let app = TestApp::with_limits(settings, Limits::default()).await;
-        let (public, admin) = (TcpListener::bind("127.0.0.1:0").await.unwrap(), TcpListener::bind("127.0.0.1:0").await.unwrap());
+        let (public, admin) = (
+            TcpListener::bind("127.0.0.1:0").await.unwrap(),
+            TcpListener::bind("127.0.0.1:0").await.unwrap(),
+        );
         let (address, admin_address) = (public.local_addr().unwrap(), admin.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel();
         let public = app.serve_public(public, async { drop(stopped.await) });
@@ -61,12 +64,18 @@ impl Server {
 
     /// Connections of clients that ran into this deadline.
     pub(super) async fn timed_out(&self, reason: &str) -> u64 {
-        self.metric(&format!("yearbook_connections_timed_out_total{{listener=\"public\",reason=\"{reason}\"}}")).await
+        self.metric(&format!(
+            "yearbook_connections_timed_out_total{{listener=\"public\",reason=\"{reason}\"}}"
+        ))
+        .await
     }
 
     /// Connections of clients that got no slot.
     pub(super) async fn refused(&self, reason: &str) -> u64 {
-        self.metric(&format!("yearbook_connections_refused_total{{listener=\"public\",reason=\"{reason}\"}}")).await
+        self.metric(&format!(
+            "yearbook_connections_refused_total{{listener=\"public\",reason=\"{reason}\"}}"
+        ))
+        .await
     }
 
     /// Waits until no more than `most` connections are open.
@@ -116,7 +125,12 @@ pub(super) async fn get(stream: &mut TcpStream, path: &str) -> u16 {
             head.push(stream.read_u8().await.unwrap());
         }
         let head = String::from_utf8(head).unwrap().to_ascii_lowercase();
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a short answer").parse().unwrap();
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "))
+            .expect("a short answer")
+            .parse()
+            .unwrap();
         stream.read_exact(&mut vec![0; length]).await.unwrap();
         head.split(' ').nth(1).unwrap().parse().unwrap()
     };

@@ -1,5 +1,5 @@
-//! What a host at its capacity does: responses wait a bounded time in a bounded queue and are then told to come back; those
-//! that have begun go on, and memory comes back whole.
+//! What a host at its capacity does: responses wait a bounded time in a bounded queue and are then
+//! told to come back; those that have begun go on, and memory comes back whole.
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -26,14 +26,22 @@ async fn responses_wait_while_three_quarters_of_all_guests_memory_are_taken() {
     assert!(bytes > 0);
     drop(held);
 
-    let sandbox = sandbox(Limits { parallel_parts: 1, total_memory_bytes: 4 * bytes, queue_ms: 50, ..limits() });
+    let sandbox = sandbox(Limits {
+        parallel_parts: 1,
+        total_memory_bytes: 4 * bytes,
+        queue_ms: 50,
+        ..limits()
+    });
     let guest = sandbox.load_encoder(&component("evil")).unwrap();
     let mut held = Vec::new();
     for _ in 0..4 {
         held.push(begun(&guest).await);
     }
     assert_eq!(sandbox.held_memory(), 4 * bytes);
-    assert!(matches!(evil(&guest, "none", "part", 1).await, Err(EncodeError::Busy { retry_after: 1 })));
+    assert!(matches!(
+        evil(&guest, "none", "part", 1).await,
+        Err(EncodeError::Busy { retry_after: 1 })
+    ));
     held.pop();
     // Its instance is cleared a moment after the client went.
     while sandbox.held_memory() > 3 * bytes {
@@ -56,7 +64,9 @@ async fn a_guest_that_finds_no_memory_left_is_not_to_blame_and_gives_all_of_it_b
         assert!(!refused.is_failure_of_the_plugin());
         assert_eq!(sandbox.held_memory(), 0);
     }
-    let Ok(Encoded::Stream(mut chunks)) = evil(&guest, "grow", "tail", 50).await else { panic!("fifty parts were one") };
+    let Ok(Encoded::Stream(mut chunks)) = evil(&guest, "grow", "tail", 50).await else {
+        panic!("fifty parts were one")
+    };
     let cut = loop {
         match chunks.next().await {
             Some(Ok(_)) => {}
@@ -94,7 +104,10 @@ async fn a_queue_that_is_full_refuses_at_once() {
 async fn workers_with_a_long_line_take_no_new_responses() {
     let workers = Workers::new(1);
     let config = Config { limits: Limits { backlog: 2, ..limits() }, ..Config::default() };
-    let guest = Sandbox::new(&config, Arc::clone(&workers)).unwrap().load_encoder(&component("evil")).unwrap();
+    let guest = Sandbox::new(&config, Arc::clone(&workers))
+        .unwrap()
+        .load_encoder(&component("evil"))
+        .unwrap();
     let (release, blocked) = mpsc::channel::<()>();
     let spawn = |job: Box<dyn FnOnce() + Send>| {
         let workers = Arc::clone(&workers);

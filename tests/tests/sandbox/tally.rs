@@ -1,4 +1,5 @@
-//! What is counted of a release: every response once, whichever way it ends, and for as long as the process lives.
+//! What is counted of a release: every response once, whichever way it ends, and for as long as the
+//! process lives.
 
 use std::time::Duration;
 
@@ -24,15 +25,24 @@ async fn settled(encoder: &Encoder) -> Counts {
 async fn what_goes_in_and_comes_out_is_counted_issue_5_8() {
     let json = encoder("json", Limits::default());
     let whole = json.encode(batch(0).schema(), &[], source(vec![Ok(batch(50))])).await.unwrap();
-    let streamed = json.encode(batch(0).schema(), &[], source((0..7).map(|_| Ok(batch(50))).collect())).await.unwrap();
+    let streamed = json
+        .encode(batch(0).schema(), &[], source((0..7).map(|_| Ok(batch(50))).collect()))
+        .await
+        .unwrap();
     assert!(matches!((&whole, &streamed), (Encoded::Whole(_), Encoded::Stream(_))));
     let bytes = collect(whole).await.0.len() + collect(streamed).await.0.len();
     let counts = settled(&json).await;
     assert_eq!((counts.begun, counts.outcome(Outcome::Completed), counts.rows), (2, 2, 400));
     // Separators are the host's.
     let separators = json.description().separator.as_ref().unwrap().len() as u64;
-    assert!((bytes as u64 - 6 * separators..=bytes as u64).contains(&counts.bytes_out), "{counts:?}");
-    assert!(counts.bytes_in > 400 * 8 && counts.memory_bytes >= 1 << 16 && counts.cpu > Duration::ZERO, "{counts:?}");
+    assert!(
+        (bytes as u64 - 6 * separators..=bytes as u64).contains(&counts.bytes_out),
+        "{counts:?}"
+    );
+    assert!(
+        counts.bytes_in > 400 * 8 && counts.memory_bytes >= 1 << 16 && counts.cpu > Duration::ZERO,
+        "{counts:?}"
+    );
     assert!(counts.calls >= 2 * 4 && counts.refused == 0 && counts.waiting == 0, "{counts:?}");
     assert_eq!(counts.first_bytes.iter().sum::<u64>(), 2);
     assert_eq!(counts.compiled.count + counts.cached.count, 1);
@@ -50,7 +60,10 @@ async fn every_response_is_counted_once_by_how_it_ended_issue_5_8() {
     ];
     for (attack, kind) in attacks {
         assert!(evil(&guest, attack, "part", 1).await.is_err());
-        assert!(collect(evil(&guest, attack, "tail", 3).await.unwrap()).await.1, "{attack} after the first byte");
+        assert!(
+            collect(evil(&guest, attack, "tail", 3).await.unwrap()).await.1,
+            "{attack} after the first byte"
+        );
         assert_eq!(settled(&guest).await.trap(kind), 2, "{attack}");
     }
     assert!(evil(&guest, "refuse", "part", 1).await.is_err());
@@ -61,9 +74,19 @@ async fn every_response_is_counted_once_by_how_it_ended_issue_5_8() {
     assert!(Box::pin(waiting).now_or_never().is_none());
     let counts = settled(&guest).await;
     let outcome = |outcome| counts.outcome(outcome);
-    assert_eq!((outcome(Outcome::Trapped), outcome(Outcome::TooLarge), counts.traps.iter().sum::<u64>()), (4, 6, 10));
-    assert_eq!((outcome(Outcome::Internal), counts.failures()), (1, 5), "limits that an option ran into are no failures");
-    assert_eq!((outcome(Outcome::Abandoned), outcome(Outcome::Input), outcome(Outcome::Completed)), (2, 1, 0));
+    assert_eq!(
+        (outcome(Outcome::Trapped), outcome(Outcome::TooLarge), counts.traps.iter().sum::<u64>()),
+        (4, 6, 10)
+    );
+    assert_eq!(
+        (outcome(Outcome::Internal), counts.failures()),
+        (1, 5),
+        "limits that an option ran into are no failures"
+    );
+    assert_eq!(
+        (outcome(Outcome::Abandoned), outcome(Outcome::Input), outcome(Outcome::Completed)),
+        (2, 1, 0)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,7 +112,10 @@ async fn counters_outlive_the_plugin_and_go_on_when_it_is_loaded_again() {
         drop(csv.encode(batch(0).schema(), &[], source(vec![Ok(batch(3))])).await.unwrap());
         drop(csv);
         let [counts] = &sandbox.tallies()[..] else { panic!("one release, one tally") };
-        assert_eq!((counts.release.kind, counts.release.name.as_str(), counts.outcome(Outcome::Completed)), ("encoder", "csv", round));
+        assert_eq!(
+            (counts.release.kind, counts.release.name.as_str(), counts.outcome(Outcome::Completed)),
+            ("encoder", "csv", round)
+        );
         assert_eq!(counts.compiled.count + counts.cached.count, round);
     }
 }

@@ -1,4 +1,5 @@
-//! What a store on the network may do to us: never a wrong byte; what passes is got over, what stays is said in bounded time.
+//! What a store on the network may do to us: never a wrong byte; what passes is got over, what
+//! stays is said in bounded time.
 
 use std::time::{Duration, Instant};
 
@@ -59,11 +60,16 @@ async fn what_passes_is_got_over_and_no_byte_is_wrong() {
             assert_eq!(counts.requests, s3.requests() - before, "{fault:?}, request {request}");
             let failed = match fault {
                 Fault::Status(_) | Fault::Reset | Fault::Silent => 1..=1,
-                // A server that breaks off early may close the connection before the head has left it.
+                // A server that breaks off early may close the connection before the head has left
+                // it.
                 Fault::Truncated(_) => 0..=1,
                 _ => 0..=0,
             };
-            assert!(failed.contains(&counts.failed_requests), "{fault:?}, request {request}: {}", counts.failed_requests);
+            assert!(
+                failed.contains(&counts.failed_requests),
+                "{fault:?}, request {request}: {}",
+                counts.failed_requests
+            );
         }
     }
 }
@@ -93,11 +99,16 @@ async fn what_stays_is_a_failure_in_bounded_time_and_is_over_when_the_store_is_w
             // The checksums, and the file's own bytes twice.
             let bound = 3 * Duration::from_millis(short().answer_ms + short().attempt_ms);
             assert!(begun.elapsed() < bound, "{fault:?}: {:?}", begun.elapsed());
-            let damaged = matches!(fault, Fault::Flipped(_)) && matches!(failure, Failure::Damaged { .. });
+            let damaged =
+                matches!(fault, Fault::Flipped(_)) && matches!(failure, Failure::Damaged { .. });
             assert!(failure.is_outage() || damaged, "{fault:?}: {failure}");
         }
         s3.mend();
-        assert_eq!(warm.get_range(&file, 0..LENGTH as u64).await.unwrap(), content(), "after {fault:?}");
+        assert_eq!(
+            warm.get_range(&file, 0..LENGTH as u64).await.unwrap(),
+            content(),
+            "after {fault:?}"
+        );
     }
 }
 
@@ -105,8 +116,13 @@ async fn what_stays_is_a_failure_in_bounded_time_and_is_over_when_the_store_is_w
 async fn a_store_that_is_not_there_is_told_from_an_empty_one() {
     let s3 = S3::start().await;
     open(&s3).ping().await.unwrap();
-    let ping = async |url: &str, variables: &[(String, String)]| Files::open_with(url, &short(), variables).unwrap().ping().await;
-    assert!(ping("s3://another/prefix", &s3.variables()).await.unwrap_err().is_outage(), "no such bucket");
+    let ping = async |url: &str, variables: &[(String, String)]| {
+        Files::open_with(url, &short(), variables).unwrap().ping().await
+    };
+    assert!(
+        ping("s3://another/prefix", &s3.variables()).await.unwrap_err().is_outage(),
+        "no such bucket"
+    );
     let mut variables = s3.variables();
     variables[1].1 = "not the secret".to_owned();
     let failure = ping(&s3.url, &variables).await.unwrap_err();
@@ -135,8 +151,16 @@ async fn an_upload_gets_over_what_passes_and_leaves_nothing_visible_otherwise() 
     for nth in 0..requests {
         std::fs::remove_dir_all(s3.below()).unwrap();
         s3.fail_after(nth, Fault::Status(503));
-        assert_eq!(open(&s3).put_snapshot(&path).await.unwrap(), file, "request {nth} of {requests}");
-        assert_eq!(open(&s3).get_range(&file, 0..file.bytes).await.unwrap(), content(), "request {nth} of {requests}");
+        assert_eq!(
+            open(&s3).put_snapshot(&path).await.unwrap(),
+            file,
+            "request {nth} of {requests}"
+        );
+        assert_eq!(
+            open(&s3).get_range(&file, 0..file.bytes).await.unwrap(),
+            content(),
+            "request {nth} of {requests}"
+        );
     }
 }
 
@@ -148,7 +172,8 @@ async fn an_answer_that_goes_on_beyond_what_was_asked_for_is_given_up_and_not_ke
     let warm = open(&s3);
     assert_eq!(warm.get_range(&file, 0..3).await.unwrap(), content()[..3]);
     s3.break_down(Fault::Overlong(BEYOND));
-    let failure = warm.get_range(&file, 10..LENGTH as u64).await.map(|got| got.len()).expect_err("it lies");
+    let failure =
+        warm.get_range(&file, 10..LENGTH as u64).await.map(|got| got.len()).expect_err("it lies");
     assert!(failure.is_outage() && failure.to_string().contains("more than the"), "{failure}");
     // What the operating system has taken off the server's hands may be a few mebibytes.
     assert!(s3.sent_beyond() < BEYOND / 8, "{} bytes were read", s3.sent_beyond());

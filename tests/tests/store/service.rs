@@ -1,4 +1,5 @@
-//! The service on a bucket: it says the same as on a folder, and when the bucket is ill it says so and nothing wrong.
+//! The service on a bucket: it says the same as on a folder, and when the bucket is ill it says so
+//! and nothing wrong.
 
 use std::time::{Duration, Instant};
 
@@ -18,8 +19,9 @@ fn short() -> StoreSettings {
 
 /// Requests that read stored files in every way there is.
 fn every() -> Vec<String> {
-    let mut paths: Vec<String> =
-        ["json", "csv", "arrow", "parquet"].map(|format| format!("/v1/datasets/big/data?format={format}")).to_vec();
+    let mut paths: Vec<String> = ["json", "csv", "arrow", "parquet"]
+        .map(|format| format!("/v1/datasets/big/data?format={format}"))
+        .to_vec();
     let more = [
         "/v1/datasets/big/data?limit=7&start=1900-02-01",
         "/v1/datasets/big/data?limit=7&q=series+05",
@@ -56,15 +58,25 @@ fn said(reply: &Reply) -> (u16, bool, String, &[u8]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bucket_serves_the_bytes_that_a_folder_serves() {
     let s3 = S3::start().await;
-    let (folder, bucket) = (TestApp::start().await, TestApp::on(&Ground::on(&s3, StoreSettings::default())).await);
+    let (folder, bucket) =
+        (TestApp::start().await, TestApp::on(&Ground::on(&s3, StoreSettings::default())).await);
     let (key, other) = (published(&folder).await, published(&bucket).await);
     for path in every() {
-        let (expected, got) = (folder.get(&path).key(&key).send().await, bucket.get(&path).key(&other).send().await);
-        assert!(expected.status == 200 && said(&expected) == said(&got), "{path}: {} and {}", expected.status, got.status);
+        let (expected, got) =
+            (folder.get(&path).key(&key).send().await, bucket.get(&path).key(&other).send().await);
+        assert!(
+            expected.status == 200 && said(&expected) == said(&got),
+            "{path}: {} and {}",
+            expected.status,
+            got.status
+        );
         if path.contains("/changes") {
             // Each installation seals watermarks with a secret of its own.
             assert!(!got.header("x-service-watermark").is_empty(), "{path}");
-            assert!(expected.text().contains("update_postimage") || !path.ends_with("/changes"), "no change was compared");
+            assert!(
+                expected.text().contains("update_postimage") || !path.ends_with("/changes"),
+                "no change was compared"
+            );
         }
     }
     let part = bucket.get(BULK).key(&other).header("range", "bytes=5-99").send().await;
@@ -95,20 +107,30 @@ async fn a_release_in_a_bucket_is_served_by_every_host_within_2_s_contract_6() {
     let ground = Ground::on(&s3, StoreSettings::default());
     let (here, there) = (TestApp::on(&ground).await, TestApp::on(&ground).await);
     let _keepers = (keep(&here, embedded()).await, keep(&there, embedded()).await);
-    let newer = record(&here, patched("json", "0.1.0", "0.2.0"), yearbook_catalog::ReleaseState::Promoted).await;
+    let newer =
+        record(&here, patched("json", "0.1.0", "0.2.0"), yearbook_catalog::ReleaseState::Promoted)
+            .await;
     let begun = Instant::now();
-    eventually(|| [&here, &there].iter().all(|app| serving(&app.registry, "json").as_ref() == Some(&newer.digest))).await;
+    eventually(|| {
+        [&here, &there]
+            .iter()
+            .all(|app| serving(&app.registry, "json").as_ref() == Some(&newer.digest))
+    })
+    .await;
     assert!(begun.elapsed() < TWO_SECONDS, "{:?}", begun.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_service_recovers_by_itself() {
+async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_service_recovers_by_itself()
+ {
     let s3 = S3::start().await;
     let ground = Ground::on(&s3, short());
     let writer = TestApp::on(&ground).await;
     let key = published(&writer).await;
     let paths = every();
-    let ask = async |app: &TestApp| join_all(paths.iter().map(|path| app.get(path).key(&key).send())).await;
+    let ask = async |app: &TestApp| {
+        join_all(paths.iter().map(|path| app.get(path).key(&key).send())).await
+    };
     let expected = ask(&writer).await;
     assert!(expected.iter().all(|reply| reply.status == 200 && !reply.cut));
     for fault in [
@@ -130,7 +152,11 @@ async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_serv
                 // Damage that stays is no outage; a client sees neither as a whole answer.
                 500 if matches!(fault, Fault::Flipped(_)) => {}
                 503 => {
-                    assert_eq!((got.outcome().1.as_str(), got.header("retry-after").as_str()), ("unavailable", "5"), "{fault:?}: {path}")
+                    assert_eq!(
+                        (got.outcome().1.as_str(), got.header("retry-after").as_str()),
+                        ("unavailable", "5"),
+                        "{fault:?}: {path}"
+                    )
                 }
                 status => assert!(got.cut, "{fault:?}: {path}: {status}: {}", got.text()),
             }
@@ -139,7 +165,12 @@ async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_serv
         s3.mend();
         let again = ask(&app).await;
         for (path, (got, expected)) in paths.iter().zip(again.iter().zip(&expected)) {
-            assert!(said(got) == said(expected), "after {fault:?}: {path}: {} {}", got.status, got.text());
+            assert!(
+                said(got) == said(expected),
+                "after {fault:?}: {path}: {} {}",
+                got.status,
+                got.text()
+            );
         }
         let used = app.get("/v1/me").key(&key).send().await;
         assert_eq!(used.status, 200);
@@ -157,12 +188,21 @@ async fn bulk_files_are_fetched_from_the_bucket_itself_where_settings_say_so() {
     assert_eq!((reply.status.as_u16(), reply.body.len()), (307, 0));
     let head = ask("HEAD").send().await;
     assert_eq!(head.status, 200);
-    for name in
-        ["etag", "last-modified", "x-service-licence", "x-service-attribution", "x-service-snapshot-id", "x-service-freshness", "vary"]
-    {
+    for name in [
+        "etag",
+        "last-modified",
+        "x-service-licence",
+        "x-service-attribution",
+        "x-service-snapshot-id",
+        "x-service-freshness",
+        "vary",
+    ] {
         assert!(!head.header(name).is_empty() && head.header(name) == reply.header(name), "{name}");
     }
-    assert_eq!((reply.header("cache-control").as_str(), reply.header("repr-digest").as_str()), ("no-store", ""));
+    assert_eq!(
+        (reply.header("cache-control").as_str(), reply.header("repr-digest").as_str()),
+        ("no-store", "")
+    );
     let link = reply.header("location");
     let fetched = reqwest::get(&link).await.unwrap();
     assert_eq!(fetched.status(), 200);
@@ -170,13 +210,22 @@ async fn bulk_files_are_fetched_from_the_bucket_itself_where_settings_say_so() {
     assert_eq!(header("content-type"), "application/vnd.apache.parquet");
     // The name with its date, as the file has it that goes through us.
     assert_eq!(header("content-disposition"), head.header("content-disposition"));
-    assert!(header("content-disposition").starts_with("attachment; filename=\"harvest-20"), "{}", header("content-disposition"));
+    assert!(
+        header("content-disposition").starts_with("attachment; filename=\"harvest-20"),
+        "{}",
+        header("content-disposition")
+    );
     let whole = fetched.bytes().await.unwrap();
     // What follows from our tag is our business.
     assert_eq!(ask("GET").header("if-none-match", &reply.header("etag")).send().await.status, 304);
-    let part = ask("GET").header("range", "bytes=4-9").header("if-range", &reply.header("etag")).send().await;
+    let part = ask("GET")
+        .header("range", "bytes=4-9")
+        .header("if-range", &reply.header("etag"))
+        .send()
+        .await;
     assert_eq!((part.status.as_u16(), &part.body[..]), (206, &whole[4..10]));
-    let other = ask("GET").header("range", "bytes=4-9").header("if-range", "\"other\"").send().await;
+    let other =
+        ask("GET").header("range", "bytes=4-9").header("if-range", "\"other\"").send().await;
     assert_eq!((other.status.as_u16(), &other.body), (200, &whole));
     // Nobody signs an address for somebody else's object, nor one that holds for ever.
     assert_eq!(reqwest::get(link.replace("harvest", "parks")).await.unwrap().status(), 403);

@@ -1,4 +1,5 @@
-//! What every store of files must hold, whatever it is made of: content addresses, checks of every byte that is read, nothing half-written.
+//! What every store of files must hold, whatever it is made of: content addresses, checks of every
+//! byte that is read, nothing half-written.
 
 use std::sync::Arc;
 
@@ -32,14 +33,28 @@ impl Subject {
         let local = folder();
         let path = local.path().join("objects");
         let files = Files::open(&format!("file:{}", path.display())).unwrap();
-        let behind = |path: &std::path::Path| Arc::new(object_store::local::LocalFileSystem::new_with_prefix(path).unwrap());
+        let behind = |path: &std::path::Path| {
+            Arc::new(object_store::local::LocalFileSystem::new_with_prefix(path).unwrap())
+        };
         let s3 = S3::start().await;
         let below = s3.below();
         std::fs::create_dir_all(&below).unwrap();
         vec![
-            Self { name: "memory", files: Files::over(Arc::clone(&memory) as _), behind: memory, _ground: None, _folder: folder() },
+            Self {
+                name: "memory",
+                files: Files::over(Arc::clone(&memory) as _),
+                behind: memory,
+                _ground: None,
+                _folder: folder(),
+            },
             Self { name: "folder", files, behind: behind(&path), _ground: None, _folder: local },
-            Self { name: "S3", files: open(&s3), behind: behind(&below), _ground: Some(s3), _folder: folder() },
+            Self {
+                name: "S3",
+                files: open(&s3),
+                behind: behind(&below),
+                _ground: Some(s3),
+                _folder: folder(),
+            },
         ]
     }
 
@@ -53,14 +68,22 @@ impl Subject {
     /// Puts something else in the place of an object.
     async fn replace(&self, key: &str, content: Option<Vec<u8>>) {
         match content {
-            Some(content) => drop(self.behind.put(&Key::from(key), PutPayload::from(content)).await.unwrap()),
+            Some(content) => {
+                drop(self.behind.put(&Key::from(key), PutPayload::from(content)).await.unwrap())
+            }
             None => self.behind.delete(&Key::from(key)).await.unwrap(),
         }
     }
 
     /// Names of everything that can be seen in the store.
     async fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.behind.list(None).map_ok(|object| object.location.to_string()).try_collect().await.unwrap();
+        let mut names: Vec<String> = self
+            .behind
+            .list(None)
+            .map_ok(|object| object.location.to_string())
+            .try_collect()
+            .await
+            .unwrap();
         names.sort();
         names
     }
@@ -81,21 +104,32 @@ async fn files_are_named_by_their_content_and_read_back_by_range_in_every_store(
         for length in [0, 1, 100_000, LARGE] {
             let content = content(length);
             let file = subject.put(&content).await.unwrap();
-            let digest: String = Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
+            let digest: String =
+                Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
             assert_eq!((&file.sha256, file.bytes), (&digest, length as u64), "{name}");
-            assert_eq!(subject.put(&content).await.unwrap(), file, "{name}: the second time is no mistake");
+            assert_eq!(
+                subject.put(&content).await.unwrap(),
+                file,
+                "{name}: the second time is no mistake"
+            );
             assert_eq!(subject.files.size(&file).await.unwrap(), Some(file.bytes), "{name}");
             let end = file.bytes;
             let ranges = [0..end, end / 2..end, 0..end.min(1), end..end, end / 3..end / 2];
             let got = subject.files.get_ranges(&file, &ranges).await.unwrap();
             for (range, got) in ranges.iter().zip(got) {
-                let expected = &content[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
+                let expected = &content
+                    [usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
                 assert!(got == expected, "{name}: {range:?} of {length}");
             }
-            let streamed: Vec<Bytes> = subject.files.stream(&file, 0..end, || u64::MAX).try_collect().await.unwrap();
+            let streamed: Vec<Bytes> =
+                subject.files.stream(&file, 0..end, || u64::MAX).try_collect().await.unwrap();
             assert!(streamed.concat() == content, "{name}: {length} as a stream");
         }
-        assert_eq!(subject.names().await.len(), 8, "{name}: nothing lies there but the files and their checksums");
+        assert_eq!(
+            subject.names().await.len(),
+            8,
+            "{name}: nothing lies there but the files and their checksums"
+        );
         subject.files.ping().await.unwrap();
     }
 }
@@ -109,20 +143,32 @@ async fn damage_is_named_and_publishing_again_repairs_it_in_every_store() {
         assert_eq!(subject.files.get_range(&file, 0..100_000).await.unwrap(), content, "{name}");
         let mut flipped = content.clone();
         flipped[50_000] ^= 4;
-        for damaged in [flipped, content[..99_999].to_vec(), [&content[..], b"more"].concat(), Vec::new()] {
+        for damaged in
+            [flipped, content[..99_999].to_vec(), [&content[..], b"more"].concat(), Vec::new()]
+        {
             let length = damaged.len();
             subject.replace(&Files::key(&file), Some(damaged)).await;
             let got = subject.files.get_range(&file, 0..100_000).await;
             // What lies behind the published bytes is never read.
             match got {
                 Ok(bytes) => assert!(length > 100_000 && bytes == content, "{name}: {length}"),
-                Err(failure) => assert!(matches!(&failure, Failure::Damaged { key, .. } if *key == Files::key(&file)), "{name}: {failure}"),
+                Err(failure) => assert!(
+                    matches!(&failure, Failure::Damaged { key, .. } if *key == Files::key(&file)),
+                    "{name}: {failure}"
+                ),
             }
             assert_eq!(subject.put(&content).await.unwrap(), file, "{name}");
-            assert_eq!(subject.files.get_range(&file, 0..100_000).await.unwrap(), content, "{name}");
+            assert_eq!(
+                subject.files.get_range(&file, 0..100_000).await.unwrap(),
+                content,
+                "{name}"
+            );
         }
         subject.replace(&Files::key(&file), None).await;
-        assert!(matches!(subject.files.get_range(&file, 0..1).await, Err(Failure::Missing { .. })), "{name}");
+        assert!(
+            matches!(subject.files.get_range(&file, 0..1).await, Err(Failure::Missing { .. })),
+            "{name}"
+        );
         assert_eq!(subject.files.size(&file).await.unwrap(), None, "{name}");
     }
 }
@@ -130,12 +176,21 @@ async fn damage_is_named_and_publishing_again_repairs_it_in_every_store() {
 #[tokio::test(flavor = "multi_thread")]
 async fn checksums_that_are_lost_or_damaged_are_made_anew_in_every_store() {
     for subject in Subject::all().await {
-        for (index, damage) in [None, Some(Vec::new()), Some(b"garbage".to_vec()), Some(vec![0; 1 << 20])].into_iter().enumerate() {
+        for (index, damage) in
+            [None, Some(Vec::new()), Some(b"garbage".to_vec()), Some(vec![0; 1 << 20])]
+                .into_iter()
+                .enumerate()
+        {
             // Of a file each: those of one are kept in memory.
             let content = content(100_000 + index);
             let file = subject.put(&content).await.unwrap();
             subject.replace(&Files::sums_key(&file), damage).await;
-            assert_eq!(subject.files.get_range(&file, 3..5).await.unwrap(), content[3..5], "{}", subject.name);
+            assert_eq!(
+                subject.files.get_range(&file, 3..5).await.unwrap(),
+                content[3..5],
+                "{}",
+                subject.name
+            );
         }
     }
 }
@@ -143,7 +198,10 @@ async fn checksums_that_are_lost_or_damaged_are_made_anew_in_every_store() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upload_that_fails_leaves_nothing_visible_in_any_store() {
     for subject in Subject::all().await {
-        assert!(subject.files.put_snapshot(subject._folder.path()).await.is_err(), "a folder is not a file");
+        assert!(
+            subject.files.put_snapshot(subject._folder.path()).await.is_err(),
+            "a folder is not a file"
+        );
         assert!(subject.files.put_snapshot(&subject._folder.path().join("absent")).await.is_err());
         assert!(subject.names().await.is_empty(), "{}", subject.name);
     }
@@ -158,13 +216,33 @@ async fn components_come_back_as_they_went_in_or_not_at_all_from_every_store() {
         let size = bytes.len() as u64;
         let digest = files.put_component(bytes.clone()).await.unwrap();
         assert_eq!(files.get_component(&digest, size).await.unwrap(), bytes, "{name}");
-        assert!(files.has_component(&digest, size).await.unwrap() && !files.has_component(&digest, size + 1).await.unwrap(), "{name}");
+        assert!(
+            files.has_component(&digest, size).await.unwrap()
+                && !files.has_component(&digest, size + 1).await.unwrap(),
+            "{name}"
+        );
         assert_eq!(files.get_signature(&digest).await.unwrap(), None, "{name}");
         files.put_signature(&digest, Bytes::from_static(b"signed")).await.unwrap();
-        assert_eq!(files.get_signature(&digest).await.unwrap().as_deref(), Some(&b"signed"[..]), "{name}");
+        assert_eq!(
+            files.get_signature(&digest).await.unwrap().as_deref(),
+            Some(&b"signed"[..]),
+            "{name}"
+        );
         subject.replace(&Files::component_key(&digest), Some(b"\0asm and evil".to_vec())).await;
-        assert!(matches!(files.get_component(&digest, size).await, Err(Failure::ComponentDamaged { .. })), "{name}");
+        assert!(
+            matches!(
+                files.get_component(&digest, size).await,
+                Err(Failure::ComponentDamaged { .. })
+            ),
+            "{name}"
+        );
         subject.replace(&Files::component_key(&digest), None).await;
-        assert!(matches!(files.get_component(&digest, size).await, Err(Failure::ComponentMissing { .. })), "{name}");
+        assert!(
+            matches!(
+                files.get_component(&digest, size).await,
+                Err(Failure::ComponentMissing { .. })
+            ),
+            "{name}"
+        );
     }
 }

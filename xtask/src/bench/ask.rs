@@ -27,7 +27,8 @@ pub(super) struct Case {
     pub(super) name: &'static str,
     /// Rows of an answer.
     pub(super) rows: u64,
-    /// What is asked, for the check that all answers hold the same rows; null where an answer has no rows.
+    /// What is asked, for the check that all answers hold the same rows; null where an answer has
+    /// no rows.
     pub(super) asked: Value,
     /// `json`, `csv`, `arrow` or `parquet`.
     pub(super) format: &'static str,

@@ -1,5 +1,6 @@
-//! A download over a fresh connection, timed to its first byte and to its last. HTTP/1.1 as far as that takes: the body
-//! is thrown away as it comes, only its end is checked, so that a body that was cut off is not measured.
+//! A download over a fresh connection, timed to its first byte and to its last. HTTP/1.1 as far as
+//! that takes: the body is thrown away as it comes, only its end is checked, so that a body that
+//! was cut off is not measured.
 
 use std::io::{Read, Write as _};
 use std::net::TcpStream;
@@ -35,9 +36,14 @@ pub(crate) struct Begun {
     pub(crate) body: Vec<u8>,
 }
 
-/// Sends the request over a connection of its own and reads the head of the answer, whatever its status.
+/// Sends the request over a connection of its own and reads the head of the answer, whatever its
+/// status.
 pub(crate) fn begin(ask: &Ask) -> Result<Begun> {
-    let (host, path) = ask.url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).context("an address without a path")?;
+    let (host, path) = ask
+        .url
+        .strip_prefix("http://")
+        .and_then(|rest| rest.split_once('/'))
+        .context("an address without a path")?;
     let mut stream = TcpStream::connect(host).with_context(|| format!("cannot reach {host}"))?;
     stream.set_read_timeout(Some(PATIENCE)).context("cannot set a timeout")?;
     stream.write_all(request(ask, host, path).as_bytes()).context("cannot send a request")?;
@@ -73,14 +79,20 @@ pub(crate) fn get(ask: &Ask) -> Result<Download> {
 
 /// The value of a header of the answer.
 pub(crate) fn header(ask: &Ask, name: &str) -> Result<String> {
-    value(&begin(ask)?.head, name).map(str::to_owned).with_context(|| format!("{} sent no {name}", ask.url))
+    value(&begin(ask)?.head, name)
+        .map(str::to_owned)
+        .with_context(|| format!("{} sent no {name}", ask.url))
 }
 
 fn request(ask: &Ask, host: &str, path: &str) -> String {
-    let headers: String = ask.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let headers: String =
+        ask.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let (method, body) = ask.body.as_ref().map_or(("GET", ""), |body| ("POST", body.as_str()));
-    let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
-    format!("{method} /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}{length}\r\n{body}")
+    let length =
+        if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
+    format!(
+        "{method} /{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}{length}\r\n{body}"
+    )
 }
 
 /// The head as text and what was read of the body with it.
@@ -116,7 +128,9 @@ impl End {
         if !head.starts_with("HTTP/1.1 200") {
             return None;
         }
-        if value(head, "transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked")) {
+        if value(head, "transfer-encoding")
+            .is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"))
+        {
             return Some(Self::Chunk);
         }
         value(head, "content-length")?.parse().ok().map(Self::Length)
@@ -132,7 +146,10 @@ impl End {
 
 fn value<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     let lines = head.lines().skip(1).filter_map(|line| line.split_once(':'));
-    lines.into_iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+    lines
+        .into_iter()
+        .find(|(found, _)| found.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value.trim())
 }
 
 #[cfg(test)]
@@ -147,7 +164,9 @@ mod tests {
         let length = End::of("HTTP/1.1 200 OK\r\nX-Note: a: b\r\ncontent-length: 7\r\n\r\n");
         assert_eq!(length, Some(End::Length(7)));
         assert!(End::Length(7).reached(7, b"") && !End::Length(7).reached(6, b""));
-        for refused in ["HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n"] {
+        for refused in
+            ["HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n"]
+        {
             assert_eq!(End::of(refused), None);
         }
     }

@@ -1,5 +1,5 @@
-//! Yearbook and the peers that it is compared with, as servers. Owns how each is started; what each is asked stands with
-//! the cases.
+//! Yearbook and the peers that it is compared with, as servers. Owns how each is started; what each
+//! is asked stands with the cases.
 
 use std::path::Path;
 use std::process::Command;
@@ -29,7 +29,14 @@ pub(super) struct Contestants {
 
 impl Contestants {
     /// Starts everybody on `cores`. `tables` is the folder with what the peers serve.
-    pub(super) fn start(bench: &Bench<'_>, binary: &Path, data_dir: &Path, key: &str, tables: &Path, cores: &str) -> Result<Self> {
+    pub(super) fn start(
+        bench: &Bench<'_>,
+        binary: &Path,
+        data_dir: &Path,
+        key: &str,
+        tables: &Path,
+        cores: &str,
+    ) -> Result<Self> {
         let mut servers = Vec::new();
         let has_cache = knows(binary, data_dir, RESPONSE_CACHE);
         servers.push((YEARBOOK, yearbook(bench, binary, data_dir, cores, !has_cache)?));
@@ -54,8 +61,15 @@ impl Contestants {
     }
 }
 
-/// Yearbook without burst limits; its cache of responses, if it has one, as it comes or switched off.
-pub(super) fn yearbook(bench: &Bench<'_>, binary: &Path, data_dir: &Path, cores: &str, cached: bool) -> Result<Process> {
+/// Yearbook without burst limits; its cache of responses, if it has one, as it comes or switched
+/// off.
+pub(super) fn yearbook(
+    bench: &Bench<'_>,
+    binary: &Path,
+    data_dir: &Path,
+    cores: &str,
+    cached: bool,
+) -> Result<Process> {
     let address = server::free_address()?;
     let mut serve = Command::new(binary);
     serve.arg("serve").args(["--listen", &address.to_string()]).arg("--data-dir").arg(data_dir);
@@ -80,7 +94,8 @@ fn knows(binary: &Path, data_dir: &Path, variable: &str) -> bool {
 
 /// ROAPI with its tables in memory, which is its default.
 fn roapi(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<Process> {
-    let [http, postgres, flight] = [server::free_address()?, server::free_address()?, server::free_address()?];
+    let [http, postgres, flight] =
+        [server::free_address()?, server::free_address()?, server::free_address()?];
     let list: Vec<_> = ["long", "areas", "places", "datasets"]
         .map(|name| json!({ "name": name, "uri": tables.join(format!("{name}.parquet")), "option": { "format": "parquet" } }))
         .into();
@@ -90,11 +105,25 @@ fn roapi(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<Process> {
     });
     let path = bench.folder.join("roapi.yaml");
     // JSON is YAML.
-    std::fs::write(&path, config.to_string()).with_context(|| format!("cannot write {}", path.display()))?;
+    std::fs::write(&path, config.to_string())
+        .with_context(|| format!("cannot write {}", path.display()))?;
     let mut serve = Command::new(bench.python.with_file_name("roapi"));
     serve.arg("--config").arg(&path).env("RUST_LOG", "warn");
-    serve.args(["--addr-http", &http.to_string(), "--addr-postgres", &postgres.to_string(), "--addr-flight-sql", &flight.to_string()]);
-    Process::start(&serve, cores, format!("http://{http}"), "/health", &bench.folder.join("roapi.log"))
+    serve.args([
+        "--addr-http",
+        &http.to_string(),
+        "--addr-postgres",
+        &postgres.to_string(),
+        "--addr-flight-sql",
+        &flight.to_string(),
+    ]);
+    Process::start(
+        &serve,
+        cores,
+        format!("http://{http}"),
+        "/health",
+        &bench.folder.join("roapi.log"),
+    )
 }
 
 /// Datasette on an immutable SQLite file, with limits that let it return what the others return.
@@ -103,18 +132,43 @@ fn datasette(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<Process> {
     let mut serve = Command::new(bench.python.with_file_name("datasette"));
     serve.arg("serve").arg("--immutable").arg(tables.join("tables.db"));
     serve.args(["--host", "127.0.0.1", "--port", &address.port().to_string()]);
-    for setting in [("sql_time_limit_ms", "60000"), ("max_returned_rows", "2000"), ("max_csv_mb", "0"), ("default_cache_ttl", "0")] {
+    for setting in [
+        ("sql_time_limit_ms", "60000"),
+        ("max_returned_rows", "2000"),
+        ("max_csv_mb", "0"),
+        ("default_cache_ttl", "0"),
+    ] {
         serve.args(["--setting", setting.0, setting.1]);
     }
-    Process::start(&serve, cores, format!("http://{address}"), "/-/versions.json", &bench.folder.join("datasette.log"))
+    Process::start(
+        &serve,
+        cores,
+        format!("http://{address}"),
+        "/-/versions.json",
+        &bench.folder.join("datasette.log"),
+    )
 }
 
 /// FastAPI over DuckDB, one worker of uvicorn.
 fn fastapi(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<Process> {
     let address = server::free_address()?;
     let mut serve = Command::new(bench.python.with_file_name("uvicorn"));
-    serve.args(["fastapi_duckdb:app", "--app-dir"]).arg(bench.repository.root().join("tests/peers"));
-    serve.args(["--port", &address.port().to_string(), "--no-access-log", "--log-level", "warning"]);
+    serve
+        .args(["fastapi_duckdb:app", "--app-dir"])
+        .arg(bench.repository.root().join("tests/peers"));
+    serve.args([
+        "--port",
+        &address.port().to_string(),
+        "--no-access-log",
+        "--log-level",
+        "warning",
+    ]);
     serve.env("YEARBOOK_PEERS_TABLES", tables).env("PYTHONDONTWRITEBYTECODE", "1");
-    Process::start(&serve, cores, format!("http://{address}"), "/datasets", &bench.folder.join("fastapi.log"))
+    Process::start(
+        &serve,
+        cores,
+        format!("http://{address}"),
+        "/datasets",
+        &bench.folder.join("fastapi.log"),
+    )
 }

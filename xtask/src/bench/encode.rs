@@ -1,5 +1,5 @@
-//! Encoding alone, measured by the benchmark `encode` of the package `yearbook-tests`, which prints JSON. Owns only that
-//! it is run and what its numbers are called.
+//! Encoding alone, measured by the benchmark `encode` of the package `yearbook-tests`, which prints
+//! JSON. Owns only that it is run and what its numbers are called.
 
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
@@ -25,12 +25,15 @@ struct Line {
 pub(super) fn measure(bench: &Bench<'_>, figures: &mut Figures) -> Result<()> {
     let mut run = bench.repository.cargo();
     run.args(["bench", "--workspace", "--bench", "encode"]);
-    run.env("YEARBOOK_PEERS_PYTHON", &bench.python).env("YEARBOOK_BENCH_RUNS", bench.wanted.runs.to_string());
+    run.env("YEARBOOK_PEERS_PYTHON", &bench.python)
+        .env("YEARBOOK_BENCH_RUNS", bench.wanted.runs.to_string());
     println!("-- encode: some minutes; nothing is printed until it is done");
     let printed = command::output(&mut run)?;
-    let (_, lines) = printed.split_once("---\n").context("the encode benchmark printed no results")?;
+    let (_, lines) =
+        printed.split_once("---\n").context("the encode benchmark printed no results")?;
     for line in lines.lines() {
-        let line: Line = serde_json::from_str(line).with_context(|| format!("the encode benchmark printed {line:?}"))?;
+        let line: Line = serde_json::from_str(line)
+            .with_context(|| format!("the encode benchmark printed {line:?}"))?;
         let case = format!("{} {}", line.format, line.table);
         if let Some(reason) = line.cannot {
             figures.cannot("encode", &case, &line.who, &reason);

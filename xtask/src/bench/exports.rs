@@ -1,5 +1,5 @@
-//! Whole tables, one download after the other: time, first byte, processor time, memory. Everybody has all cores, one at
-//! a time.
+//! Whole tables, one download after the other: time, first byte, processor time, memory. Everybody
+//! has all cores, one at a time.
 
 use anyhow::Result;
 use serde_json::json;
@@ -21,7 +21,8 @@ const PATIENCE_SECONDS: f64 = 8.0;
 /// What is asked.
 pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
     let base = |who: &str| all.get(who).map(|process| process.base.clone());
-    let (ours, roapi, datasette, fastapi) = (base(YEARBOOK)?, base(ROAPI)?, base(DATASETTE)?, base(FASTAPI)?);
+    let (ours, roapi, datasette, fastapi) =
+        (base(YEARBOOK)?, base(ROAPI)?, base(DATASETTE)?, base(FASTAPI)?);
     let no_csv = Err("streams whole tables as CSV only");
     let mut cases = Vec::new();
     for (name, format, media_type) in [
@@ -31,7 +32,9 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
         ("long, Parquet", "parquet", "application/vnd.apache.parquet"),
     ] {
         // Any start lifts the guard against unbounded pulls.
-        let whole = Ask::get(format!("{ours}/v1/datasets/long/data?start=0001-01-01&limit=0&format={format}"));
+        let whole = Ask::get(format!(
+            "{ours}/v1/datasets/long/data?start=0001-01-01&limit=0&format={format}"
+        ));
         let stream = Ok(Ask::get(format!("{datasette}/tables/long.csv?_stream=on&_size=max")));
         cases.push(Case {
             name,
@@ -40,7 +43,10 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
             format,
             ways: vec![
                 (YEARBOOK, Ok(whole.with("X-API-Key", &all.key))),
-                (ROAPI, Ok(Ask::get(format!("{roapi}/api/tables/long")).with("Accept", media_type))),
+                (
+                    ROAPI,
+                    Ok(Ask::get(format!("{roapi}/api/tables/long")).with("Accept", media_type)),
+                ),
                 (DATASETTE, if format == "csv" { stream } else { no_csv.clone() }),
                 (FASTAPI, Ok(Ask::get(format!("{fastapi}/data/long?limit=0&format={format}")))),
             ],
@@ -54,11 +60,16 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
         ("areas, geometry=false, Parquet", "areas", "&geometry=false", "parquet"),
         ("areas that never had geometry, Parquet", "places", "", "parquet"),
     ] {
-        let ask = Ask::get(format!("{ours}/v1/datasets/{table}/data?limit={AREAS}&format={format}{omitted}"));
-        let columns = if omitted.is_empty() { "" } else { "?columns=area_code,name,population,density" };
-        let media_type = if format == "csv" { "application/csv" } else { "application/vnd.apache.parquet" };
+        let ask = Ask::get(format!(
+            "{ours}/v1/datasets/{table}/data?limit={AREAS}&format={format}{omitted}"
+        ));
+        let columns =
+            if omitted.is_empty() { "" } else { "?columns=area_code,name,population,density" };
+        let media_type =
+            if format == "csv" { "application/csv" } else { "application/vnd.apache.parquet" };
         let hidden = if omitted.is_empty() { "" } else { "&_nocol=geometry_wkt" };
-        let stream = Ok(Ask::get(format!("{datasette}/tables/{table}.csv?_stream=on&_size=max{hidden}")));
+        let stream =
+            Ok(Ask::get(format!("{datasette}/tables/{table}.csv?_stream=on&_size=max{hidden}")));
         cases.push(Case {
             name,
             rows: AREAS,
@@ -66,9 +77,18 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
             format,
             ways: vec![
                 (YEARBOOK, Ok(ask.with("X-API-Key", &all.key))),
-                (ROAPI, Ok(Ask::get(format!("{roapi}/api/tables/{table}{columns}")).with("Accept", media_type))),
+                (
+                    ROAPI,
+                    Ok(Ask::get(format!("{roapi}/api/tables/{table}{columns}"))
+                        .with("Accept", media_type)),
+                ),
                 (DATASETTE, if format == "csv" { stream } else { no_csv.clone() }),
-                (FASTAPI, Ok(Ask::get(format!("{fastapi}/data/{table}?limit=0&format={format}{omitted}")))),
+                (
+                    FASTAPI,
+                    Ok(Ask::get(format!(
+                        "{fastapi}/data/{table}?limit=0&format={format}{omitted}"
+                    ))),
+                ),
             ],
         });
     }
@@ -76,7 +96,13 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
 }
 
 /// Measures every case, everybody in turn.
-pub(super) fn measure(runs: u32, all: &Contestants, cases: &[Case], found: &[Found], figures: &mut Figures) -> Result<()> {
+pub(super) fn measure(
+    runs: u32,
+    all: &Contestants,
+    cases: &[Case],
+    found: &[Found],
+    figures: &mut Figures,
+) -> Result<()> {
     for case in cases {
         println!("-- {}", case.name);
         let mut entries: Vec<(&str, &Ask, Exports)> = Vec::new();
@@ -95,7 +121,8 @@ pub(super) fn measure(runs: u32, all: &Contestants, cases: &[Case], found: &[Fou
         for (who, _, exports) in &entries {
             figures.add(PART, case.name, who, exports.values(case.rows));
             let slow = (exports.downloads.len() == 1 && runs > 1).then(|| "one run".to_owned());
-            let remarks: Vec<String> = same::remark(found, case.name, who).into_iter().chain(slow).collect();
+            let remarks: Vec<String> =
+                same::remark(found, case.name, who).into_iter().chain(slow).collect();
             figures.note((!remarks.is_empty()).then(|| remarks.join("; ")));
         }
         for (who, way) in &case.ways {
@@ -138,7 +165,9 @@ impl Exports {
 
     /// Medians, and the highest peak.
     pub(super) fn values(&self, rows: u64) -> Vec<(&'static str, f64)> {
-        let of = |value: fn(&Download) -> f64| median(&self.downloads.iter().map(value).collect::<Vec<_>>());
+        let of = |value: fn(&Download) -> f64| {
+            median(&self.downloads.iter().map(value).collect::<Vec<_>>())
+        };
         #[expect(clippy::cast_precision_loss, reason = "for print")]
         let (rows, runs) = (rows as f64, self.downloads.len() as f64);
         #[expect(clippy::cast_precision_loss, reason = "for print")]

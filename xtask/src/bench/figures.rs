@@ -31,7 +31,13 @@ pub(super) struct Figures(Vec<Figure>);
 
 impl Figures {
     /// Adds values.
-    pub(super) fn add(&mut self, part: &'static str, case: &str, who: &str, values: impl IntoIterator<Item = (&'static str, f64)>) {
+    pub(super) fn add(
+        &mut self,
+        part: &'static str,
+        case: &str,
+        who: &str,
+        values: impl IntoIterator<Item = (&'static str, f64)>,
+    ) {
         self.push(part, case, who, None, values.into_iter().collect(), None);
     }
 
@@ -57,8 +63,18 @@ impl Figures {
         note: Option<String>,
     ) {
         // At once, for whoever watches, and in case the rest never comes to its end.
-        println!("   {who}: {}", cannot.clone().unwrap_or_else(|| serde_json::json!(values).to_string()));
-        self.0.push(Figure { part, case: case.to_owned(), who: who.to_owned(), cannot, values, note });
+        println!(
+            "   {who}: {}",
+            cannot.clone().unwrap_or_else(|| serde_json::json!(values).to_string())
+        );
+        self.0.push(Figure {
+            part,
+            case: case.to_owned(),
+            who: who.to_owned(),
+            cannot,
+            values,
+            note,
+        });
     }
 
     /// A value, where it was measured.
@@ -83,7 +99,11 @@ impl Figures {
     }
 
     /// Figures of a case, in order.
-    pub(super) fn of_case<'a>(&'a self, part: &'a str, case: &'a str) -> impl Iterator<Item = &'a Figure> {
+    pub(super) fn of_case<'a>(
+        &'a self,
+        part: &'a str,
+        case: &'a str,
+    ) -> impl Iterator<Item = &'a Figure> {
         self.0.iter().filter(move |figure| figure.part == part && figure.case == case)
     }
 }

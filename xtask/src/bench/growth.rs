@@ -1,4 +1,5 @@
-//! Whether time grows with the rows and memory does not: exports of ever larger tables, and many at once.
+//! Whether time grows with the rows and memory does not: exports of ever larger tables, and many at
+//! once.
 
 use std::path::Path;
 use std::thread;
@@ -42,7 +43,10 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -
     let key = demo::enterprise_key(binary, &data_dir)?;
     let server = contestants::yearbook(bench, binary, &data_dir, &machine::all(), true)?;
     let ask = |rows: u64, format: &str| {
-        let url = format!("{}/v1/datasets/synthetic_long_{rows}/data?start=0001-01-01&limit=0&format={format}", server.base);
+        let url = format!(
+            "{}/v1/datasets/synthetic_long_{rows}/data?start=0001-01-01&limit=0&format={format}",
+            server.base
+        );
         Ask::get(url).with("X-API-Key", &key)
     };
     for format in FORMATS {
@@ -53,10 +57,16 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -
             for run in 0..=runs(bench.wanted.runs, rows) {
                 exports.once(&server, &ask, run > 0)?;
             }
-            figures.add(PART, &format!("{rows} rows, {format}"), contestants::YEARBOOK, exports.values(rows));
+            figures.add(
+                PART,
+                &format!("{rows} rows, {format}"),
+                contestants::YEARBOOK,
+                exports.values(rows),
+            );
         }
     }
-    let mixed: Vec<Ask> = (0..AT_ONCE).map(|at| ask(1_000_000, FORMATS[at % FORMATS.len()])).collect();
+    let mixed: Vec<Ask> =
+        (0..AT_ONCE).map(|at| ask(1_000_000, FORMATS[at % FORMATS.len()])).collect();
     at_once(&server, &mixed, figures)
 }
 

@@ -1,5 +1,5 @@
-//! Yearbook and its peers over HTTP: the same tables for all, the same rows from all, then requests under load and whole
-//! tables.
+//! Yearbook and its peers over HTTP: the same tables for all, the same rows from all, then requests
+//! under load and whole tables.
 
 use std::fs;
 use std::path::Path;
@@ -19,10 +19,23 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -
     {
         let server = contestants::yearbook(bench, binary, &data_dir, &machine::all(), true)?;
         let mut prepare = super::script(bench, "prepare.py");
-        command::run(prepare.args(["--base", &server.base]).arg("--out").arg(&exported).env("YEARBOOK_KEY", &key))?;
+        command::run(
+            prepare
+                .args(["--base", &server.base])
+                .arg("--out")
+                .arg(&exported)
+                .env("YEARBOOK_KEY", &key),
+        )?;
     }
     {
-        let all = Contestants::start(bench, binary, &data_dir, &key, &exported, &bench.wanted.cores().server)?;
+        let all = Contestants::start(
+            bench,
+            binary,
+            &data_dir,
+            &key,
+            &exported,
+            &bench.wanted.cores().server,
+        )?;
         let mut cases = requests::cases(&all)?;
         let found = same::check(bench, &exported, &cases)?;
         cases.extend(requests::bare(&all)?);

@@ -25,10 +25,15 @@ pub(crate) struct Cores {
 /// Half each, so that neither slows the other.
 pub(crate) fn halves() -> Cores {
     let (half, last) = (cores() / 2, cores() - 1);
-    if half == 0 { shared() } else { Cores { server: range(0, half - 1), generator: range(half, last) } }
+    if half == 0 {
+        shared()
+    } else {
+        Cores { server: range(0, half - 1), generator: range(half, last) }
+    }
 }
 
-/// The server has all, the load generator stays on the last: how services of one machine are usually measured.
+/// The server has all, the load generator stays on the last: how services of one machine are
+/// usually measured.
 pub(crate) fn shared() -> Cores {
     Cores { server: all(), generator: range(cores() - 1, cores() - 1) }
 }
@@ -48,7 +53,8 @@ fn load() -> String {
     load.split_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
-/// The tree and the machine when measuring began: what is committed or begun meanwhile was not measured.
+/// The tree and the machine when measuring began: what is committed or begun meanwhile was not
+/// measured.
 #[derive(Debug)]
 pub(crate) struct Start {
     load: String,
@@ -59,11 +65,15 @@ pub(crate) struct Start {
 impl Start {
     /// As of now. Says at once when what follows can be a draft at most.
     pub(crate) fn now(repository: &Repository) -> Result<Self> {
-        let git = |arguments: &[&str]| command::output(Command::new("git").current_dir(repository.root()).args(arguments));
+        let git = |arguments: &[&str]| {
+            command::output(Command::new("git").current_dir(repository.root()).args(arguments))
+        };
         let commit = git(&["rev-parse", "--short", "HEAD"])?.trim().to_owned();
         let changed = !git(&["status", "--porcelain"])?.is_empty();
         if changed {
-            println!("the tree has uncommitted changes: what is measured now is a draft; commit first for a page that says what it is of");
+            println!(
+                "the tree has uncommitted changes: what is measured now is a draft; commit first for a page that says what it is of"
+            );
         }
         Ok(Self { load: load(), commit, changed })
     }
@@ -71,7 +81,10 @@ impl Start {
     /// The commit, and what it means that the tree differed from it.
     fn commit(&self) -> String {
         if self.changed {
-            format!("{}{CHANGED}. {DRAFT} no commit holds what was measured; measure again on a clean tree.**", self.commit)
+            format!(
+                "{}{CHANGED}. {DRAFT} no commit holds what was measured; measure again on a clean tree.**",
+                self.commit
+            )
         } else {
             format!("{}.", self.commit)
         }
@@ -81,10 +94,16 @@ impl Start {
 /// Processor, cores, commit and how busy the machine was when the benchmark began.
 pub(crate) fn line(start: &Start) -> String {
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = processors.lines().find_map(|line| line.strip_prefix("model name")).and_then(|rest| rest.split(':').nth(1));
+    let model = processors
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"))
+        .and_then(|rest| rest.split(':').nth(1));
     let model = model.map_or("an unnamed processor", str::trim);
     let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let memory = memory.lines().find_map(|line| line.strip_prefix("MemTotal:")).and_then(|rest| rest.split_whitespace().next());
+    let memory = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))
+        .and_then(|rest| rest.split_whitespace().next());
     let gigabytes = memory.and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or(0) >> 20;
     let before = &start.load;
     let busy = if before.parse().is_ok_and(|load: f64| load > 0.5) {
@@ -92,7 +111,11 @@ pub(crate) fn line(start: &Start) -> String {
     } else {
         ""
     };
-    format!("Machine: {model}, {} cores, {gigabytes} GiB. Commit {} Load average when it began: {before}.{busy}", cores(), start.commit())
+    format!(
+        "Machine: {model}, {} cores, {gigabytes} GiB. Commit {} Load average when it began: {before}.{busy}",
+        cores(),
+        start.commit()
+    )
 }
 
 #[cfg(test)]
@@ -101,8 +124,13 @@ mod tests {
 
     #[test]
     fn a_tree_with_changes_makes_a_draft() {
-        let line = |changed| line(&Start { load: "0.10".to_owned(), commit: "abcdef1".to_owned(), changed });
-        assert!(line(false).contains(" Commit abcdef1. Load average when it began: 0.10.") && !line(false).contains(DRAFT));
+        let line = |changed| {
+            line(&Start { load: "0.10".to_owned(), commit: "abcdef1".to_owned(), changed })
+        };
+        assert!(
+            line(false).contains(" Commit abcdef1. Load average when it began: 0.10.")
+                && !line(false).contains(DRAFT)
+        );
         assert!(line(true).contains(" Commit abcdef1 with uncommitted changes. **Draft: "));
     }
 }

@@ -1,4 +1,5 @@
-//! The page: tables of figures and targets as Markdown. Owns wording and layout; computes nothing but ratios.
+//! The page: tables of figures and targets as Markdown. Owns wording and layout; computes nothing
+//! but ratios.
 
 use std::fmt::Write as _;
 
@@ -9,7 +10,13 @@ use super::targets::{Bound, Target};
 use super::{plugins, wrk};
 
 /// Everything that was measured.
-pub(super) fn render(command: &str, machine: &str, cores: &Cores, figures: &Figures, targets: &[Target]) -> String {
+pub(super) fn render(
+    command: &str,
+    machine: &str,
+    cores: &Cores,
+    figures: &Figures,
+    targets: &[Target],
+) -> String {
     let mut page = format!(
         "# Benchmarks\n\
         Made by `{command}`, which replaces this page; the same numbers stand in [benchmarks.json](benchmarks.json). {machine}\n\n\
@@ -27,9 +34,13 @@ pub(super) fn render(command: &str, machine: &str, cores: &Cores, figures: &Figu
 }
 
 fn of_targets(targets: &[Target]) -> String {
-    let measured: Vec<&Target> = targets.iter().filter(|target| target.measured.is_some()).collect();
+    let measured: Vec<&Target> =
+        targets.iter().filter(|target| target.measured.is_some()).collect();
     let met = measured.iter().filter(|target| target.met == Some(true)).count();
-    let mut text = format!("\n## Targets: {met} of {} met\n| | wanted | measured | |\n|---|--:|--:|---|\n", measured.len());
+    let mut text = format!(
+        "\n## Targets: {met} of {} met\n| | wanted | measured | |\n|---|--:|--:|---|\n",
+        measured.len()
+    );
     for target in measured {
         let (sign, bound) = match target.bound {
             Bound::AtLeast(bound) => ("≥", bound),
@@ -37,7 +48,15 @@ fn of_targets(targets: &[Target]) -> String {
         };
         let verdict = if target.met == Some(true) { "met" } else { "**missed**" };
         let (unit, measured) = (target.unit, target.measured.map(number).unwrap_or_default());
-        line(&mut text, &[target.what.clone(), format!("{sign} {bound} {unit}"), format!("{measured} {unit}"), verdict.to_owned()]);
+        line(
+            &mut text,
+            &[
+                target.what.clone(),
+                format!("{sign} {bound} {unit}"),
+                format!("{measured} {unit}"),
+                verdict.to_owned(),
+            ],
+        );
     }
     text
 }
@@ -71,8 +90,12 @@ fn encode(figures: &Figures) -> String {
     for case in cases {
         let speed = |who: &str| figures.value("encode", case, who, "million_rows_a_second");
         let mut cells = vec![case.to_owned()];
-        cells.extend(WHO.iter().map(|(who, _)| cell(figures.get("encode", case, who), "million_rows_a_second")));
-        let best = ["pyarrow", "polars", "duckdb"].into_iter().filter_map(speed).max_by(f64::total_cmp);
+        cells.extend(
+            WHO.iter()
+                .map(|(who, _)| cell(figures.get("encode", case, who), "million_rows_a_second")),
+        );
+        let best =
+            ["pyarrow", "polars", "duckdb"].into_iter().filter_map(speed).max_by(f64::total_cmp);
         cells.push(times(speed("sandbox"), speed("arrow-rs")));
         cells.push(times(speed("sandbox"), best));
         line(&mut text, &cells);
@@ -90,8 +113,17 @@ fn of_plugins(figures: &Figures) -> String {
         A fresh instance is a response without a row: instance, calls, and clearing it away. Crossing alone is a guest that looks at no cell, one worker: converting, copying into the guest, the calls; its share\n\
         of a format is its time by that format's. A swap is `yearbook plugin install --now` of a release that differs in nothing but its digest, and then the time until a running host serves it.\n\n",
     );
-    let head =
-        ["case", "p50, µs", "p99, µs", "M rows/s", "crossing, %", "compiled, ms", "from cache, ms", "install, ms", "served after, ms"];
+    let head = [
+        "case",
+        "p50, µs",
+        "p99, µs",
+        "M rows/s",
+        "crossing, %",
+        "compiled, ms",
+        "from cache, ms",
+        "install, ms",
+        "served after, ms",
+    ];
     header(&mut text, &head.map(str::to_owned));
     for case in cases {
         let figure = figures.get(plugins::PART, case, YEARBOOK);
@@ -118,14 +150,33 @@ fn requests(cores: &Cores, figures: &Figures) -> String {
         cores.generator,
         cores.server
     );
-    let head = ["request", "who", "requests/s", "p50, ms", "p99, ms", "rows/s", "CPU s per M rows", "peak MiB", "Yearbook is"];
+    let head = [
+        "request",
+        "who",
+        "requests/s",
+        "p50, ms",
+        "p99, ms",
+        "rows/s",
+        "CPU s per M rows",
+        "peak MiB",
+        "Yearbook is",
+    ];
     header(&mut text, &head.map(str::to_owned));
     contest(
         &mut text,
         figures,
         "requests",
-        &["requests_a_second", "median_ms", "p99_ms", "rows_a_second", "cpu_s_a_million_rows", "peak_mib"],
-        |ours, theirs| Some(ours.values.get("requests_a_second")? / theirs.values.get("requests_a_second")?),
+        &[
+            "requests_a_second",
+            "median_ms",
+            "p99_ms",
+            "rows_a_second",
+            "cpu_s_a_million_rows",
+            "peak_mib",
+        ],
+        |ours, theirs| {
+            Some(ours.values.get("requests_a_second")? / theirs.values.get("requests_a_second")?)
+        },
     );
     text
 }
@@ -140,10 +191,31 @@ fn exports(figures: &Figures) -> String {
         Peak memory is the server's highest resident size during a download; idle is what it held when it was ready. ROAPI sends `Content-Length`: it makes the whole answer before it sends any of it.\n\
         FastAPI streams batches of 65,536 rows through orjson and pyarrow.\n\n",
     );
-    let head = ["export", "who", "s", "first byte, ms", "M rows/s", "MB", "CPU s per M rows", "peak MiB", "above idle", "Yearbook is"];
+    let head = [
+        "export",
+        "who",
+        "s",
+        "first byte, ms",
+        "M rows/s",
+        "MB",
+        "CPU s per M rows",
+        "peak MiB",
+        "above idle",
+        "Yearbook is",
+    ];
     header(&mut text, &head.map(str::to_owned));
-    let names = ["seconds", "first_byte_ms", "million_rows_a_second", "megabytes", "cpu_s_a_million_rows", "peak_mib", "above_idle_mib"];
-    contest(&mut text, figures, "exports", &names, |ours, theirs| Some(theirs.values.get("seconds")? / ours.values.get("seconds")?));
+    let names = [
+        "seconds",
+        "first_byte_ms",
+        "million_rows_a_second",
+        "megabytes",
+        "cpu_s_a_million_rows",
+        "peak_mib",
+        "above_idle_mib",
+    ];
+    contest(&mut text, figures, "exports", &names, |ours, theirs| {
+        Some(theirs.values.get("seconds")? / ours.values.get("seconds")?)
+    });
     text
 }
 
@@ -155,15 +227,21 @@ fn growth(figures: &Figures) -> String {
     let mut text = String::from(
         "\n## Growth\nWhole tables of `long` from Yearbook, all cores. Idle is what the server held when it was ready. The last line is a quarter in each format.\n\n",
     );
-    header(&mut text, &["export", "s", "first byte, ms", "M rows/s", "MB", "peak MiB", "above idle"].map(str::to_owned));
+    header(
+        &mut text,
+        &["export", "s", "first byte, ms", "M rows/s", "MB", "peak MiB", "above idle"]
+            .map(str::to_owned),
+    );
     for case in cases {
         let figure = figures.get("growth", case, YEARBOOK);
-        let first = if figure.is_some_and(|figure| figure.values.contains_key("slowest_first_byte_ms")) {
-            "slowest_first_byte_ms"
-        } else {
-            "first_byte_ms"
-        };
-        let names = ["seconds", first, "million_rows_a_second", "megabytes", "peak_mib", "above_idle_mib"];
+        let first =
+            if figure.is_some_and(|figure| figure.values.contains_key("slowest_first_byte_ms")) {
+                "slowest_first_byte_ms"
+            } else {
+                "first_byte_ms"
+            };
+        let names =
+            ["seconds", first, "million_rows_a_second", "megabytes", "peak_mib", "above_idle_mib"];
         let mut cells = vec![case.to_owned()];
         cells.extend(names.map(|name| cell(figure, name)));
         line(&mut text, &cells);
@@ -172,7 +250,13 @@ fn growth(figures: &Figures) -> String {
 }
 
 /// A line a contestant, with how much better we are by `ratio` in the last column.
-fn contest(text: &mut String, figures: &Figures, part: &str, names: &[&str], ratio: impl Fn(&Figure, &Figure) -> Option<f64>) {
+fn contest(
+    text: &mut String,
+    figures: &Figures,
+    part: &str,
+    names: &[&str],
+    ratio: impl Fn(&Figure, &Figure) -> Option<f64>,
+) {
     for case in figures.cases(part) {
         let ours = figures.get(part, case, YEARBOOK);
         for figure in figures.of_case(part, case) {
@@ -182,7 +266,8 @@ fn contest(text: &mut String, figures: &Figures, part: &str, names: &[&str], rat
                 cells.resize(names.len() + 3, String::new());
             } else {
                 cells.extend(names.iter().map(|name| cell(Some(figure), name)));
-                let better = ours.filter(|ours| ours.who != figure.who).and_then(|ours| ratio(ours, figure));
+                let better =
+                    ours.filter(|ours| ours.who != figure.who).and_then(|ours| ratio(ours, figure));
                 cells.push(better.map_or_else(String::new, |ratio| format!("{} ×", number(ratio))));
             }
             if let Some(note) = &figure.note {
@@ -195,7 +280,11 @@ fn contest(text: &mut String, figures: &Figures, part: &str, names: &[&str], rat
 
 fn cell(figure: Option<&Figure>, name: &str) -> String {
     let Some(figure) = figure else { return String::new() };
-    figure.cannot.clone().or_else(|| figure.values.get(name).copied().map(number)).unwrap_or_default()
+    figure
+        .cannot
+        .clone()
+        .or_else(|| figure.values.get(name).copied().map(number))
+        .unwrap_or_default()
 }
 
 fn times(over: Option<f64>, under: Option<f64>) -> String {
@@ -215,7 +304,11 @@ pub(crate) fn number(value: f64) -> String {
 
 fn header(text: &mut String, cells: &[String]) {
     line(text, cells);
-    let rule: Vec<String> = cells.iter().enumerate().map(|(at, _)| if at == 0 { "---".to_owned() } else { "--:".to_owned() }).collect();
+    let rule: Vec<String> = cells
+        .iter()
+        .enumerate()
+        .map(|(at, _)| if at == 0 { "---".to_owned() } else { "--:".to_owned() })
+        .collect();
     line(text, &rule);
 }
 
@@ -230,7 +323,9 @@ mod tests {
 
     #[test]
     fn numbers_have_three_digits_that_count() {
-        for (value, expected) in [(0.0123, "0.012"), (0.5, "0.50"), (9.876, "9.88"), (12.34, "12.3"), (1234.6, "1235")] {
+        for (value, expected) in
+            [(0.0123, "0.012"), (0.5, "0.50"), (9.876, "9.88"), (12.34, "12.3"), (1234.6, "1235")]
+        {
             assert_eq!(number(value), expected);
         }
     }

@@ -1,5 +1,6 @@
-//! What plugins cost: instances, crossing and loading by the benchmark `plugins` of the package `yearbook-tests`, which prints
-//! JSON; and how soon an installed release serves, by a running host. Owns the second and what its numbers are called.
+//! What plugins cost: instances, crossing and loading by the benchmark `plugins` of the package
+//! `yearbook-tests`, which prints JSON; and how soon an installed release serves, by a running
+//! host. Owns the second and what its numbers are called.
 
 use std::fs;
 use std::path::Path;
@@ -23,8 +24,16 @@ use crate::server::{self, Server};
 pub(super) const PART: &str = "plugins";
 
 /// Names of values that the benchmark may print: they become columns.
-pub(super) const VALUES: [&str; 8] =
-    ["p50_us", "p99_us", "million_rows_a_second", "crossing_percent", "compiled_ms", "cached_ms", "install_ms", "served_after_ms"];
+pub(super) const VALUES: [&str; 8] = [
+    "p50_us",
+    "p99_us",
+    "million_rows_a_second",
+    "crossing_percent",
+    "compiled_ms",
+    "cached_ms",
+    "install_ms",
+    "served_after_ms",
+];
 
 /// How long an installed release may take to serve; 2 s is promised.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -39,9 +48,11 @@ pub(super) fn measure(bench: &Bench<'_>, figures: &mut Figures) -> Result<()> {
     run.env("YEARBOOK_BENCH_RUNS", bench.wanted.runs.to_string());
     println!("-- plugins: nothing is printed until it is done");
     let printed = command::output(&mut run)?;
-    let (_, lines) = printed.split_once("---\n").context("the plugin benchmark printed no results")?;
+    let (_, lines) =
+        printed.split_once("---\n").context("the plugin benchmark printed no results")?;
     for line in lines.lines() {
-        let line: Map<String, Value> = serde_json::from_str(line).with_context(|| format!("the plugin benchmark printed {line:?}"))?;
+        let line: Map<String, Value> = serde_json::from_str(line)
+            .with_context(|| format!("the plugin benchmark printed {line:?}"))?;
         let case = line.get("case").and_then(Value::as_str).context("a result without a case")?;
         let values = VALUES.into_iter().filter_map(|name| Some((name, line.get(name)?.as_f64()?)));
         figures.add(PART, case, YEARBOOK, values);
@@ -49,7 +60,8 @@ pub(super) fn measure(bench: &Bench<'_>, figures: &mut Figures) -> Result<()> {
     Ok(())
 }
 
-/// Installs releases of csv that differ in nothing but their digest, and asks a running host until it serves them.
+/// Installs releases of csv that differ in nothing but their digest, and asks a running host until
+/// it serves them.
 pub(super) fn swaps(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -> Result<()> {
     let data_dir = bench.folder.join("swaps");
     let package = generate::package(1_000, Shape::Long, false, &bench.folder.join("swapped"))?;
@@ -58,17 +70,29 @@ pub(super) fn swaps(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -> 
     let log = bench.folder.join("swaps.log");
     let settings = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
     let server = Server::start(binary, &data_dir, server::free_address()?, Some(&log), &settings)?;
-    let ask = Ask::get(format!("{}/v1/datasets/synthetic_long_1000/data?limit=1&format=csv", server.base())).with("X-API-Key", &key);
+    let ask = Ask::get(format!(
+        "{}/v1/datasets/synthetic_long_1000/data?limit=1&format=csv",
+        server.base()
+    ))
+    .with("X-API-Key", &key);
     let component = bench.repository.root().join("plugins/dist/csv.wasm");
-    let component = fs::read(&component).with_context(|| format!("cannot read {}", component.display()))?;
+    let component =
+        fs::read(&component).with_context(|| format!("cannot read {}", component.display()))?;
     let (mut installs, mut waits) = (Vec::new(), Vec::new());
     for run in 0..=bench.wanted.runs {
         let file = bench.folder.join("release.wasm");
-        fs::write(&file, another(&component, run)).with_context(|| format!("cannot write {}", file.display()))?;
+        fs::write(&file, another(&component, run))
+            .with_context(|| format!("cannot write {}", file.display()))?;
         // The entity tag names the release that made the bytes.
         let before = client::header(&ask, "etag")?;
         let begun = Instant::now();
-        command::output(Command::new(binary).arg("--data-dir").arg(&data_dir).args(["plugin", "install", "--now"]).arg(&file))?;
+        command::output(
+            Command::new(binary)
+                .arg("--data-dir")
+                .arg(&data_dir)
+                .args(["plugin", "install", "--now"])
+                .arg(&file),
+        )?;
         let installed = begun.elapsed();
         while client::header(&ask, "etag")? == before {
             if begun.elapsed() > installed + PATIENCE {

@@ -1,5 +1,5 @@
-//! A server under test: started on chosen cores, waited for, measured from outside, stopped. Knows nothing of which
-//! server it is.
+//! A server under test: started on chosen cores, waited for, measured from outside, stopped. Knows
+//! nothing of which server it is.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -31,7 +31,8 @@ pub(crate) struct Cpu {
 }
 
 impl Cpu {
-    /// Seconds since `earlier`: by the nanosecond, unless so much is missing there that a thread must have ended.
+    /// Seconds since `earlier`: by the nanosecond, unless so much is missing there that a thread
+    /// must have ended.
     pub(crate) fn since(self, earlier: Self) -> f64 {
         let (all, living) = (self.all - earlier.all, self.living - earlier.living);
         if all - living > 3.0 / TICKS { all } else { living }
@@ -44,7 +45,8 @@ pub(crate) struct Process {
     child: Child,
     /// `http://host:port`.
     pub(crate) base: String,
-    /// Mebibytes that were resident when it was ready: what it keeps of one request for the next counts as grown.
+    /// Mebibytes that were resident when it was ready: what it keeps of one request for the next
+    /// counts as grown.
     pub(crate) idle: f64,
     /// Seconds until it was ready.
     pub(crate) started: f64,
@@ -52,7 +54,13 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts `command` on `cores` and waits until `ready` (a path) is answered with 200.
-    pub(crate) fn start(command: &Command, cores: &str, base: String, ready: &str, log: &Path) -> Result<Self> {
+    pub(crate) fn start(
+        command: &Command,
+        cores: &str,
+        base: String,
+        ready: &str,
+        log: &Path,
+    ) -> Result<Self> {
         let mut pinned = Command::new("taskset");
         pinned.args(["--cpu-list", cores]).arg(command.get_program()).args(command.get_args());
         for (name, value) in command.get_envs() {
@@ -65,14 +73,22 @@ impl Process {
         }
         println!("$ {}", command::shown(&pinned));
         let out = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
-        pinned.stdin(Stdio::null()).stdout(out.try_clone().context("cannot share the log file")?).stderr(out);
+        pinned
+            .stdin(Stdio::null())
+            .stdout(out.try_clone().context("cannot share the log file")?)
+            .stderr(out);
         let started = Instant::now();
-        let child = pinned.spawn().with_context(|| format!("cannot run {}", command::shown(&pinned)))?;
+        let child =
+            pinned.spawn().with_context(|| format!("cannot run {}", command::shown(&pinned)))?;
         let mut process = Self { child, base, idle: 0.0, started: 0.0 };
         let ready = Ask::get(format!("{}{ready}", process.base));
         while started.elapsed() < PATIENCE {
             if process.child.try_wait().context("cannot watch a server")?.is_some() {
-                bail!("{} ended at once: {}", command::shown(command), fs::read_to_string(log).unwrap_or_default());
+                bail!(
+                    "{} ended at once: {}",
+                    command::shown(command),
+                    fs::read_to_string(log).unwrap_or_default()
+                );
             }
             if client::get(&ready).is_ok() {
                 process.started = started.elapsed().as_secs_f64();
@@ -81,22 +97,36 @@ impl Process {
             }
             sleep(POLL);
         }
-        bail!("{} did not answer within {PATIENCE:?}; see {}", command::shown(command), log.display())
+        bail!(
+            "{} did not answer within {PATIENCE:?}; see {}",
+            command::shown(command),
+            log.display()
+        )
     }
 
-    /// Seconds of processor time that it has used: of all threads by the tick, and of those that live by the nanosecond.
+    /// Seconds of processor time that it has used: of all threads by the tick, and of those that
+    /// live by the nanosecond.
     pub(crate) fn cpu(&self) -> Result<Cpu> {
         let folder = format!("/proc/{}", self.child.id());
-        let stat = fs::read_to_string(format!("{folder}/stat")).context("cannot read a server's times")?;
-        // The name in parentheses may hold anything; user and system time are the 12th and 13th word after it.
-        let words: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let stat =
+            fs::read_to_string(format!("{folder}/stat")).context("cannot read a server's times")?;
+        // The name in parentheses may hold anything; user and system time are the 12th and 13th
+        // word after it.
+        let words: Vec<&str> =
+            stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         let ticks = |at: usize| words.get(at).and_then(|word| word.parse::<f64>().ok());
-        let all = (ticks(11).context("no user time")? + ticks(12).context("no system time")?) / TICKS;
+        let all =
+            (ticks(11).context("no user time")? + ticks(12).context("no system time")?) / TICKS;
         let mut living = 0.0;
-        for thread in fs::read_dir(format!("{folder}/task")).context("cannot list a server's threads")?.flatten() {
+        for thread in fs::read_dir(format!("{folder}/task"))
+            .context("cannot list a server's threads")?
+            .flatten()
+        {
             // A thread that has just ended has no file.
             let spent = fs::read_to_string(thread.path().join("schedstat")).unwrap_or_default();
-            living += spent.split(' ').next().and_then(|spent| spent.parse::<f64>().ok()).unwrap_or(0.0) / 1e9;
+            living +=
+                spent.split(' ').next().and_then(|spent| spent.parse::<f64>().ok()).unwrap_or(0.0)
+                    / 1e9;
         }
         Ok(Cpu { all, living })
     }
@@ -108,13 +138,20 @@ impl Process {
 
     /// Sets the high-water mark back to the present size: "5", see `proc_pid_clear_refs`(5).
     pub(crate) fn forget_peak(&self) -> Result<()> {
-        fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").context("cannot reset a server's high-water mark")
+        fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5")
+            .context("cannot reset a server's high-water mark")
     }
 
     fn mebibytes(&self, name: &str) -> Result<f64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).context("cannot read a server's status")?;
-        let value = status.lines().find_map(|line| line.strip_prefix(name)).and_then(|rest| rest.split_whitespace().next());
-        let kilobytes: f64 = value.and_then(|value| value.parse().ok()).with_context(|| format!("no {name} in a server's status"))?;
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))
+            .context("cannot read a server's status")?;
+        let value = status
+            .lines()
+            .find_map(|line| line.strip_prefix(name))
+            .and_then(|rest| rest.split_whitespace().next());
+        let kilobytes: f64 = value
+            .and_then(|value| value.parse().ok())
+            .with_context(|| format!("no {name} in a server's status"))?;
         Ok(kilobytes / 1024.0)
     }
 }

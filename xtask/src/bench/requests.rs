@@ -1,5 +1,5 @@
-//! Requests under load: cases, and how they are measured. Everybody is asked for the same rows, in turn, on the cores
-//! that the caller chose.
+//! Requests under load: cases, and how they are measured. Everybody is asked for the same rows, in
+//! turn, on the cores that the caller chose.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -22,7 +22,8 @@ const NO_ETAG: Result<Ask, &str> = Err("sends no ETag for rows");
 /// What is asked. The first case is the one that others are compared with.
 pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
     let base = |who: &str| all.get(who).map(|process| process.base.clone());
-    let (ours, roapi, datasette, fastapi) = (base(YEARBOOK)?, base(ROAPI)?, base(DATASETTE)?, base(FASTAPI)?);
+    let (ours, roapi, datasette, fastapi) =
+        (base(YEARBOOK)?, base(ROAPI)?, base(DATASETTE)?, base(FASTAPI)?);
     let key = |url: String| Ok(Ask::get(url).with("X-API-Key", &all.key));
     let get = |url: String| Ok(Ask::get(url));
     let tables = format!("{roapi}/api/tables");
@@ -35,8 +36,21 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
         format: "json",
         ways: vec![
             (YEARBOOK, key(format!("{ours}/v1/datasets/long/data?dimensions={needle}"))),
-            (ROAPI, Ok(Ask { url: format!("{roapi}/api/sql"), headers: Vec::new(), body: Some(roapi_search(needle)) })),
-            (DATASETTE, get(format!("{datasette}/tables/long.json?{lean}&_size=100&_where={}", datasette_search(needle)))),
+            (
+                ROAPI,
+                Ok(Ask {
+                    url: format!("{roapi}/api/sql"),
+                    headers: Vec::new(),
+                    body: Some(roapi_search(needle)),
+                }),
+            ),
+            (
+                DATASETTE,
+                get(format!(
+                    "{datasette}/tables/long.json?{lean}&_size=100&_where={}",
+                    datasette_search(needle)
+                )),
+            ),
             (FASTAPI, get(format!("{fastapi}/data/long?dimensions={needle}"))),
         ],
     };
@@ -59,10 +73,28 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
             asked: json!({ "table": "long", "start": "2020-01-01", "end": "2020-12-31", "limit": 1000 }),
             format: "json",
             ways: vec![
-                (YEARBOOK, key(format!("{ours}/v1/datasets/long/data?start=2020-01-01&end=2020-12-31&limit=1000"))),
-                (ROAPI, get(format!("{tables}/long?limit=1000&filter%5Bdate%5Dgte=%272020-01-01%27&filter%5Bdate%5Dlte=%272020-12-31%27"))),
-                (DATASETTE, get(format!("{datasette}/tables/long.json?{lean}&_size=1000&date__gte=2020-01-01&date__lte=2020-12-31"))),
-                (FASTAPI, get(format!("{fastapi}/data/long?start=2020-01-01&end=2020-12-31&limit=1000"))),
+                (
+                    YEARBOOK,
+                    key(format!(
+                        "{ours}/v1/datasets/long/data?start=2020-01-01&end=2020-12-31&limit=1000"
+                    )),
+                ),
+                (
+                    ROAPI,
+                    get(format!(
+                        "{tables}/long?limit=1000&filter%5Bdate%5Dgte=%272020-01-01%27&filter%5Bdate%5Dlte=%272020-12-31%27"
+                    )),
+                ),
+                (
+                    DATASETTE,
+                    get(format!(
+                        "{datasette}/tables/long.json?{lean}&_size=1000&date__gte=2020-01-01&date__lte=2020-12-31"
+                    )),
+                ),
+                (
+                    FASTAPI,
+                    get(format!("{fastapi}/data/long?start=2020-01-01&end=2020-12-31&limit=1000")),
+                ),
             ],
         },
         search("search, first match after 96 %", LATE),
@@ -73,7 +105,8 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
         ("100 areas, geometry=false", "areas", "geometry=false"),
         ("100 areas that never had geometry", "places", ""),
     ] {
-        let columns = if omitted.is_empty() { "" } else { "&columns=area_code,name,population,density" };
+        let columns =
+            if omitted.is_empty() { "" } else { "&columns=area_code,name,population,density" };
         let hidden = if omitted.is_empty() { "" } else { "&_nocol=geometry_wkt" };
         cases.push(Case {
             name,
@@ -83,7 +116,10 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
             ways: vec![
                 (YEARBOOK, key(format!("{ours}/v1/datasets/{table}/data?{omitted}"))),
                 (ROAPI, get(format!("{tables}/{table}?limit=100{columns}"))),
-                (DATASETTE, get(format!("{datasette}/tables/{table}.json?{lean}&_size=100{hidden}"))),
+                (
+                    DATASETTE,
+                    get(format!("{datasette}/tables/{table}.json?{lean}&_size=100{hidden}")),
+                ),
                 (FASTAPI, get(format!("{fastapi}/data/{table}?{omitted}"))),
             ],
         });
@@ -104,7 +140,10 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
         let cached = base(CACHED)?;
         cases[0].ways.insert(1, (CACHED, key(format!("{cached}/v1/datasets/long/data"))));
     }
-    debug_assert!(AREAS > 100 && cases.iter().all(|case| !case.ways.is_empty()), "every case asks somebody");
+    debug_assert!(
+        AREAS > 100 && cases.iter().all(|case| !case.ways.is_empty()),
+        "every case asks somebody"
+    );
     Ok(cases)
 }
 
@@ -130,17 +169,26 @@ pub(super) fn bare(all: &Contestants) -> Result<Vec<Case>> {
 
 /// SQL, because a filter of ROAPI's addresses has no `like`.
 fn roapi_search(needle: &str) -> String {
-    let cells = ["series_code", "region", "industry", "measure"].map(|column| format!("{column} ILIKE '%{needle}%'"));
+    let cells = ["series_code", "region", "industry", "measure"]
+        .map(|column| format!("{column} ILIKE '%{needle}%'"));
     format!("SELECT * FROM long WHERE {} LIMIT 100", cells.join(" OR "))
 }
 
 /// The same for Datasette, as part of an address; SQLite's LIKE ignores the case of ASCII.
 fn datasette_search(needle: &str) -> String {
-    ["series_code", "region", "industry", "measure"].map(|column| format!("{column}+like+%27%25{needle}%25%27")).join("+or+")
+    ["series_code", "region", "industry", "measure"]
+        .map(|column| format!("{column}+like+%27%25{needle}%25%27"))
+        .join("+or+")
 }
 
 /// Measures every case, everybody in turn.
-pub(super) fn measure(bench: &Bench<'_>, all: &Contestants, cases: &[Case], found: &[Found], figures: &mut Figures) -> Result<()> {
+pub(super) fn measure(
+    bench: &Bench<'_>,
+    all: &Contestants,
+    cases: &[Case],
+    found: &[Found],
+    figures: &mut Figures,
+) -> Result<()> {
     let scripts = bench.repository.root().join("tests/peers");
     let cores = bench.wanted.cores().generator;
     for case in cases {
@@ -156,7 +204,9 @@ pub(super) fn measure(bench: &Bench<'_>, all: &Contestants, cases: &[Case], foun
         }
         for _ in 0..bench.wanted.runs {
             // Whoever is slow is measured once, for long enough that there is something to count.
-            for run in runs.iter_mut().filter(|run| run.loads.is_empty() || run.seconds != SLOW_SECONDS) {
+            for run in
+                runs.iter_mut().filter(|run| run.loads.is_empty() || run.seconds != SLOW_SECONDS)
+            {
                 let server = all.get(run.who)?;
                 let before = server.cpu()?;
                 run.loads.push(wrk::run(run.ask, run.seconds, &cores, &scripts)?);
@@ -166,7 +216,12 @@ pub(super) fn measure(bench: &Bench<'_>, all: &Contestants, cases: &[Case], foun
         for run in &mut runs {
             run.loads.retain(|load| load.requests > 0.0);
             if run.loads.is_empty() {
-                figures.cannot(PART, case.name, run.who, &format!("no answer within {} s", run.seconds));
+                figures.cannot(
+                    PART,
+                    case.name,
+                    run.who,
+                    &format!("no answer within {} s", run.seconds),
+                );
                 continue;
             }
             figures.add(PART, case.name, run.who, run.values(case.rows, all.get(run.who)?.peak()?));
@@ -194,7 +249,9 @@ struct Runs<'a> {
 
 impl Runs<'_> {
     fn values(&self, rows: u64, peak: f64) -> Vec<(&'static str, f64)> {
-        let of = |value: fn(&wrk::Load) -> f64| median(&self.loads.iter().map(value).collect::<Vec<_>>());
+        let of = |value: fn(&wrk::Load) -> f64| {
+            median(&self.loads.iter().map(value).collect::<Vec<_>>())
+        };
         let requests: f64 = self.loads.iter().map(|load| load.requests).sum();
         let rate = of(|load| load.rate);
         let mut values = vec![

@@ -1,5 +1,5 @@
-//! Whether everybody returns the same rows: a list of questions for `tests/peers/same.py`, which ends the benchmark at
-//! the first difference.
+//! Whether everybody returns the same rows: a list of questions for `tests/peers/same.py`, which
+//! ends the benchmark at the first difference.
 
 use std::fs;
 use std::path::Path;
@@ -35,7 +35,11 @@ pub(super) fn check(bench: &Bench<'_>, tables: &Path, cases: &[Case]) -> Result<
             let Ok(ask) = way else { continue };
             // They say nothing about the order of rows, and sorting would slow them down.
             let any_order = [ROAPI, FASTAPI].contains(who);
-            let headers: Map<String, Value> = ask.headers.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+            let headers: Map<String, Value> = ask
+                .headers
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), json!(value)))
+                .collect();
             questions.push(json!({
                 "case": case.name, "who": who, "url": ask.url, "headers": headers, "body": ask.body, "format": case.format,
                 "asked": case.asked, "integers_for_booleans": *who == DATASETTE,
@@ -44,7 +48,10 @@ pub(super) fn check(bench: &Bench<'_>, tables: &Path, cases: &[Case]) -> Result<
         }
     }
     let path = bench.folder.join("questions.json");
-    fs::write(&path, Value::from(questions).to_string()).with_context(|| format!("cannot write {}", path.display()))?;
+    fs::write(&path, Value::from(questions).to_string())
+        .with_context(|| format!("cannot write {}", path.display()))?;
     let said = command::output(super::script(bench, "same.py").arg(tables).arg(&path))?;
-    said.lines().map(|line| serde_json::from_str(line).with_context(|| format!("same.py printed {line:?}"))).collect()
+    said.lines()
+        .map(|line| serde_json::from_str(line).with_context(|| format!("same.py printed {line:?}")))
+        .collect()
 }

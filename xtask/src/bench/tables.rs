@@ -1,5 +1,5 @@
-//! The tables that are served: published from packages that are the same at every run. Owns what differs from what
-//! `cargo xtask generate` makes.
+//! The tables that are served: published from packages that are the same at every run. Owns what
+//! differs from what `cargo xtask generate` makes.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
@@ -19,12 +19,14 @@ pub(super) const LONG: u64 = demo::ROWS;
 pub(super) const AREAS: u64 = 20_000;
 /// All datasets together.
 pub(super) const DATASETS: u64 = 1_500;
-/// What a search for the end of the table looks for: in one row of eight of its last 4 %, and nowhere before.
+/// What a search for the end of the table looks for: in one row of eight of its last 4 %, and
+/// nowhere before.
 pub(super) const LATE: &str = "chatham";
 /// A search that finds one row of each month.
 pub(super) const SPARSE: &str = "S0001666";
 
-/// Publishes `long`, `areas`, `places` (the same areas, which never had geometry) and small ones, [`DATASETS`] in all.
+/// Publishes `long`, `areas`, `places` (the same areas, which never had geometry) and small ones,
+/// [`DATASETS`] in all.
 pub(super) fn publish(bench: &Bench<'_>, binary: &Path, data_dir: &Path) -> Result<()> {
     let folder = bench.folder.join("packages");
     let mut descriptors = vec![long(bench, &folder.join("long"))?];
@@ -42,10 +44,14 @@ pub(super) fn publish(bench: &Bench<'_>, binary: &Path, data_dir: &Path) -> Resu
 pub(super) fn published(binary: &Path, data_dir: &Path, descriptors: &[PathBuf]) -> Result<()> {
     fs::create_dir_all(data_dir).with_context(|| format!("cannot make {}", data_dir.display()))?;
     println!("-- publish {} packages", descriptors.len());
-    command::output(Command::new(binary).arg("--data-dir").arg(data_dir).arg("publish").args(descriptors)).map(drop)
+    command::output(
+        Command::new(binary).arg("--data-dir").arg(data_dir).arg("publish").args(descriptors),
+    )
+    .map(drop)
 }
 
-/// The generated million rows; a region of its own begins after 96 % of them, for searches to find late.
+/// The generated million rows; a region of its own begins after 96 % of them, for searches to find
+/// late.
 fn long(bench: &Bench<'_>, folder: &Path) -> Result<PathBuf> {
     let generated = demo::million_rows(bench.repository)?;
     let from = generated.with_file_name(format!("synthetic_long_{LONG}.csv"));
@@ -59,7 +65,9 @@ fn long(bench: &Bench<'_>, folder: &Path) -> Result<PathBuf> {
             }
         }
     })?;
-    renamed(&generated, &folder.join("datapackage.json"), "long", |resource| resource["path"] = json!("long.csv"))
+    renamed(&generated, &folder.join("datapackage.json"), "long", |resource| {
+        resource["path"] = json!("long.csv")
+    })
 }
 
 /// The areas without their last column.
@@ -79,9 +87,16 @@ fn places(areas: &Path, folder: &Path) -> Result<PathBuf> {
 }
 
 /// A copy of a descriptor under another name; `change` is given its resource.
-pub(super) fn renamed(from: &Path, to: &Path, name: &str, change: impl FnOnce(&mut Value)) -> Result<PathBuf> {
-    let text = fs::read_to_string(from).with_context(|| format!("cannot read {}", from.display()))?;
-    let mut descriptor: Value = serde_json::from_str(&text).with_context(|| format!("{} is not JSON", from.display()))?;
+pub(super) fn renamed(
+    from: &Path,
+    to: &Path,
+    name: &str,
+    change: impl FnOnce(&mut Value),
+) -> Result<PathBuf> {
+    let text =
+        fs::read_to_string(from).with_context(|| format!("cannot read {}", from.display()))?;
+    let mut descriptor: Value =
+        serde_json::from_str(&text).with_context(|| format!("{} is not JSON", from.display()))?;
     descriptor["name"] = json!(name);
     descriptor["resources"][0]["name"] = json!(name);
     change(&mut descriptor["resources"][0]);

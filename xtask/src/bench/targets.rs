@@ -1,5 +1,5 @@
-//! What was aimed at, against what was measured. Owns the numbers of the targets; a target that was missed is a line of a
-//! table, never a failure.
+//! What was aimed at, against what was measured. Owns the numbers of the targets; a target that was
+//! missed is a line of a table, never a failure.
 
 use serde::Serialize;
 
@@ -79,7 +79,8 @@ impl Judge<'_> {
     }
 
     fn encoders(&self) -> Vec<Target> {
-        let speed = |case: &str, who: &str| self.value("encode", case, who, "million_rows_a_second");
+        let speed =
+            |case: &str, who: &str| self.value("encode", case, who, "million_rows_a_second");
         let mut targets = Vec::new();
         for (case, one, two) in ENCODERS {
             let native = speed(case, "arrow-rs");
@@ -99,8 +100,14 @@ impl Judge<'_> {
             for table in ["long", "wide", "spatial"] {
                 let case = format!("{format} {table}");
                 let best = best(["pyarrow", "polars", "duckdb"].map(|who| speed(&case, who)));
-                let what = format!("{case}: sandbox against the best of pyarrow, polars and DuckDB");
-                targets.push(target(what, "×", Bound::AtLeast(bound), ratio(speed(&case, "sandbox"), best)));
+                let what =
+                    format!("{case}: sandbox against the best of pyarrow, polars and DuckDB");
+                targets.push(target(
+                    what,
+                    "×",
+                    Bound::AtLeast(bound),
+                    ratio(speed(&case, "sandbox"), best),
+                ));
             }
         }
         targets
@@ -109,11 +116,15 @@ impl Judge<'_> {
     fn requests(&self) -> Vec<Target> {
         let of = |case: &str, who: &str, name: &str| self.value("requests", case, who, name);
         let rate = |case: &str, who: &str| of(case, who, "requests_a_second");
-        let (rows, year, late) = ("100 rows, JSON", "one year, limit 1,000", "search, first match after 96 %");
+        let (rows, year, late) =
+            ("100 rows, JSON", "one year, limit 1,000", "search, first match after 96 %");
         let slow = |who: &str| of(rows, who, "p99_ms");
         let peers = best([ROAPI, DATASETTE, FASTAPI].map(|who| rate(late, who)));
         let health = rate("/health", YEARBOOK);
-        let hidden = ratio(rate("100 areas, geometry=false", YEARBOOK), rate("100 areas that never had geometry", YEARBOOK));
+        let hidden = ratio(
+            rate("100 areas, geometry=false", YEARBOOK),
+            rate("100 areas that never had geometry", YEARBOOK),
+        );
         vec![
             target(
                 "100 rows, JSON, fresh sandbox: requests against ROAPI",
@@ -121,9 +132,24 @@ impl Judge<'_> {
                 Bound::AtLeast(8.0),
                 ratio(rate(rows, YEARBOOK), rate(rows, ROAPI)),
             ),
-            target("100 rows, JSON, fresh sandbox: p99 of ROAPI's", "×", Bound::AtMost(0.2), ratio(slow(YEARBOOK), slow(ROAPI))),
-            target("100 rows, JSON, cached: requests of /health against it", "×", Bound::AtMost(2.0), ratio(health, rate(rows, CACHED))),
-            target("304: requests of /health against it", "×", Bound::AtMost(2.0), ratio(health, rate("304 to If-None-Match", YEARBOOK))),
+            target(
+                "100 rows, JSON, fresh sandbox: p99 of ROAPI's",
+                "×",
+                Bound::AtMost(0.2),
+                ratio(slow(YEARBOOK), slow(ROAPI)),
+            ),
+            target(
+                "100 rows, JSON, cached: requests of /health against it",
+                "×",
+                Bound::AtMost(2.0),
+                ratio(health, rate(rows, CACHED)),
+            ),
+            target(
+                "304: requests of /health against it",
+                "×",
+                Bound::AtMost(2.0),
+                ratio(health, rate("304 to If-None-Match", YEARBOOK)),
+            ),
             target(
                 "one year, limit 1,000: requests against ROAPI",
                 "×",
@@ -136,7 +162,12 @@ impl Judge<'_> {
                 Bound::AtLeast(5.0),
                 ratio(rate(late, YEARBOOK), peers),
             ),
-            target("100 areas, geometry=false: requests against a table that never had geometry", "×", Bound::AtLeast(0.9), hidden),
+            target(
+                "100 areas, geometry=false: requests against a table that never had geometry",
+                "×",
+                Bound::AtLeast(0.9),
+                hidden,
+            ),
         ]
     }
 
@@ -147,20 +178,37 @@ impl Judge<'_> {
         let long = ["long, JSON", "long, CSV", "long, Arrow", "long, Parquet"];
         for case in long {
             let what = format!("{case}, whole: first byte");
-            targets.push(target(what, "ms", Bound::AtMost(FIRST_BYTE_MS), of(case, YEARBOOK, "first_byte_ms")));
+            targets.push(target(
+                what,
+                "ms",
+                Bound::AtMost(FIRST_BYTE_MS),
+                of(case, YEARBOOK, "first_byte_ms"),
+            ));
         }
         for case in &long[..2] {
             let what = format!("{case}, whole: speed against ROAPI");
-            targets.push(target(what, "×", Bound::AtLeast(2.0), ratio(seconds(case, ROAPI), seconds(case, YEARBOOK))));
+            targets.push(target(
+                what,
+                "×",
+                Bound::AtLeast(2.0),
+                ratio(seconds(case, ROAPI), seconds(case, YEARBOOK)),
+            ));
         }
         for case in long {
             let what = format!("{case}, whole: speed against FastAPI with pyarrow");
-            targets.push(target(what, "×", Bound::AtLeast(1.0), ratio(seconds(case, FASTAPI), seconds(case, YEARBOOK))));
+            targets.push(target(
+                what,
+                "×",
+                Bound::AtLeast(1.0),
+                ratio(seconds(case, FASTAPI), seconds(case, YEARBOOK)),
+            ));
         }
         for format in ["CSV", "Parquet"] {
             let without = seconds(&format!("areas, geometry=false, {format}"), YEARBOOK);
             let never = seconds(&format!("areas that never had geometry, {format}"), YEARBOOK);
-            let what = format!("areas, geometry=false, {format}: time against a table that never had geometry");
+            let what = format!(
+                "areas, geometry=false, {format}: time against a table that never had geometry"
+            );
             targets.push(target(what, "×", Bound::AtMost(1.1), ratio(without, never)));
         }
         targets
@@ -170,7 +218,8 @@ impl Judge<'_> {
         let of = |case: &str, name: &str| self.value("growth", case, YEARBOOK, name);
         let mut targets = Vec::new();
         for format in ["json", "csv", "arrow", "parquet"] {
-            let (ten, one) = (format!("10000000 rows, {format}"), format!("1000000 rows, {format}"));
+            let (ten, one) =
+                (format!("10000000 rows, {format}"), format!("1000000 rows, {format}"));
             let longer = ratio(of(&ten, "seconds"), of(&one, "seconds"));
             targets.push(target(
                 format!("10 M rows, {format}: memory above idle"),
@@ -178,8 +227,18 @@ impl Judge<'_> {
                 Bound::AtMost(GROWTH_MIB),
                 of(&ten, "above_idle_mib"),
             ));
-            targets.push(target(format!("10 M rows, {format}: first byte"), "ms", Bound::AtMost(FIRST_BYTE_MS), of(&ten, "first_byte_ms")));
-            targets.push(target(format!("10 M rows, {format}: time against 1 M rows"), "×", Bound::AtMost(10.5), longer));
+            targets.push(target(
+                format!("10 M rows, {format}: first byte"),
+                "ms",
+                Bound::AtMost(FIRST_BYTE_MS),
+                of(&ten, "first_byte_ms"),
+            ));
+            targets.push(target(
+                format!("10 M rows, {format}: time against 1 M rows"),
+                "×",
+                Bound::AtMost(10.5),
+                longer,
+            ));
         }
         targets.push(target(
             format!("{}: memory above idle", growth::TOGETHER),
@@ -191,8 +250,19 @@ impl Judge<'_> {
     }
 }
 
-fn target(what: impl Into<String>, unit: &'static str, bound: Bound, measured: Option<f64>) -> Target {
-    Target { what: what.into(), unit, bound, measured, met: measured.map(|measured| bound.holds(measured)) }
+fn target(
+    what: impl Into<String>,
+    unit: &'static str,
+    bound: Bound,
+    measured: Option<f64>,
+) -> Target {
+    Target {
+        what: what.into(),
+        unit,
+        bound,
+        measured,
+        met: measured.map(|measured| bound.holds(measured)),
+    }
 }
 
 fn ratio(over: Option<f64>, under: Option<f64>) -> Option<f64> {
@@ -215,7 +285,12 @@ mod tests {
         figures.add("encode", "csv long", "sandbox", [("million_rows_a_second", 10.0)]);
         figures.add("encode", "csv long", "polars", [("million_rows_a_second", 8.0)]);
         let targets = judge(&figures);
-        let of = |what: &str| targets.iter().find(|target| target.what.starts_with(what)).map(|target| (target.measured, target.met));
+        let of = |what: &str| {
+            targets
+                .iter()
+                .find(|target| target.what.starts_with(what))
+                .map(|target| (target.measured, target.met))
+        };
         assert_eq!(of("csv long: sandbox, one thread"), Some((Some(2.5), Some(true))));
         assert_eq!(of("csv long: sandbox against the best"), Some((Some(1.25), Some(false))));
         assert_eq!(of("csv wide: sandbox, one thread"), Some((None, None)));

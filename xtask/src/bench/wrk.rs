@@ -1,4 +1,5 @@
-//! Requests a second under load, by `wrk`, on cores of its own. Owns how it is called and how its report is read.
+//! Requests a second under load, by `wrk`, on cores of its own. Owns how it is called and how its
+//! report is read.
 
 use std::path::Path;
 use std::process::Command;
@@ -24,7 +25,8 @@ pub(crate) struct Load {
     pub(crate) requests: f64,
 }
 
-/// Asks the same thing again and again for `seconds`, from `cores`. `scripts` is the folder of the script that sends bodies.
+/// Asks the same thing again and again for `seconds`, from `cores`. `scripts` is the folder of the
+/// script that sends bodies.
 pub(crate) fn run(ask: &Ask, seconds: u32, cores: &str, scripts: &Path) -> Result<Load> {
     let mut wrk = Command::new("taskset");
     wrk.args(["--cpu-list", cores, "wrk", "--latency", "--threads", "1", "--timeout", "30s"]);
@@ -34,19 +36,26 @@ pub(crate) fn run(ask: &Ask, seconds: u32, cores: &str, scripts: &Path) -> Resul
     }
     match &ask.body {
         None => wrk.arg(&ask.url),
-        Some(body) => wrk.arg("--script").arg(scripts.join("post.lua")).arg(&ask.url).arg("--").arg(body),
+        Some(body) => {
+            wrk.arg("--script").arg(scripts.join("post.lua")).arg(&ask.url).arg("--").arg(body)
+        }
     };
     let said = command::output(&mut wrk)?;
     figures(&said).with_context(|| format!("{}: not only good answers: {said}", ask.url))
 }
 
-/// None when a response was not 2xx or 3xx, or a connection failed, because such a number measures something else.
+/// None when a response was not 2xx or 3xx, or a connection failed, because such a number measures
+/// something else.
 fn figures(said: &str) -> Option<Load> {
     if said.contains("Non-2xx") || said.contains("Socket errors") {
         return None;
     }
-    let after = |start: &str| said.lines().find_map(|line| line.trim().strip_prefix(start)).map(str::trim);
-    let requests = said.lines().find_map(|line| line.trim().split_once(" requests in ")).map(|(count, _)| count);
+    let after =
+        |start: &str| said.lines().find_map(|line| line.trim().strip_prefix(start)).map(str::trim);
+    let requests = said
+        .lines()
+        .find_map(|line| line.trim().split_once(" requests in "))
+        .map(|(count, _)| count);
     Some(Load {
         rate: after("Requests/sec:")?.parse().ok()?,
         median: milliseconds(after("50%")?)?,
@@ -57,7 +66,8 @@ fn figures(said: &str) -> Option<Load> {
 
 /// `263.00us`, `6.21ms`, `1.09s`, `2.00m`.
 fn milliseconds(text: &str) -> Option<f64> {
-    let unit = text.trim_start_matches(|character: char| character.is_ascii_digit() || character == '.');
+    let unit =
+        text.trim_start_matches(|character: char| character.is_ascii_digit() || character == '.');
     let factor = match unit {
         "us" => 0.001,
         "ms" => 1.0,
@@ -80,6 +90,9 @@ mod tests {
         let expected = Load { rate: 4321.5, median: 0.12, slow: 1_090.0, requests: 9.0 };
         assert_eq!(figures(SAID), Some(expected));
         assert_eq!(figures(&format!("{SAID}  Non-2xx or 3xx responses: 3\n")), None);
-        assert_eq!(figures(&format!("{SAID}  Socket errors: connect 0, read 1, write 0, timeout 0\n")), None);
+        assert_eq!(
+            figures(&format!("{SAID}  Socket errors: connect 0, read 1, write 0, timeout 0\n")),
+            None
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Native instructions, counted by callgrind over `yearbook-count`. Owns how two runs become one number.
+//! Native instructions, counted by callgrind over `yearbook-count`. Owns how two runs become one
+//! number.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,13 +12,23 @@ use crate::{command, debian};
 
 /// Counts every work of `yearbook-count`.
 pub(super) fn counts(repository: &Repository) -> Result<Counts> {
-    debian::ensure("counting instructions", &["valgrind"], || command::exists("valgrind", &["--version"]))?;
+    debian::ensure("counting instructions", &["valgrind"], || {
+        command::exists("valgrind", &["--version"])
+    })?;
     // As a part of the whole workspace, like the product.
-    command::run(repository.cargo().args(["build", "--release", "--workspace", "--bin", "yearbook-count"]))?;
+    command::run(repository.cargo().args([
+        "build",
+        "--release",
+        "--workspace",
+        "--bin",
+        "yearbook-count",
+    ]))?;
     let program = repository.target().join("release/yearbook-count");
     let mut counts = Counts::new();
     for work in super::lines(Command::new(&program).arg("list"))? {
-        let [name, units, rounds] = work.as_slice() else { bail!("cannot understand what yearbook-count lists: {work:?}") };
+        let [name, units, rounds] = work.as_slice() else {
+            bail!("cannot understand what yearbook-count lists: {work:?}")
+        };
         let (units, rounds): (f64, f64) = (units.parse()?, rounds.parse()?);
         let idle = collected(&program, name, "0")?;
         let busy = collected(&program, name, &rounds.to_string())?;
@@ -31,7 +42,9 @@ fn collected(program: &Path, name: &str, rounds: &str) -> Result<f64> {
     let mut run = Command::new("valgrind");
     // Threads that look for work take instructions that depend on nothing but chance.
     run.env("RAYON_NUM_THREADS", "1");
-    run.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program).args([name, rounds]);
+    run.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(program)
+        .args([name, rounds]);
     let output = run.output().with_context(|| format!("cannot run {}", command::shown(&run)))?;
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
@@ -52,7 +65,10 @@ mod tests {
 
     #[test]
     fn the_total_is_read_from_what_callgrind_prints() {
-        assert_eq!(total("==7== Events    : Ir\n==7== Collected : 123456\n==7== \n"), Some(123_456.0));
+        assert_eq!(
+            total("==7== Events    : Ir\n==7== Collected : 123456\n==7== \n"),
+            Some(123_456.0)
+        );
         assert_eq!(total("==7== \n"), None);
     }
 }

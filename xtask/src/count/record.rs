@@ -1,4 +1,5 @@
-//! `tests/count/recorded.json`: what was counted, with the reason of each last change. Owns the file's shape.
+//! `tests/count/recorded.json`: what was counted, with the reason of each last change. Owns the
+//! file's shape.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,7 +36,8 @@ impl Record {
     pub(super) fn read(repository: &Repository) -> Result<Self> {
         let path = path(repository);
         match fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text).with_context(|| format!("cannot understand {}", path.display())),
+            Ok(text) => serde_json::from_str(&text)
+                .with_context(|| format!("cannot understand {}", path.display())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
@@ -76,8 +78,12 @@ pub(super) fn compiler() -> Result<String> {
 /// What the processor can do, of what libraries ask it before they choose a loop.
 pub(super) fn processor() -> Result<String> {
     const ASKED: [&str; 5] = ["avx2", "bmi2", "erms", "fsrm", "sse4_2"];
-    let text = fs::read_to_string("/proc/cpuinfo").context("cannot read what the processor can do")?;
-    let flags = text.lines().find_map(|line| line.strip_prefix("flags")?.split_once(':')).map_or("", |(_, flags)| flags);
+    let text =
+        fs::read_to_string("/proc/cpuinfo").context("cannot read what the processor can do")?;
+    let flags = text
+        .lines()
+        .find_map(|line| line.strip_prefix("flags")?.split_once(':'))
+        .map_or("", |(_, flags)| flags);
     let has = |wanted: &&&str| flags.split_whitespace().any(|flag| flag == **wanted);
     Ok(ASKED.iter().filter(has).copied().collect::<Vec<_>>().join(" "))
 }

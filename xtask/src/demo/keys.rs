@@ -1,5 +1,5 @@
-//! The demo's two keys: issued once, kept beside the data so that a second run prints the same ones.
-//! Only for the demo: the product itself stores no key, only its hash.
+//! The demo's two keys: issued once, kept beside the data so that a second run prints the same
+//! ones. Only for the demo: the product itself stores no key, only its hash.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -31,7 +31,9 @@ pub(crate) struct Key {
 pub(crate) fn ensure(binary: &Path, data_dir: &Path) -> Result<Keys> {
     let file = data_dir.join("demo-keys.json");
     let valid = valid_ids(binary, data_dir)?;
-    if let Some(keys) = read(&file).filter(|keys| valid.contains(&keys.enterprise.id) && valid.contains(&keys.free.id)) {
+    if let Some(keys) = read(&file)
+        .filter(|keys| valid.contains(&keys.enterprise.id) && valid.contains(&keys.free.id))
+    {
         return Ok(keys);
     }
     let issue = |plan| create(super::yearbook(binary, data_dir), plan);
@@ -39,19 +41,25 @@ pub(crate) fn ensure(binary: &Path, data_dir: &Path) -> Result<Keys> {
     let text = serde_json::to_string_pretty(&keys).context("cannot print the keys")?;
     // Readable by the owner alone.
     let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&file);
-    opened.and_then(|mut file| file.write_all(text.as_bytes())).with_context(|| format!("cannot write {}", file.display()))?;
+    opened
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .with_context(|| format!("cannot write {}", file.display()))?;
     Ok(keys)
 }
 
 /// Has `yearbook`, which knows where its data is, issue a key of `plan`.
 pub(crate) fn create(mut yearbook: Command, plan: &str) -> Result<Key> {
-    let text = command::output(yearbook.args(["keys", "create", "--plan", plan, "--label", "demo", "--json"]))?;
-    serde_json::from_str(&text).with_context(|| format!("`yearbook keys create --json` printed {text:?}"))
+    let text = command::output(
+        yearbook.args(["keys", "create", "--plan", plan, "--label", "demo", "--json"]),
+    )?;
+    serde_json::from_str(&text)
+        .with_context(|| format!("`yearbook keys create --json` printed {text:?}"))
 }
 
 fn valid_ids(binary: &Path, data_dir: &Path) -> Result<Vec<String>> {
     let text = command::output(super::yearbook(binary, data_dir).args(["keys", "list", "--json"]))?;
-    let listed: Vec<Value> = serde_json::from_str(&text).with_context(|| format!("`yearbook keys list --json` printed {text:?}"))?;
+    let listed: Vec<Value> = serde_json::from_str(&text)
+        .with_context(|| format!("`yearbook keys list --json` printed {text:?}"))?;
     let valid = listed.iter().filter(|key| key["revoked_at"].is_null());
     Ok(valid.filter_map(|key| key["id"].as_str().map(str::to_owned)).collect())
 }

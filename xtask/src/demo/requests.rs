@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// The text, with address and key filled in; `rows` is the size of the generated table, `on_path` a line that finds the program and
-/// `data_dir` where it keeps the demo.
+/// The text, with address and key filled in; `rows` is the size of the generated table, `on_path` a
+/// line that finds the program and `data_dir` where it keeps the demo.
 pub(super) fn to_try(base: &str, key: &str, rows: u64, on_path: &str, data_dir: &Path) -> String {
     let data_dir = std::path::absolute(data_dir).unwrap_or_else(|_| data_dir.to_owned());
     let data_dir = data_dir.display();

@@ -1,4 +1,5 @@
-//! The page: what is promised, what was done to the fleet, and the figures as Markdown. Owns wording and layout.
+//! The page: what is promised, what was done to the fleet, and the figures as Markdown. Owns
+//! wording and layout.
 
 use std::fmt::Write as _;
 
@@ -8,14 +9,23 @@ use serde_json::Value;
 /// Faults in the order of the page, with what happens.
 const FAULTS: [(&str, &str); 10] = [
     ("refresh", "nothing but a new version of the dataset every second"),
-    ("kill", "one host after the other is killed (SIGKILL), 0.3 s later started again, and so on without a pause"),
+    (
+        "kill",
+        "one host after the other is killed (SIGKILL), 0.3 s later started again, and so on without a pause",
+    ),
     ("swap", "a format is installed and removed, again and again"),
-    ("keys", "keys are revoked; sixty requests at once with a quota of ten, while the host that counts them is killed"),
+    (
+        "keys",
+        "keys are revoked; sixty requests at once with a quota of ten, while the host that counts them is killed",
+    ),
     ("database-gone", "connections to the database are refused"),
     ("database-silent", "the network swallows what goes to and from the database"),
     ("store-slow", "each answer of the store begins 0.3 s late"),
     ("store-errors", "the store answers 503"),
-    ("store-truncated", "each body of the store ends after 1,000 bytes, and the connection with it"),
+    (
+        "store-truncated",
+        "each body of the store ends after 1,000 bytes, and the connection with it",
+    ),
     ("store-flipped", "each body of the store has one wrong byte"),
 ];
 
@@ -42,23 +52,34 @@ A kill cuts what that host was sending; nginx asks another host for everything t
 
 /// The whole page.
 pub(super) fn render(command: &str, machine: &str, figures: &[(String, Value)]) -> Result<String> {
-    let mut page = format!("# Reliability\nMade by `{command}`, which replaces this page. {machine}\n\n{HEAD}\n## Figures\n");
+    let mut page = format!(
+        "# Reliability\nMade by `{command}`, which replaces this page. {machine}\n\n{HEAD}\n## Figures\n"
+    );
     page += "| while | requests | right | wrong | 503 | 502, 504 | 500 | cut | lost | half within | 99 of 100 within | slowest | back after |\n";
     page += "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
     let mut more = String::new();
     for (name, what) in FAULTS {
-        let Some((_, figures)) = figures.iter().find(|(found, _)| found == name) else { bail!("no figures of {name}; did its test run?") };
-        let number = |field: &str| figures[field].as_u64().map_or("–".to_owned(), |number| number.to_string());
-        let time = |field: &str| figures[field].as_u64().map_or("–".to_owned(), |number| format!("{number} ms"));
+        let Some((_, figures)) = figures.iter().find(|(found, _)| found == name) else {
+            bail!("no figures of {name}; did its test run?")
+        };
+        let number = |field: &str| {
+            figures[field].as_u64().map_or("–".to_owned(), |number| number.to_string())
+        };
+        let time = |field: &str| {
+            figures[field].as_u64().map_or("–".to_owned(), |number| format!("{number} ms"))
+        };
         let _ = write!(page, "| {what}");
-        for field in ["requests", "right", "wrong", "unavailable", "gateway", "other", "cut", "lost"] {
+        for field in
+            ["requests", "right", "wrong", "unavailable", "gateway", "other", "cut", "lost"]
+        {
             let _ = write!(page, " | {}", number(field));
         }
         for field in ["median_ms", "p99_ms", "slowest_ms", "recovery_ms"] {
             let _ = write!(page, " | {}", time(field));
         }
         page += " |\n";
-        let said: Vec<String> = figures["more"].as_array().into_iter().flatten().map(pair).collect();
+        let said: Vec<String> =
+            figures["more"].as_array().into_iter().flatten().map(pair).collect();
         if !said.is_empty() {
             let _ = writeln!(more, "- {what}: {}", said.join("; "));
         }
@@ -84,7 +105,12 @@ mod tests {
 
     #[test]
     fn every_fault_has_its_row_and_none_is_left_out() {
-        let figures = |name: &str| (name.to_owned(), json!({"requests": 7, "right": 7, "recovery_ms": null, "more": [["kills", "3"]]}));
+        let figures = |name: &str| {
+            (
+                name.to_owned(),
+                json!({"requests": 7, "right": 7, "recovery_ms": null, "more": [["kills", "3"]]}),
+            )
+        };
         let mut all: Vec<_> = FAULTS.iter().map(|(name, _)| figures(name)).collect();
         let page = render("cargo xtask fleet", "Machine: none.", &all).unwrap();
         for (_, what) in FAULTS {
@@ -92,6 +118,9 @@ mod tests {
             assert!(page.contains(&format!("- {what}: kills 3")), "{what}");
         }
         all.pop();
-        assert!(render("cargo xtask fleet", "", &all).is_err(), "a test that did not run is no row of dashes");
+        assert!(
+            render("cargo xtask fleet", "", &all).is_err(),
+            "a test that did not run is no row of dashes"
+        );
     }
 }

@@ -13,8 +13,8 @@ pub(super) fn text(out: &mut dyn Write, text: &str) -> Result<()> {
     }
 }
 
-/// A float: mostly one decimal as statistics have it, one in five with every digit, a few very large
-/// or very small, one in fifty null.
+/// A float: mostly one decimal as statistics have it, one in five with every digit, a few very
+/// large or very small, one in fifty null.
 pub(super) fn number(out: &mut dyn Write, random: &mut Random, scale: f64) -> Result<()> {
     match random.below(200) {
         0..4 => Ok(()),
@@ -62,7 +62,13 @@ mod tests {
 
     #[test]
     fn days_follow_the_gregorian_calendar() {
-        for (days, expected) in [(0, (2000, 1, 1)), (59, (2000, 2, 29)), (60, (2000, 3, 1)), (366, (2001, 1, 1)), (9_821, (2026, 11, 21))] {
+        for (days, expected) in [
+            (0, (2000, 1, 1)),
+            (59, (2000, 2, 29)),
+            (60, (2000, 3, 1)),
+            (366, (2001, 1, 1)),
+            (9_821, (2026, 11, 21)),
+        ] {
             assert_eq!(date(days), expected);
         }
     }

@@ -9,20 +9,33 @@ use super::random::Random;
 
 /// Months in the table, from 1976-01; more rows mean more series, not a longer history.
 const MONTHS: u64 = 600;
-const REGIONS: [&str; 8] =
-    ["Northland", "Auckland", "Hawke's Bay", "Manawatū-Whanganui", "Wellington", "Canterbury", "Otago", "\"Rest\", n.e.c."];
-const INDUSTRIES: [&str; 6] = ["Agriculture", "Manufacturing", "Construction", "Retail trade", "Café & tourism", "Health"];
+const REGIONS: [&str; 8] = [
+    "Northland",
+    "Auckland",
+    "Hawke's Bay",
+    "Manawatū-Whanganui",
+    "Wellington",
+    "Canterbury",
+    "Otago",
+    "\"Rest\", n.e.c.",
+];
+const INDUSTRIES: [&str; 6] =
+    ["Agriculture", "Manufacturing", "Construction", "Retail trade", "Café & tourism", "Health"];
 const MEASURES: [&str; 3] = ["count", "index", "rate"];
 
 pub(super) fn write(rows: u64, seed: u64, out: &mut dyn Write) -> Result<()> {
-    out.write_all(b"date,period,series_code,region,industry,measure,value,count,is_provisional,note\n")?;
+    out.write_all(
+        b"date,period,series_code,region,industry,measure,value,count,is_provisional,note\n",
+    )?;
     let series = rows.div_ceil(MONTHS).max(1);
     let mut random = Random::new(seed);
     for row in 0..rows {
         let (month, series) = (row / series, row % series);
         let (year, month) = (1976 + month / 12, month % 12 + 1);
         write!(out, "{year:04}-{month:02}-01,{year:04}-{month:02},S{series:07},")?;
-        let of = |list: &[&'static str], at: u64| list[usize::try_from(at).unwrap_or_default() % list.len()];
+        let of = |list: &[&'static str], at: u64| {
+            list[usize::try_from(at).unwrap_or_default() % list.len()]
+        };
         cell::text(out, of(&REGIONS, series))?;
         out.write_all(b",")?;
         cell::text(out, of(&INDUSTRIES, series / 8))?;
@@ -58,5 +71,12 @@ pub(super) fn descriptor(name: &str, table: &str) -> Value {
         { "name": "note", "type": "string", "description": "Null, empty, or a text that tries quoting." },
     ]);
     let more = json!({ "date_filter_column": "date", "dimensions": ["series_code", "region", "industry", "measure"], "layout": "long" });
-    super::descriptor(name, table, "monthly values in long form", &["date", "series_code"], fields, &more)
+    super::descriptor(
+        name,
+        table,
+        "monthly values in long form",
+        &["date", "series_code"],
+        fields,
+        &more,
+    )
 }

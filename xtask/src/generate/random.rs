@@ -43,6 +43,9 @@ mod tests {
     #[test]
     fn the_sequence_is_that_of_splitmix64() {
         let mut random = Random::new(1_234_567);
-        assert_eq!([random.bits(), random.bits()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
+        assert_eq!(
+            [random.bits(), random.bits()],
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]
+        );
     }
 }

@@ -44,5 +44,12 @@ pub(super) fn descriptor(name: &str, table: &str) -> Value {
         (1..=SERIES).map(|series| json!({ "name": format!("series_{series:02}"), "type": "number", "description": "Made-up series." })),
     );
     let more = json!({ "date_filter_column": "date", "dimensions": ["station"], "layout": "wide" });
-    super::descriptor(name, table, "daily series in wide form", &["date", "station"], fields.into(), &more)
+    super::descriptor(
+        name,
+        table,
+        "daily series in wide form",
+        &["date", "station"],
+        fields.into(),
+        &more,
+    )
 }

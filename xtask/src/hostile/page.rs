@@ -10,12 +10,18 @@ const ATTACKS: [(&str, &str); 12] = [
     ("unread_streams", "550 exports on five HTTP/2 connections with one key, none of them read"),
     ("slow_readers", "200 exports of which a kilobyte a second is read"),
     ("unread_files", "300 downloads of a whole file, none of them read"),
-    ("silent_connections", "2,000 connections with nothing, half of a preface, or a head that never ends"),
+    (
+        "silent_connections",
+        "2,000 connections with nothing, half of a preface, or a head that never ends",
+    ),
     ("rapid_resets", "HTTP/2 streams that are given up as soon as they are opened"),
     ("long_lists", "requests with 3,000 names of columns that do not exist"),
     ("heavy_previews", "previews, without a key, of a table with cells of 4 MiB"),
     ("unknown_keys", "keys that look right and that nobody was given"),
-    ("wide_pages", "pages of 5,000 rows of 504 columns, and option values of 12,000 characters, by two keys"),
+    (
+        "wide_pages",
+        "pages of 5,000 rows of 504 columns, and option values of 12,000 characters, by two keys",
+    ),
     ("small_ranges", "a stored file in a thousand ranges"),
     ("busy_exports", "32 compressed exports at a time, with two keys, read as fast as they come"),
     ("many_projects", "32 projects for Meltano at a time, with two keys"),
@@ -39,14 +45,20 @@ const AFTER: &str = "
 
 /// The whole page.
 pub(super) fn render(command: &str, machine: &str, figures: &[(String, Value)]) -> Result<String> {
-    let mut page = format!("# Hostile clients\nMade by `{command}`, which replaces this page. {machine}\n\n{HEAD}\n## Figures\n");
+    let mut page = format!(
+        "# Hostile clients\nMade by `{command}`, which replaces this page. {machine}\n\n{HEAD}\n## Figures\n"
+    );
     page += "| attack | tries | requests | refused | half within, quiet | attacked | 99 of 100 within, quiet | attacked | ratio | idle, MiB | at most |\n";
     page += "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
     for (name, what) in ATTACKS {
-        let Some((_, figures)) = figures.iter().find(|(found, _)| found == name) else { bail!("no figures of {name}; did its test run?") };
+        let Some((_, figures)) = figures.iter().find(|(found, _)| found == name) else {
+            bail!("no figures of {name}; did its test run?")
+        };
         let number = |field: &str| figures[field].as_u64().unwrap_or_default();
-        let time = |field: &str| format!("{:.1} ms", figures[field].as_f64().unwrap_or_default() / 1e3);
-        let ratio = figures["p99_us"].as_f64().unwrap_or_default() / figures["quiet_p99_us"].as_f64().unwrap_or(f64::NAN);
+        let time =
+            |field: &str| format!("{:.1} ms", figures[field].as_f64().unwrap_or_default() / 1e3);
+        let ratio = figures["p99_us"].as_f64().unwrap_or_default()
+            / figures["quiet_p99_us"].as_f64().unwrap_or(f64::NAN);
         let _ = writeln!(
             page,
             "| {what} | {} | {} | {} | {} | {} | {} | {} | {ratio:.2} × | {} | {} |",
@@ -75,7 +87,12 @@ mod tests {
 
     #[test]
     fn every_attack_has_its_row_and_none_is_left_out() {
-        let figures = |name: &str| (name.to_owned(), json!({"tries": 7, "requests": 8, "failed": 0, "p99_us": 3000, "quiet_p99_us": 2000}));
+        let figures = |name: &str| {
+            (
+                name.to_owned(),
+                json!({"tries": 7, "requests": 8, "failed": 0, "p99_us": 3000, "quiet_p99_us": 2000}),
+            )
+        };
         let mut all: Vec<_> = ATTACKS.iter().map(|(name, _)| figures(name)).collect();
         let page = render("cargo xtask hostile", "Machine: none.", &all).unwrap();
         for (_, what) in ATTACKS {
@@ -83,6 +100,9 @@ mod tests {
         }
         assert!(page.contains("1.50 ×"));
         all.pop();
-        assert!(render("cargo xtask hostile", "", &all).is_err(), "a test that did not run is no row of dashes");
+        assert!(
+            render("cargo xtask hostile", "", &all).is_err(),
+            "a test that did not run is no row of dashes"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Guests that were built before, by what they were built of: a fresh clone of the same sources has newer
-//! files, for which cargo would build every guest again, two minutes for the same bytes.
+//! Guests that were built before, by what they were built of: a fresh clone of the same sources has
+//! newer files, for which cargo would build every guest again, two minutes for the same bytes.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -37,11 +37,13 @@ impl Kept {
         let beside = self.0.with_extension(std::process::id().to_string());
         fs::create_dir_all(&beside).with_context(|| format!("cannot make {}", beside.display()))?;
         for (name, bytes) in components {
-            fs::write(beside.join(name), bytes).with_context(|| format!("cannot write into {}", beside.display()))?;
+            fs::write(beside.join(name), bytes)
+                .with_context(|| format!("cannot write into {}", beside.display()))?;
         }
         // Somebody else may have been quicker with the same.
         let _ = fs::remove_dir_all(&self.0);
-        fs::rename(&beside, &self.0).with_context(|| format!("cannot rename to {}", self.0.display()))?;
+        fs::rename(&beside, &self.0)
+            .with_context(|| format!("cannot rename to {}", self.0.display()))?;
         let mut builds = Vec::new();
         for build in self.0.parent().map(fs::read_dir).context("a folder in another")??.flatten() {
             builds.push((build.metadata()?.modified()?, build.path()));
@@ -81,12 +83,19 @@ mod tests {
 
     /// A tree with one plugin, in a folder of its own.
     fn tree(name: &str) -> PathBuf {
-        let root = std::env::temp_dir().join(format!("yearbook-xtask-{name}-{}", std::process::id()));
+        let root =
+            std::env::temp_dir().join(format!("yearbook-xtask-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         fs::create_dir_all(root.join("plugins/csv/src")).unwrap();
         fs::create_dir_all(root.join("plugins/dist")).unwrap();
         fs::create_dir_all(root.join("wit")).unwrap();
-        for file in ["Cargo.lock", "Cargo.toml", "rust-toolchain.toml", "plugins/csv/src/lib.rs", "wit/world.wit"] {
+        for file in [
+            "Cargo.lock",
+            "Cargo.toml",
+            "rust-toolchain.toml",
+            "plugins/csv/src/lib.rs",
+            "wit/world.wit",
+        ] {
             fs::write(root.join(file), file).unwrap();
         }
         root
@@ -100,7 +109,11 @@ mod tests {
         assert_eq!(of(&one, "").component("csv.wasm"), None);
         of(&one, "").keep(&[("csv.wasm".to_owned(), b"built".to_vec())]).unwrap();
         fs::write(other.join("plugins/dist/csv.wasm"), "built").unwrap();
-        assert_eq!(of(&other, "").component("csv.wasm").as_deref(), Some(&b"built"[..]), "the same in another clone");
+        assert_eq!(
+            of(&other, "").component("csv.wasm").as_deref(),
+            Some(&b"built"[..]),
+            "the same in another clone"
+        );
         assert_eq!(of(&one, "-C").component("csv.wasm"), None, "other flags");
         fs::write(other.join("plugins/csv/src/lib.rs"), "changed").unwrap();
         assert_eq!(of(&other, "").component("csv.wasm"), None, "another source");

@@ -1,4 +1,5 @@
-//! What the number of datasets costs: publishing them, starting on them, listing them, and seeing that one of them moved.
+//! What the number of datasets costs: publishing them, starting on them, listing them, and seeing
+//! that one of them moved.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -36,7 +37,8 @@ pub(super) struct Catalogue {
     /// The first after the catalogue moved.
     pub(super) list_first: f64,
     pub(super) list: wrk::Load,
-    /// From the end of `yearbook publish` to an answer with the new snapshot: the middle, and the latest.
+    /// From the end of `yearbook publish` to an answer with the new snapshot: the middle, and the
+    /// latest.
     pub(super) seen: f64,
     pub(super) seen_latest: f64,
     /// To read the catalogue again.
@@ -94,7 +96,8 @@ struct Refreshes {
 /// Refreshes one dataset again and again.
 fn refreshes(site: &Site<'_>, host: &Host, key: &str, list: &Ask) -> Result<Refreshes> {
     const SECONDS: &str = "yearbook_catalogue_look_seconds_total";
-    let ask = Ask::get(format!("{}/v1/datasets/synthetic_000001", host.process.base)).with("X-API-Key", key);
+    let ask = Ask::get(format!("{}/v1/datasets/synthetic_000001", host.process.base))
+        .with("X-API-Key", key);
     let looked = host.metrics()?.sum(SECONDS)?;
     let (mut seen, mut first) = (Vec::new(), Vec::new());
     for edition in 2..2 + TIMES {

@@ -1,4 +1,5 @@
-//! What one request costs: processor time here and in the database, reads of the store, bytes sent. Owns which requests are measured.
+//! What one request costs: processor time here and in the database, reads of the store, bytes sent.
+//! Owns which requests are measured.
 
 use anyhow::Result;
 
@@ -24,8 +25,15 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 7] =
-        [Self::NotModified, Self::Cached, Self::Page, Self::Limited, Self::Year, Self::Metadata, Self::Export];
+    pub(super) const ALL: [Self; 7] = [
+        Self::NotModified,
+        Self::Cached,
+        Self::Page,
+        Self::Limited,
+        Self::Year,
+        Self::Metadata,
+        Self::Export,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -79,7 +87,11 @@ pub(super) fn measure(site: &Site<'_>, seconds: u32) -> Result<Costs> {
             Kind::Metadata => ask(""),
             Kind::Export => ask("/data?start=0001-01-01&limit=0&format=csv"),
         };
-        let cost = if kind == Kind::Export { exports(site, &host, &ask)? } else { requests(site, &host, kind, &ask, seconds)? };
+        let cost = if kind == Kind::Export {
+            exports(site, &host, &ask)?
+        } else {
+            requests(site, &host, kind, &ask, seconds)?
+        };
         println!("   {}: {cost:?}", kind.name());
         costs.push(cost);
     }
@@ -115,12 +127,18 @@ struct Reading {
 
 impl Reading {
     fn now(site: &Site<'_>, host: &Host) -> Result<Self> {
-        Ok(Self { cpu: host.process.cpu()?, database: site.database_cpu()?, metrics: host.metrics()? })
+        Ok(Self {
+            cpu: host.process.cpu()?,
+            database: site.database_cpu()?,
+            metrics: host.metrics()?,
+        })
     }
 
     /// What each of `requests` cost since `before`.
     fn since(&self, before: &Self, kind: Kind, requests: f64) -> Result<Cost> {
-        let moved = |name: &str| Ok::<_, anyhow::Error>((self.metrics.sum(name)? - before.metrics.sum(name)?) / requests);
+        let moved = |name: &str| {
+            Ok::<_, anyhow::Error>((self.metrics.sum(name)? - before.metrics.sum(name)?) / requests)
+        };
         Ok(Cost {
             kind,
             cpu: self.cpu.since(before.cpu) / requests * 1e6,

@@ -1,4 +1,5 @@
-//! What follows from the costs for a load: sums and lines through two points, nothing else. Owns the assumed mix of requests.
+//! What follows from the costs for a load: sums and lines through two points, nothing else. Owns
+//! the assumed mix of requests.
 
 use anyhow::{Context as _, Result};
 
@@ -56,9 +57,13 @@ pub(super) struct Needs {
 pub(super) fn needs(costs: &Costs, catalogues: &[Catalogue], times: f64) -> Result<Needs> {
     let load = REQUESTS * times;
     let mean = |of: fn(&super::costs::Cost) -> f64| {
-        let parts = MIX
-            .iter()
-            .map(|&(kind, share)| costs.0.iter().filter(move |cost| cost.kind == kind).map(move |cost| of(cost) * share / 1_000.0));
+        let parts = MIX.iter().map(|&(kind, share)| {
+            costs
+                .0
+                .iter()
+                .filter(move |cost| cost.kind == kind)
+                .map(move |cost| of(cost) * share / 1_000.0)
+        });
         parts.flatten().sum::<f64>()
     };
     let datasets = DATASETS * times;
@@ -73,7 +78,8 @@ pub(super) fn needs(costs: &Costs, catalogues: &[Catalogue], times: f64) -> Resu
         read,
         reading: refreshes_a_second * read / 1e3,
         catalogue_mib: line(catalogues, |catalogue| catalogue.resident_mib)?.slope * datasets,
-        list_megabytes: line(catalogues, |catalogue| catalogue.list_bytes as f64)?.at(datasets) / 1e6,
+        list_megabytes: line(catalogues, |catalogue| catalogue.list_bytes as f64)?.at(datasets)
+            / 1e6,
         start: line(catalogues, |catalogue| catalogue.start)?.at(datasets) / 1e3,
     })
 }
@@ -92,8 +98,14 @@ impl Line {
 }
 
 fn line(catalogues: &[Catalogue], of: impl Fn(&Catalogue) -> f64) -> Result<Line> {
-    let (first, last) = (catalogues.first().context("nothing was measured")?, catalogues.last().context("nothing was measured")?);
-    anyhow::ensure!(first.datasets < last.datasets, "what more datasets cost can be told from two numbers of them, the smaller first");
+    let (first, last) = (
+        catalogues.first().context("nothing was measured")?,
+        catalogues.last().context("nothing was measured")?,
+    );
+    anyhow::ensure!(
+        first.datasets < last.datasets,
+        "what more datasets cost can be told from two numbers of them, the smaller first"
+    );
     let slope = (of(last) - of(first)) / (last.datasets - first.datasets) as f64;
     Ok(Line { base: of(first) - slope * first.datasets as f64, slope })
 }
@@ -125,10 +137,23 @@ mod tests {
 
     #[test]
     fn a_load_takes_the_sum_of_its_requests_and_datasets_lie_on_a_line() {
-        let costs = Costs(Kind::ALL.map(|kind| Cost { kind, cpu: 100.0, database: 0.0, reads: 2.0, bytes: 1e6, rate: None }).into());
+        let costs = Costs(
+            Kind::ALL
+                .map(|kind| Cost {
+                    kind,
+                    cpu: 100.0,
+                    database: 0.0,
+                    reads: 2.0,
+                    bytes: 1e6,
+                    rate: None,
+                })
+                .into(),
+        );
         let catalogues = [catalogue(100, 12.0), catalogue(1_100, 22.0)];
         let needs = needs(&costs, &catalogues, 10.0).unwrap();
-        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6 * expected, "{found} {expected}");
+        let close = |found: f64, expected: f64| {
+            assert!((found - expected).abs() < 1e-6 * expected, "{found} {expected}")
+        };
         close(needs.cores, 10_000.0 * 100e-6 / BUSY);
         close(needs.reads, 20_000.0);
         close(needs.gigabits, 80.0);

@@ -50,8 +50,17 @@ fn requests(measured: &[Measured]) -> String {
         for Measured { database, costs, .. } in measured {
             for cost in costs.0.iter().filter(|cost| cost.kind == kind) {
                 let rate = cost.rate.map_or("–".to_owned(), number);
-                let (cpu, spent, reads, bytes) = (number(cost.cpu), number(cost.database), number(cost.reads), number(cost.bytes));
-                let _ = writeln!(text, "| {} | {database} | {cpu} | {spent} | {reads} | {bytes} | {rate} |", kind.name());
+                let (cpu, spent, reads, bytes) = (
+                    number(cost.cpu),
+                    number(cost.database),
+                    number(cost.reads),
+                    number(cost.bytes),
+                );
+                let _ = writeln!(
+                    text,
+                    "| {} | {database} | {cpu} | {spent} | {reads} | {bytes} | {rate} |",
+                    kind.name()
+                );
             }
         }
     }
@@ -81,15 +90,23 @@ fn catalogues(measured: &[Measured]) -> String {
                 one.seen_latest,
                 one.read,
             ];
-            let _ = writeln!(text, "| {} | {database} | {} |", one.datasets, values.map(number).join(" | "));
+            let _ = writeln!(
+                text,
+                "| {} | {database} | {} |",
+                one.datasets,
+                values.map(number).join(" | ")
+            );
         }
     }
     text
 }
 
 fn needs(measured: &[Measured]) -> Result<String> {
-    let Some(Measured { database, catalogues, costs }) = measured.last() else { return Ok(String::new()) };
-    let mix: Vec<String> = MIX.iter().map(|(kind, share)| format!("{share} × {}", kind.name())).collect();
+    let Some(Measured { database, catalogues, costs }) = measured.last() else {
+        return Ok(String::new());
+    };
+    let mix: Vec<String> =
+        MIX.iter().map(|(kind, share)| format!("{share} × {}", kind.name())).collect();
     let mut text = format!(
         "\n## What follows\n\
         Arithmetic on the tables above, with {database}. Assumed, and to be replaced by what your own metrics say: {REQUESTS} requests a second and {DATASETS} datasets are *one time*; of a thousand requests {}; each dataset\n\
@@ -113,7 +130,11 @@ fn needs(measured: &[Measured]) -> Result<String> {
             needs.start,
         ];
         let (requests, datasets) = (times * REQUESTS, times * DATASETS);
-        let _ = writeln!(text, "| {times} | {requests} | {datasets} | {} |", values.map(number).join(" | "));
+        let _ = writeln!(
+            text,
+            "| {times} | {requests} | {datasets} | {} |",
+            values.map(number).join(" | ")
+        );
     }
     Ok(text)
 }

@@ -1,4 +1,5 @@
-//! A folder, a database and servers on them. Owns how they are started and what is read of them from outside.
+//! A folder, a database and servers on them. Owns how they are started and what is read of them
+//! from outside.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,9 +35,15 @@ pub(super) struct Host {
 
 impl<'a> Site<'a> {
     /// An empty folder, and of a PostgreSQL a schema that nobody else uses.
-    pub(super) fn new(repository: &'a Repository, binary: &'a Path, folder: PathBuf, database: Option<&'a Postgres>) -> Result<Self> {
+    pub(super) fn new(
+        repository: &'a Repository,
+        binary: &'a Path,
+        folder: PathBuf,
+        database: Option<&'a Postgres>,
+    ) -> Result<Self> {
         let site = Self { repository, binary, folder, database };
-        fs::create_dir_all(site.data_dir()).with_context(|| format!("cannot make {}", site.folder.display()))?;
+        fs::create_dir_all(site.data_dir())
+            .with_context(|| format!("cannot make {}", site.folder.display()))?;
         Ok(site)
     }
 
@@ -54,7 +61,10 @@ impl<'a> Site<'a> {
         let mut yearbook = Command::new(self.binary);
         yearbook.arg("--data-dir").arg(self.data_dir());
         if let Some(database) = self.database {
-            yearbook.env("YEARBOOK_DATABASE_URL", format!("{}&options[search_path]=scale", database.url()));
+            yearbook.env(
+                "YEARBOOK_DATABASE_URL",
+                format!("{}&options[search_path]=scale", database.url()),
+            );
         }
         yearbook
     }
@@ -86,21 +96,31 @@ impl<'a> Site<'a> {
         Ok(demo::keys::create(self.yearbook(), plan)?.key)
     }
 
-    /// Serves without bursts' limits, with a month that has room for a measurement, and with a cache of responses only where it is asked for.
+    /// Serves without bursts' limits, with a month that has room for a measurement, and with a
+    /// cache of responses only where it is asked for.
     pub(super) fn serve(&self, cached: bool) -> Result<Host> {
         let (address, admin) = (server::free_address()?, server::free_address()?);
         let mut serve = self.yearbook();
-        serve.arg("serve").args(["--listen", &address.to_string(), "--admin-listen", &admin.to_string()]);
-        serve.env("YEARBOOK_LIMITS__BURST_PER_SECOND", "0").env("YEARBOOK_PLANS__STARTER__REQUESTS_PER_MONTH", "1000000000");
+        serve.arg("serve").args([
+            "--listen",
+            &address.to_string(),
+            "--admin-listen",
+            &admin.to_string(),
+        ]);
+        serve
+            .env("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")
+            .env("YEARBOOK_PLANS__STARTER__REQUESTS_PER_MONTH", "1000000000");
         if !cached {
             serve.env("YEARBOOK_SERVER__RESPONSE_CACHE_BYTES", "0");
         }
         let log = self.folder.join("server.log");
-        let process = Process::start(&serve, &machine::all(), format!("http://{address}"), "/health", &log)?;
+        let process =
+            Process::start(&serve, &machine::all(), format!("http://{address}"), "/health", &log)?;
         Ok(Host { process, metrics: format!("http://{admin}/metrics") })
     }
 
-    /// Seconds of processor time that the database's processes have used; 0 where it is part of the server.
+    /// Seconds of processor time that the database's processes have used; 0 where it is part of the
+    /// server.
     pub(super) fn database_cpu(&self) -> Result<f64> {
         self.database.map_or(Ok(0.0), |database| tree(database.id()))
     }
@@ -116,7 +136,9 @@ impl Host {
 fn tree(process: u32) -> Result<f64> {
     let mut all = times(process).context("the database is gone")?.1;
     for entry in fs::read_dir("/proc").context("cannot list processes")?.flatten() {
-        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
         // One that has just ended has no file, and its time is then its parent's.
         if let Some((parent, spent)) = times(id)
             && parent == process
@@ -130,7 +152,8 @@ fn tree(process: u32) -> Result<f64> {
 /// Parent of a process, and its time with that of the children that it has waited for.
 fn times(process: u32) -> Option<(u32, f64)> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name in parentheses may hold anything; after it come state and parent, and as 12th to 15th word the times.
+    // The name in parentheses may hold anything; after it come state and parent, and as 12th to
+    // 15th word the times.
     let words: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
     let ticks: f64 = words.get(11..15)?.iter().filter_map(|word| word.parse::<f64>().ok()).sum();
     Some((words.get(1)?.parse().ok()?, ticks / TICKS))

@@ -1,5 +1,5 @@
-//! What clients do: whole exports and small pages, searches and files, mistakes, giving up half-way, reading slowly. Each
-//! kind knows which answers are right for it.
+//! What clients do: whole exports and small pages, searches and files, mistakes, giving up
+//! half-way, reading slowly. Each kind knows which answers are right for it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -58,8 +58,17 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 9] =
-        [Self::Page, Self::Export, Self::Search, Self::Document, Self::File, Self::Mistake, Self::GivesUp, Self::Slow, Self::Swapped];
+    pub(super) const ALL: [Self; 9] = [
+        Self::Page,
+        Self::Export,
+        Self::Search,
+        Self::Document,
+        Self::File,
+        Self::Mistake,
+        Self::GivesUp,
+        Self::Slow,
+        Self::Swapped,
+    ];
 
     /// One thread each.
     pub(super) const CLIENTS: [Self; 12] = [
@@ -115,7 +124,12 @@ pub(super) struct Outcomes(Mutex<BTreeMap<Kind, Answered>>);
 impl Outcomes {
     pub(super) fn count(&self, kind: Kind, ended: Ended) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_kind = all.entry(kind).or_insert_with(|| Answered { kind, statuses: BTreeMap::new(), cut: 0, lost: 0 });
+        let of_kind = all.entry(kind).or_insert_with(|| Answered {
+            kind,
+            statuses: BTreeMap::new(),
+            cut: 0,
+            lost: 0,
+        });
         match ended {
             Ended::Answered(status) => *of_kind.statuses.entry(status).or_default() += 1,
             Ended::Cut => of_kind.cut += 1,
@@ -148,9 +162,13 @@ impl fmt::Display for Answered {
 
 impl Dataset {
     pub(super) fn read(descriptor: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(descriptor).with_context(|| format!("cannot read {}", descriptor.display()))?;
-        let value: Value = serde_json::from_str(&text).with_context(|| format!("{} is not JSON", descriptor.display()))?;
-        let text = |value: &Value| value.as_str().map(str::to_owned).context("a descriptor without a name");
+        let text = std::fs::read_to_string(descriptor)
+            .with_context(|| format!("cannot read {}", descriptor.display()))?;
+        let value: Value = serde_json::from_str(&text)
+            .with_context(|| format!("{} is not JSON", descriptor.display()))?;
+        let text = |value: &Value| {
+            value.as_str().map(str::to_owned).context("a descriptor without a name")
+        };
         Ok(Self {
             name: text(&value["name"])?,
             namespace: text(&value["yearbook"]["namespace"])?,
@@ -163,14 +181,19 @@ impl Dataset {
 impl Target {
     /// Sends one request of a kind; `turn` decides which.
     pub(super) fn send(&self, kind: Kind, turn: u64) -> Ended {
-        let Ok(Begun { mut stream, head, body }) = client::begin(&self.ask(kind, turn)) else { return Ended::Lost };
-        let Some(status) = head.get(9..12).and_then(|status| status.parse().ok()) else { return Ended::Lost };
+        let Ok(Begun { mut stream, head, body }) = client::begin(&self.ask(kind, turn)) else {
+            return Ended::Lost;
+        };
+        let Some(status) = head.get(9..12).and_then(|status| status.parse().ok()) else {
+            return Ended::Lost;
+        };
         let pace = match kind {
             Kind::GivesUp => return Ended::Answered(status),
             Kind::Slow => Some(Duration::from_millis(100)),
             _ => None,
         };
-        let (mut buffer, mut bytes) = (vec![0; if pace.is_some() { 4 << 10 } else { 128 << 10 }], body.len() as u64);
+        let (mut buffer, mut bytes) =
+            (vec![0; if pace.is_some() { 4 << 10 } else { 128 << 10 }], body.len() as u64);
         let mut last = body;
         for step in 0_u64.. {
             if let Some(pause) = pace {
@@ -191,7 +214,11 @@ impl Target {
             }
         }
         let last = &last[last.len().saturating_sub(5)..];
-        if End::of(&head).is_some_and(|end| !end.reached(bytes, last)) { Ended::Cut } else { Ended::Answered(status) }
+        if End::of(&head).is_some_and(|end| !end.reached(bytes, last)) {
+            Ended::Cut
+        } else {
+            Ended::Answered(status)
+        }
     }
 
     fn ask(&self, kind: Kind, turn: u64) -> Ask {
@@ -202,7 +229,9 @@ impl Target {
         let all = if dataset.dated { "start=0001-01-01&limit=0" } else { "limit=100000000" };
         let path = match kind {
             Kind::Page => format!("/v1/datasets/{name}/data?format={format}&limit=100"),
-            Kind::Export | Kind::GivesUp | Kind::Slow => format!("/v1/datasets/{name}/data?format={format}&{all}"),
+            Kind::Export | Kind::GivesUp | Kind::Slow => {
+                format!("/v1/datasets/{name}/data?format={format}&{all}")
+            }
             Kind::Search => format!("/v1/datasets/{name}/data?dimensions=a{}&limit=50", turn % 10),
             Kind::Document => match turn % 5 {
                 0 => "/v1/datasets".to_owned(),
@@ -212,16 +241,27 @@ impl Target {
                 _ => "/openapi.json".to_owned(),
             },
             Kind::File => {
-                let file = self.datasets.iter().filter(|dataset| dataset.bulk).nth(some(8)).unwrap_or(&self.datasets[0]);
-                let ask = Ask::get(format!("{}/v1/bulk/{}/{}", self.base, file.namespace, file.name));
-                return ask.with("X-API-Key", &self.key).with("Range", &format!("bytes={}-", turn % 1_000));
+                let file = self
+                    .datasets
+                    .iter()
+                    .filter(|dataset| dataset.bulk)
+                    .nth(some(8))
+                    .unwrap_or(&self.datasets[0]);
+                let ask =
+                    Ask::get(format!("{}/v1/bulk/{}/{}", self.base, file.namespace, file.name));
+                return ask
+                    .with("X-API-Key", &self.key)
+                    .with("Range", &format!("bytes={}-", turn % 1_000));
             }
             Kind::Mistake => match turn % 5 {
                 0 => "/v1/datasets/no_such_table/data".to_owned(),
                 1 => format!("/v1/datasets/{name}/data?limit=-1"),
                 2 => format!("/v1/datasets/{name}/data?cursor=%00%ff{turn}"),
                 3 => format!("/v1/datasets/{name}/data?columns={}", "x,".repeat(9_000)),
-                _ => return Ask::get(format!("{}/v1/me", self.base)).with("X-API-Key", "yb_no_such_key"),
+                _ => {
+                    return Ask::get(format!("{}/v1/me", self.base))
+                        .with("X-API-Key", "yb_no_such_key");
+                }
             },
             Kind::Swapped => format!("/v1/datasets/{name}/data?format=ndjson&limit=1000"),
         };

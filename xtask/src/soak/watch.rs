@@ -51,7 +51,8 @@ impl Watcher {
             descriptors: count("fd")?,
             threads: count("task")?,
             requests: value("yearbook_http_requests_in_flight")?,
-            instances: value("yearbook_sandbox_instances_limit")? - value("yearbook_sandbox_instances_free")?,
+            instances: value("yearbook_sandbox_instances_limit")?
+                - value("yearbook_sandbox_instances_free")?,
             guests: value("yearbook_sandbox_memory_bytes")?,
         })
     }
@@ -67,9 +68,14 @@ impl Watcher {
     }
 
     fn memory(&self) -> Result<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process)).context("the server is gone")?;
-        let value = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).and_then(|rest| rest.split_whitespace().next());
-        let kilobytes: u64 = value.and_then(|value| value.parse().ok()).context("no VmRSS in a server's status")?;
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process))
+            .context("the server is gone")?;
+        let value = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .and_then(|rest| rest.split_whitespace().next());
+        let kilobytes: u64 =
+            value.and_then(|value| value.parse().ok()).context("no VmRSS in a server's status")?;
         Ok(kilobytes * 1024 / MIB)
     }
 }
@@ -92,8 +98,9 @@ impl fmt::Display for Held {
 }
 
 impl Samples {
-    /// Usual memory in the second quarter of the time and in the last, and what that may be: a tenth more, or a third where the time
-    /// was short: caches and the allocator take a minute or two to be as large as they get.
+    /// Usual memory in the second quarter of the time and in the last, and what that may be: a
+    /// tenth more, or a third where the time was short: caches and the allocator take a minute or
+    /// two to be as large as they get.
     pub(super) fn memory(&self, short: bool) -> (u64, u64, u64) {
         let quarter = self.0.len() / 4;
         let early = median(&self.0[quarter..2 * quarter]);
@@ -115,7 +122,11 @@ fn median(values: &[u64]) -> u64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(0)
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "gauges of whole things")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "gauges of whole things"
+)]
 fn rounded(value: f64) -> u64 {
     value.max(0.0) as u64
 }

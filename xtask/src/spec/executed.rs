@@ -1,5 +1,5 @@
-//! Tests that ran and passed, read from what nextest, libtest and the scripts in `tests/` print. Owns how their lines are
-//! understood.
+//! Tests that ran and passed, read from what nextest, libtest and the scripts in `tests/` print.
+//! Owns how their lines are understood.
 
 use std::collections::HashSet;
 
@@ -24,14 +24,19 @@ impl Executed {
     pub(crate) fn note(&mut self, line: &str) {
         let line = line.trim();
         if let Some(rest) = line.strip_prefix("PASS [").or_else(|| line.strip_prefix("LEAK [")) {
-            // `PASS [   0.005s] (12/99) yearbook-tests::all routes::health::name`; older versions have no counter.
+            // `PASS [   0.005s] (12/99) yearbook-tests::all routes::health::name`; older versions
+            // have no counter.
             let words: Vec<&str> = rest.split_whitespace().collect();
             if let [.., binary, test] = words[..] {
                 self.tests.insert(binary.split("::").chain(test.split("::")).map(folder).collect());
             }
         } else if let Some(names) = line.strip_prefix("executed: ") {
-            self.tests.extend(names.split_whitespace().map(|name| name.split("::").map(folder).collect()));
-        } else if let Some((test, verdict)) = line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... ")) {
+            self.tests.extend(
+                names.split_whitespace().map(|name| name.split("::").map(folder).collect()),
+            );
+        } else if let Some((test, verdict)) =
+            line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... "))
+        {
             // Doctests have spaces in their names and prove no rule.
             self.begun = (!test.contains(' ')).then(|| test.split("::").map(folder).collect());
             self.end(verdict);
@@ -40,13 +45,15 @@ impl Executed {
         }
     }
 
-    /// Whether a test of this name ran to its end; `errors::name` asks for one of a crate or module `errors`.
+    /// Whether a test of this name ran to its end; `errors::name` asks for one of a crate or module
+    /// `errors`.
     pub(super) fn has(&self, name: &str) -> bool {
         let mut parts = name.rsplit("::");
         let function = parts.next().unwrap_or_default();
         let within: Vec<&str> = parts.collect();
         self.tests.iter().any(|test| {
-            test.last().is_some_and(|last| last == function) && within.iter().all(|part| test.iter().any(|found| found == part))
+            test.last().is_some_and(|last| last == function)
+                && within.iter().all(|part| test.iter().any(|found| found == part))
         })
     }
 
@@ -81,12 +88,23 @@ mod tests {
             "        LEAK [   1.005s] yearbook-cli::command_line crash::leaks_a_child",
             "executed: readback::check_credit page::quiet",
         ]);
-        for name in
-            ["conforms", "json::conforms", "rules::conforms", "query::empty_values", "leaks_a_child", "readback::check_credit", "quiet"]
-        {
+        for name in [
+            "conforms",
+            "json::conforms",
+            "rules::conforms",
+            "query::empty_values",
+            "leaks_a_child",
+            "readback::check_credit",
+            "quiet",
+        ] {
             assert!(executed.has(name), "{name}");
         }
-        assert!(!executed.has("csv::conforms") && !executed.has("tests") && !executed.has("check") && !executed.has(""));
+        assert!(
+            !executed.has("csv::conforms")
+                && !executed.has("tests")
+                && !executed.has("check")
+                && !executed.has("")
+        );
         assert_eq!(executed.len(), 5);
     }
 

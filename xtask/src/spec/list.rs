@@ -1,5 +1,5 @@
-//! The list of rules as it is written: rows of Markdown tables, `| id | wording | proof |`. Owns their form; does not know which
-//! tests exist.
+//! The list of rules as it is written: rows of Markdown tables, `| id | wording | proof |`. Owns
+//! their form; does not know which tests exist.
 
 use std::collections::HashSet;
 
@@ -33,7 +33,9 @@ pub(super) fn parse(text: &str) -> (Vec<Rule>, Vec<String>) {
     let (mut rules, mut faults) = (Vec::new(), Vec::new());
     let mut ids = HashSet::new();
     for (line, row) in text.lines().enumerate().map(|(index, row)| (index + 1, row.trim())) {
-        let Some(cells) = row.strip_prefix('|').and_then(|row| row.strip_suffix('|')) else { continue };
+        let Some(cells) = row.strip_prefix('|').and_then(|row| row.strip_suffix('|')) else {
+            continue;
+        };
         let cells: Vec<&str> = cells.split('|').map(str::trim).collect();
         if !is_id(cells[0]) {
             // A head or a ruler, unless it is a rule with a slip in its name.
@@ -43,15 +45,26 @@ pub(super) fn parse(text: &str) -> (Vec<Rule>, Vec<String>) {
             continue;
         }
         if cells.len() != CELLS || cells[1].is_empty() {
-            faults.push(format!("line {line}: {} needs an id, a sentence and a proof, and no other '|'", cells[0]));
+            faults.push(format!(
+                "line {line}: {} needs an id, a sentence and a proof, and no other '|'",
+                cells[0]
+            ));
             continue;
         }
         if !ids.insert(cells[0]) {
             faults.push(format!("line {line}: {} stands here a second time", cells[0]));
         }
         match backing(cells[2]) {
-            Some(backing) => rules.push(Rule { id: cells[0].to_owned(), wording: cells[1].to_owned(), backing, line }),
-            None => faults.push(format!("line {line}: {} has neither tests in backticks nor '{WAITS} <reason>'", cells[0])),
+            Some(backing) => rules.push(Rule {
+                id: cells[0].to_owned(),
+                wording: cells[1].to_owned(),
+                backing,
+                line,
+            }),
+            None => faults.push(format!(
+                "line {line}: {} has neither tests in backticks nor '{WAITS} <reason>'",
+                cells[0]
+            )),
         }
     }
     (rules, faults)
@@ -74,9 +87,13 @@ fn backing(cell: &str) -> Option<Backing> {
         let reason = reason.trim();
         return (!reason.is_empty()).then(|| Backing::Waits(reason.to_owned()));
     }
-    let names: Option<Vec<String>> =
-        cell.split(',').map(|name| Some(name.trim().strip_prefix('`')?.strip_suffix('`')?.to_owned())).collect();
-    let is_name = |name: &String| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_:-".contains(c));
+    let names: Option<Vec<String>> = cell
+        .split(',')
+        .map(|name| Some(name.trim().strip_prefix('`')?.strip_suffix('`')?.to_owned()))
+        .collect();
+    let is_name = |name: &String| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_:-".contains(c))
+    };
     names.filter(|names| names.iter().all(is_name)).map(Backing::Tests)
 }
 
@@ -98,13 +115,21 @@ mod tests {
     fn a_rule_with_neither_proof_nor_reason_is_a_fault() {
         for wrong in ["", "waits:", "soon", "`a` and `b`", "``"] {
             let (rules, faults) = parse(&format!("| spec-1-a | Says. | {wrong} |"));
-            assert!(rules.is_empty() && faults.len() == 1 && faults[0].contains("spec-1-a"), "{wrong}: {faults:?}");
+            assert!(
+                rules.is_empty() && faults.len() == 1 && faults[0].contains("spec-1-a"),
+                "{wrong}: {faults:?}"
+            );
         }
     }
 
     #[test]
     fn slips_in_a_row_are_faults_not_silence() {
-        for wrong in ["| spec-one-a | Says. | `a` |", "| rule 5 | Says. | `a` |", "| spec-1-a | Says. |", "| spec-1-a | a | b | `c` |"] {
+        for wrong in [
+            "| spec-one-a | Says. | `a` |",
+            "| rule 5 | Says. | `a` |",
+            "| spec-1-a | Says. |",
+            "| spec-1-a | a | b | `c` |",
+        ] {
             assert_eq!(parse(wrong).1.len(), 1, "{wrong}");
         }
         assert_eq!(parse("| spec-1-a | Says. | `a` |\n| spec-1-a | Again. | `a` |").1.len(), 1);

@@ -1,5 +1,5 @@
-//! Pages of figures: each names the commit that it measured, in this history and without changes beside it, or says that
-//! it is a draft. Owns that judgement; measures nothing.
+//! Pages of figures: each names the commit that it measured, in this history and without changes
+//! beside it, or says that it is a draft. Owns that judgement; measures nothing.
 
 use std::fs;
 use std::process::Command;
@@ -10,7 +10,13 @@ use crate::command;
 use crate::repository::Repository;
 
 /// Every page that a command of xtask writes, and the figures of one again for machines.
-const PAGES: [&str; 5] = ["docs/hostile-clients.md", "docs/benchmarks.md", "docs/benchmarks.json", "docs/scale.md", "docs/reliability.md"];
+const PAGES: [&str; 5] = [
+    "docs/hostile-clients.md",
+    "docs/benchmarks.md",
+    "docs/benchmarks.json",
+    "docs/scale.md",
+    "docs/reliability.md",
+];
 
 /// What stands before the reason why a page is one.
 pub(crate) const DRAFT: &str = "**Draft:";
@@ -18,18 +24,27 @@ pub(crate) const DRAFT: &str = "**Draft:";
 /// What stands behind a commit that is not all that was measured.
 pub(crate) const CHANGED: &str = " with uncommitted changes";
 
-/// What is wrong with the pages. Drafts, and a history that is not here, are printed and are no fault.
+/// What is wrong with the pages. Drafts, and a history that is not here, are printed and are no
+/// fault.
 pub(super) fn faults(repository: &Repository) -> Result<Vec<String>> {
-    let git = |arguments: &[&str]| command::output(Command::new("git").current_dir(repository.root()).args(arguments));
-    let whole = git(&["rev-parse", "--is-shallow-repository"]).is_ok_and(|shallow| shallow.trim() == "false");
+    let git = |arguments: &[&str]| {
+        command::output(Command::new("git").current_dir(repository.root()).args(arguments))
+    };
+    let whole = git(&["rev-parse", "--is-shallow-repository"])
+        .is_ok_and(|shallow| shallow.trim() == "false");
     if !whole {
-        println!("NOT CHECKED: whether the commits of pages of figures are in the history, which is not here as a whole");
+        println!(
+            "NOT CHECKED: whether the commits of pages of figures are in the history, which is not here as a whole"
+        );
     }
     let mut faults = Vec::new();
     for page in PAGES {
         let path = repository.root().join(page);
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        match judge(&text, |commit| !whole || git(&["merge-base", "--is-ancestor", commit, "HEAD"]).is_ok()) {
+        let text =
+            fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        match judge(&text, |commit| {
+            !whole || git(&["merge-base", "--is-ancestor", commit, "HEAD"]).is_ok()
+        }) {
             Verdict::Good => {}
             Verdict::Draft(why) => println!("draft: {page}: {why}"),
             Verdict::Wrong(why) => faults.push(format!("{page} {why}")),
@@ -47,7 +62,9 @@ enum Verdict {
 
 fn judge(text: &str, is_in_history: impl Fn(&str) -> bool) -> Verdict {
     let named = text.lines().find_map(|line| Some((line, line.split_once(" Commit ")?.1)));
-    let Some((line, rest)) = named else { return Verdict::Wrong("names no commit; it is made by a command of xtask".to_owned()) };
+    let Some((line, rest)) = named else {
+        return Verdict::Wrong("names no commit; it is made by a command of xtask".to_owned());
+    };
     let commit: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
     if commit.len() < 7 {
         return Verdict::Wrong("names no commit; it is made by a command of xtask".to_owned());
@@ -56,10 +73,14 @@ fn judge(text: &str, is_in_history: impl Fn(&str) -> bool) -> Verdict {
         return Verdict::Draft(why.split("**").next().unwrap_or_default().trim().to_owned());
     }
     if line.contains(CHANGED) {
-        return Verdict::Wrong(format!("measured {commit}{CHANGED}; measure again on a clean tree, or mark it '{DRAFT} why**'"));
+        return Verdict::Wrong(format!(
+            "measured {commit}{CHANGED}; measure again on a clean tree, or mark it '{DRAFT} why**'"
+        ));
     }
     if !is_in_history(&commit) {
-        return Verdict::Wrong(format!("measured {commit}, which is not in the history; measure again, or mark it '{DRAFT} why**'"));
+        return Verdict::Wrong(format!(
+            "measured {commit}, which is not in the history; measure again, or mark it '{DRAFT} why**'"
+        ));
     }
     Verdict::Good
 }
@@ -71,7 +92,12 @@ mod tests {
     #[test]
     fn a_page_is_of_a_clean_commit_in_the_history_or_a_draft() {
         let known = |commit: &str| commit == "abcdef1";
-        let of = |what: &str| judge(&format!("# Page\nMade by a command. Machine: one. Commit {what}. Load: 0.1.\n"), known);
+        let of = |what: &str| {
+            judge(
+                &format!("# Page\nMade by a command. Machine: one. Commit {what}. Load: 0.1.\n"),
+                known,
+            )
+        };
         assert_eq!(of("abcdef1"), Verdict::Good);
         assert_eq!(
             of("abcdef1 with uncommitted changes **Draft: something else was built.**"),

@@ -1,5 +1,6 @@
-//! Tests that exist: functions that cargo runs, rules of the catalogue's suite, and functions of the Python checks that are marked as
-//! proofs. Owns how they are recognised in the sources; compiles nothing.
+//! Tests that exist: functions that cargo runs, rules of the catalogue's suite, and functions of
+//! the Python checks that are marked as proofs. Owns how they are recognised in the sources;
+//! compiles nothing.
 
 use std::collections::HashMap;
 use std::fs;
@@ -47,9 +48,13 @@ impl Proofs {
     /// Where tests called `name` stand; `errors::name` asks for one in a file or folder `errors`.
     pub(super) fn find(&self, name: &str) -> Vec<String> {
         let mut parts = name.rsplit("::");
-        let Some(places) = parts.next().and_then(|function| self.places.get(function)) else { return Vec::new() };
+        let Some(places) = parts.next().and_then(|function| self.places.get(function)) else {
+            return Vec::new();
+        };
         let within: Vec<&str> = parts.collect();
-        let matching = places.iter().filter(|place| within.iter().all(|part| place.iter().any(|found| found == part)));
+        let matching = places
+            .iter()
+            .filter(|place| within.iter().all(|part| place.iter().any(|found| found == part)));
         matching.map(|place| place.join("/")).collect()
     }
 
@@ -59,7 +64,8 @@ impl Proofs {
     }
 
     fn walk(&mut self, root: &Path, folder: &Path, extension: &str) -> Result<()> {
-        let entries = folder.read_dir().with_context(|| format!("cannot list {}", folder.display()))?;
+        let entries =
+            folder.read_dir().with_context(|| format!("cannot list {}", folder.display()))?;
         for entry in entries {
             let path = entry.with_context(|| format!("cannot list {}", folder.display()))?.path();
             if path.is_dir() {
@@ -67,8 +73,10 @@ impl Proofs {
                     self.walk(root, &path, extension)?;
                 }
             } else if path.extension().is_some_and(|found| found == extension) {
-                let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-                let names = if extension == "rs" { rust_tests(&text) } else { python_checks(&text) };
+                let text = fs::read_to_string(&path)
+                    .with_context(|| format!("cannot read {}", path.display()))?;
+                let names =
+                    if extension == "rs" { rust_tests(&text) } else { python_checks(&text) };
                 self.add(path.strip_prefix(root).unwrap_or(&path), names);
             }
         }
@@ -77,20 +85,24 @@ impl Proofs {
 
     fn add(&mut self, path: &Path, names: Vec<String>) {
         let stem = path.with_extension("");
-        let place: Vec<String> = stem.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        let place: Vec<String> =
+            stem.iter().map(|part| part.to_string_lossy().into_owned()).collect();
         for name in names {
             self.places.entry(name).or_default().push(place.clone());
         }
     }
 }
 
-/// Functions with a test attribute, without `#[ignore]` and without a condition, and the rules that `rules! { … }` makes tests of.
+/// Functions with a test attribute, without `#[ignore]` and without a condition, and the rules that
+/// `rules! { … }` makes tests of.
 fn rust_tests(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let (mut is_test, mut ignored, mut in_rules) = (false, false, false);
     for line in text.lines().map(str::trim) {
         if line.starts_with("#[") {
-            is_test |= ["#[test]", "#[tokio::test]", "#[tokio::test("].iter().any(|start| line.starts_with(start));
+            is_test |= ["#[test]", "#[tokio::test]", "#[tokio::test("]
+                .iter()
+                .any(|start| line.starts_with(start));
             // A condition may leave the test out of the build that is run.
             ignored |= line.starts_with("#[ignore") || line.starts_with("#[cfg");
         } else if let Some(name) = function(line, "fn ") {
@@ -98,7 +110,10 @@ fn rust_tests(text: &str) -> Vec<String> {
                 found.push(name);
             }
             (is_test, ignored) = (false, false);
-        } else if line.starts_with("mod ") || line.starts_with("use ") || line.starts_with("struct ") {
+        } else if line.starts_with("mod ")
+            || line.starts_with("use ")
+            || line.starts_with("struct ")
+        {
             // Attributes of something else.
             (is_test, ignored) = (false, false);
         } else if line.starts_with("rules! {") {
@@ -112,7 +127,8 @@ fn rust_tests(text: &str) -> Vec<String> {
     found
 }
 
-/// Functions at the top of a file that are marked: `@proof` writes down that they ran (`tests/common/tally.py`).
+/// Functions at the top of a file that are marked: `@proof` writes down that they ran
+/// (`tests/common/tally.py`).
 fn python_checks(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let marked = lines.windows(2).filter(|pair| pair[0] == "@proof" && pair[1].starts_with("def "));
@@ -123,7 +139,8 @@ fn python_checks(text: &str) -> Vec<String> {
 fn function(line: &str, keyword: &str) -> Option<String> {
     let rest = line.strip_prefix("pub ").unwrap_or(line);
     let rest = rest.strip_prefix("async ").unwrap_or(rest).strip_prefix(keyword)?;
-    let name: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    let name: String =
+        rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
     (!name.is_empty()).then_some(name)
 }
 

@@ -1,5 +1,5 @@
-//! The checks of `deploy/`: `tests/deploy` holds every flag, setting, port and path in it against the binary, and the manifests against
-//! the schemas of Kubernetes.
+//! The checks of `deploy/`: `tests/deploy` holds every flag, setting, port and path in it against
+//! the binary, and the manifests against the schemas of Kubernetes.
 
 use anyhow::Result;
 
@@ -15,6 +15,9 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let systemd = tools::systemd();
     let ground = Ground::prepare(repository, "deploy")?;
     let mut run = ground.script(&python, "deploy/main.py");
-    run.arg("--binary").arg(ground.yearbook().get_program()).arg("--work").arg(ground.folder().join("work"));
+    run.arg("--binary")
+        .arg(ground.yearbook().get_program())
+        .arg("--work")
+        .arg(ground.folder().join("work"));
     Ok(suites::count(&mut run)?.and_tool(&systemd))
 }

@@ -1,5 +1,5 @@
-//! The guide's examples: a server with the demo datasets, and `tests/guide`, which runs what `docs/api.md` shows and compares what
-//! it prints. Fails where the examples in R cannot run.
+//! The guide's examples: a server with the demo datasets, and `tests/guide`, which runs what
+//! `docs/api.md` shows and compares what it prints. Fails where the examples in R cannot run.
 
 use anyhow::Result;
 

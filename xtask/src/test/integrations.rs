@@ -1,5 +1,5 @@
-//! The integration checks: a server with a few demo datasets, and `tests/integrations`, which has it
-//! generate projects and runs them with the tools that they are for.
+//! The integration checks: a server with a few demo datasets, and `tests/integrations`, which has
+//! it generate projects and runs them with the tools that they are for.
 
 use anyhow::Result;
 
@@ -9,7 +9,8 @@ use super::tools;
 use crate::repository::Repository;
 use crate::{command, node, python};
 
-/// What is published first: long, wide, revised later (the first of two versions), spatial, without a key.
+/// What is published first: long, wide, revised later (the first of two versions), spatial, without
+/// a key.
 const DATASETS: [&str; 6] = [
     "us_unemployment_by_industry",
     "us_macro_quarterly",
@@ -19,36 +20,52 @@ const DATASETS: [&str; 6] = [
     "london_boroughs",
 ];
 /// The integrations that the product does not carry: an operator installs them.
-const INSTALLED: [&str; 7] = ["airbyte", "dbt", "dlt", "frictionless", "power-query", "python", "r"];
+const INSTALLED: [&str; 7] =
+    ["airbyte", "dbt", "dlt", "frictionless", "power-query", "python", "r"];
 /// What is published between two runs of each tool.
 const LATER: &str = "synthetic_nz_retail_quarterly/2_to_2025_q4";
 
 /// Pages and bursts small enough that every tool has to page and to wait.
-const SETTINGS: [(&str, &str); 3] =
-    [("YEARBOOK_PLANS__STARTER__ROW_CAP", "1000"), ("YEARBOOK_LIMITS__BURST_PER_SECOND", "4"), ("YEARBOOK_LIMITS__BURST_SIZE", "4")];
+const SETTINGS: [(&str, &str); 3] = [
+    ("YEARBOOK_PLANS__STARTER__ROW_CAP", "1000"),
+    ("YEARBOOK_LIMITS__BURST_PER_SECOND", "4"),
+    ("YEARBOOK_LIMITS__BURST_SIZE", "4"),
+];
 
 pub(super) fn check(repository: &Repository) -> Result<Tally> {
-    let python = python::environment(repository, "integrations", "tests/integrations/requirements.txt")?;
+    let python =
+        python::environment(repository, "integrations", "tests/integrations/requirements.txt")?;
     // Apart, since Meltano and the other tools don't agree on versions of what they share.
-    let meltano = python::environment(repository, "meltano", "tests/integrations/meltano.txt")?.with_file_name("meltano");
+    let meltano = python::environment(repository, "meltano", "tests/integrations/meltano.txt")?
+        .with_file_name("meltano");
     // Likewise, each: dlt and dbt, and Airbyte's kit.
     let loaders = python::environment(repository, "loaders", "tests/integrations/loaders.txt")?;
-    let airbyte =
-        python::environment(repository, "airbyte", "tests/integrations/airbyte.txt")?.with_file_name("source-declarative-manifest");
+    let airbyte = python::environment(repository, "airbyte", "tests/integrations/airbyte.txt")?
+        .with_file_name("source-declarative-manifest");
     let (node, r) = (tools::node("Microsoft's parser of Power Query"), tools::r());
-    let powerquery = if node.is_ok() { Some(node::modules(repository, "powerquery", "tests/integrations/powerquery")?) } else { None };
+    let powerquery = if node.is_ok() {
+        Some(node::modules(repository, "powerquery", "tests/integrations/powerquery")?)
+    } else {
+        None
+    };
     let ground = Ground::prepare(repository, "integrations")?;
     for name in INSTALLED {
         let component = repository.root().join("plugins/dist").join(name).with_extension("wasm");
         command::run(ground.yearbook().args(["plugin", "install"]).arg(component).arg("--now"))?;
     }
-    let descriptor = |name: &str| repository.root().join("datasets").join(name).join("datapackage.json");
+    let descriptor =
+        |name: &str| repository.root().join("datasets").join(name).join("datapackage.json");
     ground.publish(&DATASETS.map(descriptor))?;
     let (unlimited, starter) = (ground.key("enterprise")?, ground.key("starter")?);
 
     let tally = ground.count(&SETTINGS, |server| {
         let mut run = ground.script(&python, "integrations/main.py");
-        run.args(["--base", &server.base(), "--meltano"]).arg(meltano).arg("--loaders").arg(loaders).arg("--airbyte").arg(airbyte);
+        run.args(["--base", &server.base(), "--meltano"])
+            .arg(meltano)
+            .arg("--loaders")
+            .arg(loaders)
+            .arg("--airbyte")
+            .arg(airbyte);
         if let Some(powerquery) = powerquery {
             run.arg("--powerquery").arg(powerquery);
         }
@@ -57,7 +74,10 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
         }
         run.arg("--work").arg(ground.folder().join("work")).arg("--");
         let yearbook = ground.yearbook();
-        run.arg(yearbook.get_program()).args(yearbook.get_args()).arg("publish").arg(descriptor(LATER));
+        run.arg(yearbook.get_program())
+            .args(yearbook.get_args())
+            .arg("publish")
+            .arg(descriptor(LATER));
         run.env("YEARBOOK_KEY", unlimited).env("YEARBOOK_STARTER_KEY", starter);
         Ok(run)
     })?;

@@ -1,5 +1,6 @@
-//! The example plugins in other languages: builds the components with their languages' own tools, and `tests/languages`, which installs
-//! them on a running server and reads what they make. A component is built anew when anything that it is made of changed.
+//! The example plugins in other languages: builds the components with their languages' own tools,
+//! and `tests/languages`, which installs them on a running server and reads what they make. A
+//! component is built anew when anything that it is made of changed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,11 +15,16 @@ use crate::repository::Repository;
 use crate::{command, python};
 
 /// What is published: long, wide, and spatial.
-const DATASETS: [&str; 3] = ["us_unemployment_by_industry", "us_macro_quarterly", "london_boroughs"];
+const DATASETS: [&str; 3] =
+    ["us_unemployment_by_industry", "us_macro_quarterly", "london_boroughs"];
 
-/// Pages that take more than one request, and a burst limit that the generated module has to wait for.
-const SETTINGS: [(&str, &str); 3] =
-    [("YEARBOOK_PLANS__STARTER__ROW_CAP", "5000"), ("YEARBOOK_LIMITS__BURST_PER_SECOND", "4"), ("YEARBOOK_LIMITS__BURST_SIZE", "4")];
+/// Pages that take more than one request, and a burst limit that the generated module has to wait
+/// for.
+const SETTINGS: [(&str, &str); 3] = [
+    ("YEARBOOK_PLANS__STARTER__ROW_CAP", "5000"),
+    ("YEARBOOK_LIMITS__BURST_PER_SECOND", "4"),
+    ("YEARBOOK_LIMITS__BURST_SIZE", "4"),
+];
 
 /// The interface that the examples are built against.
 const WIT: &str = "wit/1.0.0";
@@ -29,17 +35,26 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let node = tools::node("plugins in JavaScript");
     let javascript = if node.is_ok() { Some(javascript(repository)?) } else { None };
     let ground = Ground::prepare(repository, "languages")?;
-    ground.publish(&DATASETS.map(|name| repository.root().join("datasets").join(name).join("datapackage.json")))?;
+    ground.publish(
+        &DATASETS
+            .map(|name| repository.root().join("datasets").join(name).join("datapackage.json")),
+    )?;
     let key = ground.key("starter")?;
 
     let tally = ground.count(&SETTINGS, |server| {
         let mut run = ground.script(&python, "languages/main.py");
-        run.args(["--base", &server.base(), "--work"]).arg(ground.folder().join("work")).arg("--markdown").arg(markdown);
+        run.args(["--base", &server.base(), "--work"])
+            .arg(ground.folder().join("work"))
+            .arg("--markdown")
+            .arg(markdown);
         if let Some(javascript) = javascript {
             run.arg("--javascript").arg(javascript);
         }
         let yearbook = ground.yearbook();
-        run.arg("--").arg(yearbook.get_program()).args(yearbook.get_args()).env("SERVICE_API_KEY", key);
+        run.arg("--")
+            .arg(yearbook.get_program())
+            .args(yearbook.get_args())
+            .env("SERVICE_API_KEY", key);
         Ok(run)
     })?;
     Ok(tally.and_tool(&node))
@@ -48,11 +63,20 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
 /// `examples/python-markdown`, with componentize-py.
 fn markdown(repository: &Repository, python: &Path) -> Result<PathBuf> {
     let example = repository.root().join("examples/python-markdown");
-    let made_of = [example.join("encoder.py"), repository.root().join("tests/languages/requirements.txt")];
+    let made_of =
+        [example.join("encoder.py"), repository.root().join("tests/languages/requirements.txt")];
     component(repository, "markdown", &made_of, |output| {
         let mut componentize = Command::new(python.with_file_name("componentize-py"));
-        componentize.args(["--quiet", "--wit-path"]).arg(repository.root().join(WIT)).args(["--world", "encoder-plugin"]);
-        componentize.args(["componentize", "--stub-wasi", "--python-path"]).arg(&example).arg("--output").arg(output).arg("encoder");
+        componentize
+            .args(["--quiet", "--wit-path"])
+            .arg(repository.root().join(WIT))
+            .args(["--world", "encoder-plugin"]);
+        componentize
+            .args(["componentize", "--stub-wasi", "--python-path"])
+            .arg(&example)
+            .arg("--output")
+            .arg(output)
+            .arg("encoder");
         // Its leftovers must not go into the component.
         command::run(componentize.env("PYTHONDONTWRITEBYTECODE", "1"))
     })
@@ -67,21 +91,40 @@ fn javascript(repository: &Repository) -> Result<PathBuf> {
         let work = repository.cache().join("languages-javascript");
         fs::create_dir_all(&work).with_context(|| format!("cannot make {}", work.display()))?;
         for name in sources {
-            fs::copy(example.join(name), work.join(name)).with_context(|| format!("cannot copy {name}"))?;
+            fs::copy(example.join(name), work.join(name))
+                .with_context(|| format!("cannot copy {name}"))?;
         }
-        command::run(Command::new("npm").args(["install", "--no-audit", "--no-fund", "--silent"]).current_dir(&work))?;
-        command::run(Command::new("node").arg("build.mjs").arg(repository.root().join(WIT)).arg(output).current_dir(&work))
+        command::run(
+            Command::new("npm")
+                .args(["install", "--no-audit", "--no-fund", "--silent"])
+                .current_dir(&work),
+        )?;
+        command::run(
+            Command::new("node")
+                .arg("build.mjs")
+                .arg(repository.root().join(WIT))
+                .arg(output)
+                .current_dir(&work),
+        )
     })
 }
 
-/// The component called `name`, built unless the one in the cache was made of the same files and the same interface.
-fn component(repository: &Repository, name: &str, made_of: &[PathBuf], build: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
+/// The component called `name`, built unless the one in the cache was made of the same files and
+/// the same interface.
+fn component(
+    repository: &Repository,
+    name: &str,
+    made_of: &[PathBuf],
+    build: impl FnOnce(&Path) -> Result<()>,
+) -> Result<PathBuf> {
     let folder = repository.cache().join("components");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let (output, stamp) = (folder.join(format!("{name}.wasm")), folder.join(format!("{name}.sources")));
+    let (output, stamp) =
+        (folder.join(format!("{name}.wasm")), folder.join(format!("{name}.sources")));
     let mut sources = String::new();
     for file in made_of.iter().chain([&repository.root().join(WIT).join("package.wit")]) {
-        sources += &fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        sources +=
+            &fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     }
     if output.exists() && fs::read_to_string(&stamp).is_ok_and(|built| built == sources) {
         return Ok(output);

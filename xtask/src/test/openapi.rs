@@ -1,5 +1,6 @@
-//! The checks of the machine description: a server with the demo datasets, and `tests/openapi`, which validates the
-//! document, has schemathesis ask everything that it describes, right and wrong, and opens the page that shows it in a browser.
+//! The checks of the machine description: a server with the demo datasets, and `tests/openapi`,
+//! which validates the document, has schemathesis ask everything that it describes, right and
+//! wrong, and opens the page that shows it in a browser.
 
 use std::fs;
 
@@ -24,11 +25,16 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let tally = ground.count(&SETTINGS, |server| {
         // What the command prints is what the server answers.
         let printed = ground.folder().join("printed.json");
-        let document = command::output(ground.yearbook().envs(SETTINGS).args(["openapi", "--json"]))?;
-        fs::write(&printed, document).with_context(|| format!("cannot write {}", printed.display()))?;
+        let document =
+            command::output(ground.yearbook().envs(SETTINGS).args(["openapi", "--json"]))?;
+        fs::write(&printed, document)
+            .with_context(|| format!("cannot write {}", printed.display()))?;
 
         let mut run = ground.script(&python, "openapi/main.py");
-        run.args(["--base", &server.base(), "--printed"]).arg(&printed).arg("--work").arg(ground.folder());
+        run.args(["--base", &server.base(), "--printed"])
+            .arg(&printed)
+            .arg("--work")
+            .arg(ground.folder());
         if browser.is_err() {
             run.arg("--without-browser");
         }

@@ -1,5 +1,6 @@
-//! A PostgreSQL server for the tests: made in a temporary folder, reached by a socket in it or with a password by TLS, gone when the tests
-//! are. Loses everything in a power cut, which makes it fast. Owns the server's process.
+//! A PostgreSQL server for the tests: made in a temporary folder, reached by a socket in it or with
+//! a password by TLS, gone when the tests are. Loses everything in a power cut, which makes it
+//! fast. Owns the server's process.
 
 mod tls;
 
@@ -28,8 +29,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const USER: &str = "postgres";
 
 /// No harm if the machine fails: the data is made up.
-const SETTINGS: [&str; 5] =
-    ["listen_addresses=localhost", "fsync=off", "full_page_writes=off", "max_connections=300", "unix_socket_permissions=0700"];
+const SETTINGS: [&str; 5] = [
+    "listen_addresses=localhost",
+    "fsync=off",
+    "full_page_writes=off",
+    "max_connections=300",
+    "unix_socket_permissions=0700",
+];
 
 /// A running server; dropping it stops it and removes its folder.
 #[derive(Debug)]
@@ -53,19 +59,30 @@ impl Postgres {
     /// Makes and starts a server.
     pub(crate) fn start(programs: &Path) -> Result<Self> {
         let user = User::for_servers()?;
-        // Short, since the path of a socket has to be; outside of the target folder, which another user may not be let into.
+        // Short, since the path of a socket has to be; outside of the target folder, which another
+        // user may not be let into.
         let folder = std::env::temp_dir().join(format!("yearbook-postgres-{}", std::process::id()));
         fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).context("cannot close the folder to others")?;
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))
+            .context("cannot close the folder to others")?;
         if let User::Other { uid, gid } = user {
             chown(&folder, Some(uid), Some(gid)).context("cannot give the folder away")?;
         }
         let data = folder.join("data");
-        let password = command::output(Command::new("openssl").args(["rand", "-hex", "16"]))?.trim().to_owned();
+        let password = command::output(Command::new("openssl").args(["rand", "-hex", "16"]))?
+            .trim()
+            .to_owned();
         let secret = folder.join("password");
         fs::write(&secret, &password).context("cannot write the server's password")?;
         let mut init = user.command(&programs.join("initdb"));
-        init.args(["--username=yearbook", "--auth-local=trust", "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync"]);
+        init.args([
+            "--username=yearbook",
+            "--auth-local=trust",
+            "--auth-host=scram-sha-256",
+            "--encoding=UTF8",
+            "--locale=C",
+            "--no-sync",
+        ]);
         init.arg("--pwfile").arg(&secret).arg("--pgdata").arg(&data);
         if let Err(error) = command::output(&mut init).and_then(|_| tls::make(user, &folder)) {
             let _ = fs::remove_dir_all(&folder);
@@ -76,9 +93,15 @@ impl Postgres {
         let mut serve = user.command(&programs.join("postgres"));
         let encrypted = tls::settings(&folder);
         serve.arg("-D").arg(&data).arg("-k").arg(&folder).arg("-p").arg(port.to_string());
-        serve.args(encrypted.iter().flat_map(|setting| ["-c", setting])).args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
-        serve.stdin(Stdio::null()).stdout(log.try_clone().context("cannot share the log")?).stderr(log);
-        let child = serve.spawn().with_context(|| format!("cannot run {}", command::shown(&serve)))?;
+        serve
+            .args(encrypted.iter().flat_map(|setting| ["-c", setting]))
+            .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+        serve
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().context("cannot share the log")?)
+            .stderr(log);
+        let child =
+            serve.spawn().with_context(|| format!("cannot run {}", command::shown(&serve)))?;
         let mut server = Self { child, folder, port, password };
         server.wait(programs)?;
         Ok(server)
@@ -91,7 +114,11 @@ impl Postgres {
 
     /// Its address.
     pub(crate) fn url(&self) -> String {
-        format!("postgres://yearbook@localhost:{}/postgres?host={}", self.port, self.folder.display())
+        format!(
+            "postgres://yearbook@localhost:{}/postgres?host={}",
+            self.port,
+            self.folder.display()
+        )
     }
 
     /// Its address over the network, for clients that want to be sure whom they talk to.
@@ -109,9 +136,15 @@ impl Postgres {
         let (folder, port) = (self.folder.display().to_string(), self.port.to_string());
         while started.elapsed() < PATIENCE {
             if self.child.try_wait().context("cannot watch PostgreSQL")?.is_some() {
-                bail!("PostgreSQL ended at once\n{}", fs::read_to_string(self.folder.join("log")).unwrap_or_default());
+                bail!(
+                    "PostgreSQL ended at once\n{}",
+                    fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+                );
             }
-            if command::exists(&programs.join("pg_isready").display().to_string(), &["--quiet", "--host", &folder, "--port", &port]) {
+            if command::exists(
+                &programs.join("pg_isready").display().to_string(),
+                &["--quiet", "--host", &folder, "--port", &port],
+            ) {
                 return Ok(());
             }
             sleep(Duration::from_millis(50));
@@ -121,7 +154,8 @@ impl Postgres {
 
     fn stop(&mut self) -> Result<()> {
         // Ends every session at once.
-        kill_process(Pid::from_child(&self.child), Signal::INT).context("cannot signal PostgreSQL")?;
+        kill_process(Pid::from_child(&self.child), Signal::INT)
+            .context("cannot signal PostgreSQL")?;
         let asked = Instant::now();
         while asked.elapsed() < PATIENCE {
             if self.child.try_wait().context("cannot watch PostgreSQL")?.is_some() {
@@ -138,7 +172,9 @@ impl Drop for Postgres {
     fn drop(&mut self) {
         let ended = self.child.try_wait().is_ok_and(|status| status.is_some());
         let stopped = if ended { Ok(()) } else { self.stop() };
-        if let Err(error) = stopped.and_then(|()| fs::remove_dir_all(&self.folder).context("cannot remove the folder of PostgreSQL")) {
+        if let Err(error) = stopped.and_then(|()| {
+            fs::remove_dir_all(&self.folder).context("cannot remove the folder of PostgreSQL")
+        }) {
             eprintln!("{error:#}");
         }
     }
@@ -168,7 +204,10 @@ impl User {
         let mut launch = Command::new("setpriv");
         launch.args(["--pdeathsig", "INT"]).current_dir("/");
         if let Self::Other { uid, gid } = self {
-            launch.arg(format!("--reuid={uid}")).arg(format!("--regid={gid}")).arg("--clear-groups");
+            launch
+                .arg(format!("--reuid={uid}"))
+                .arg(format!("--regid={gid}"))
+                .arg("--clear-groups");
         }
         launch.arg(program);
         launch
@@ -185,7 +224,10 @@ mod tests {
 
     #[test]
     fn a_server_answers_on_its_socket_and_leaves_nothing_behind() {
-        let Some(programs) = Prerequisite::Postgres.or_skip(programs(), "there is no PostgreSQL") else { return };
+        let Some(programs) = Prerequisite::Postgres.or_skip(programs(), "there is no PostgreSQL")
+        else {
+            return;
+        };
         let server = Postgres::start(&programs).unwrap();
         let (folder, url) = (server.folder.clone(), server.url());
         assert!(url.ends_with(&format!("host={}", folder.display())));

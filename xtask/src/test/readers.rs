@@ -1,5 +1,6 @@
-//! The reader checks: a server with every demo dataset, tables of difficult values and a million synthetic rows, and `tests/readers`, which
-//! downloads them in every format and compares them with what was published. Prometheus's client reads what the server tells about itself.
+//! The reader checks: a server with every demo dataset, tables of difficult values and a million
+//! synthetic rows, and `tests/readers`, which downloads them in every format and compares them with
+//! what was published. Prometheus's client reads what the server tells about itself.
 
 use anyhow::Result;
 
@@ -25,23 +26,35 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let key = ground.key("enterprise")?;
 
     let admin = server::free_address()?.to_string();
-    // Many requests with one key from one address, and at once, are the point here, so no burst limit and no shares.
+    // Many requests with one key from one address, and at once, are the point here, so no burst
+    // limit and no shares.
     let settings = [
         ("YEARBOOK_LIMITS__BURST_PER_SECOND", "0"),
         ("YEARBOOK_LIMITS__KEY_SHARE_PERCENT", "0"),
         ("YEARBOOK_LIMITS__ADDRESS_SHARE_PERCENT", "0"),
-        // What 200 slow clients hold is measured; with the default some of them would wait, and be told 503.
+        // What 200 slow clients hold is measured; with the default some of them would wait, and be
+        // told 503.
         ("YEARBOOK_SERVER__BODY_BYTES", "1073741824"),
         ("YEARBOOK_SERVER__ADMIN_LISTEN", admin.as_str()),
     ];
     let tally = ground.count(&settings, |server| {
         let mut run = ground.script(&python, "readers/main.py");
-        run.args(["--base", &server.base(), "--admin", &format!("http://{admin}"), "--process", &server.id().to_string(), "--large"])
-            .arg(&generated);
+        run.args([
+            "--base",
+            &server.base(),
+            "--admin",
+            &format!("http://{admin}"),
+            "--process",
+            &server.id().to_string(),
+            "--large",
+        ])
+        .arg(&generated);
         if r.is_err() {
             run.arg("--without-r");
         }
-        run.arg("--downloads").arg(ground.folder().join("downloads")).args(packages::newest(&descriptors));
+        run.arg("--downloads")
+            .arg(ground.folder().join("downloads"))
+            .args(packages::newest(&descriptors));
         run.env("YEARBOOK_KEY", key);
         Ok(run)
     })?;

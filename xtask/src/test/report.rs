@@ -12,7 +12,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// With one more failure where a tool that some checks need is missing: they were left out, the others were not.
+    /// With one more failure where a tool that some checks need is missing: they were left out, the
+    /// others were not.
     pub(super) fn and_tool(mut self, tool: &Result<()>) -> Self {
         if let Err(error) = tool {
             println!("FAILED {error:#}");
@@ -35,8 +36,8 @@ impl Report {
         self.counted(what, || check().map(|()| Tally { passed: 1, failed: 0 }))
     }
 
-    /// Runs a step that is many checks; whether all passed. An error is one more failed check, and so
-    /// is a step that checked nothing.
+    /// Runs a step that is many checks; whether all passed. An error is one more failed check, and
+    /// so is a step that checked nothing.
     pub(super) fn counted(&mut self, what: &str, checks: impl FnOnce() -> Result<Tally>) -> bool {
         println!("\n== {what}");
         let started = Instant::now();
@@ -48,7 +49,11 @@ impl Report {
         self.total.passed += tally.passed;
         self.total.failed += failed;
         let verdict = if failed == 0 { "ok    " } else { "FAILED" };
-        let line = format!("{verdict} {what}: {} passed, {failed} failed, {} s", tally.passed, started.elapsed().as_secs());
+        let line = format!(
+            "{verdict} {what}: {} passed, {failed} failed, {} s",
+            tally.passed,
+            started.elapsed().as_secs()
+        );
         println!("{line}");
         self.lines.push(line);
         failed == 0
@@ -86,7 +91,9 @@ mod tests {
         let checked = Tally { passed: 3, failed: 0 };
         assert_eq!(checked.and_tool(&Ok(())), checked);
         let mut report = Report::default();
-        assert!(!report.counted("without R", || Ok(checked.and_tool(&Err(anyhow::anyhow!("no R"))))));
+        assert!(
+            !report.counted("without R", || Ok(checked.and_tool(&Err(anyhow::anyhow!("no R")))))
+        );
         assert_eq!(report.total, Tally { passed: 3, failed: 1 });
     }
 }

@@ -1,5 +1,6 @@
-//! A server with published data for the checks that scripts in `tests/` make of one: builds the product, empties a folder, publishes,
-//! issues keys, serves, runs the script and stops. Knows nothing of what is checked.
+//! A server with published data for the checks that scripts in `tests/` make of one: builds the
+//! product, empties a folder, publishes, issues keys, serves, runs the script and stops. Knows
+//! nothing of what is checked.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -36,10 +37,12 @@ impl Ground {
         let binary = repository.build_product(profile)?;
         let folder = repository.target().join("xtask").join(name);
         if folder.exists() {
-            fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+            fs::remove_dir_all(&folder)
+                .with_context(|| format!("cannot empty {}", folder.display()))?;
         }
         let ground = Self { root: repository.root().to_owned(), binary, folder };
-        fs::create_dir_all(ground.data_dir()).with_context(|| format!("cannot make {}", ground.data_dir().display()))?;
+        fs::create_dir_all(ground.data_dir())
+            .with_context(|| format!("cannot make {}", ground.data_dir().display()))?;
         Ok(ground)
     }
 
@@ -77,11 +80,14 @@ impl Ground {
         demo::key(&self.binary, &self.data_dir(), plan)
     }
 
-    /// `script`, a file below `tests`, for a Python; it finds what the scripts share, and leaves no compiled Python in the source tree.
+    /// `script`, a file below `tests`, for a Python; it finds what the scripts share, and leaves no
+    /// compiled Python in the source tree.
     pub(crate) fn script(&self, python: &Path, script: &str) -> Command {
         let tests = self.root.join("tests");
         let mut run = Command::new(python);
-        run.arg(tests.join(script)).env("PYTHONPATH", tests.join("common")).env("PYTHONDONTWRITEBYTECODE", "1");
+        run.arg(tests.join(script))
+            .env("PYTHONPATH", tests.join("common"))
+            .env("PYTHONDONTWRITEBYTECODE", "1");
         run
     }
 
@@ -90,8 +96,13 @@ impl Ground {
         Server::start(&self.binary, &self.data_dir(), server::free_address()?, Some(log), settings)
     }
 
-    /// Serves the data with `settings`, environment variables, runs what `script` makes for that server and adds up what it prints.
-    pub(crate) fn count(&self, settings: &[(&str, &str)], script: impl FnOnce(&Server) -> Result<Command>) -> Result<Tally> {
+    /// Serves the data with `settings`, environment variables, runs what `script` makes for that
+    /// server and adds up what it prints.
+    pub(crate) fn count(
+        &self,
+        settings: &[(&str, &str)],
+        script: impl FnOnce(&Server) -> Result<Command>,
+    ) -> Result<Tally> {
         let log = self.folder.join("server.log");
         let mut server = self.serve(&log, settings)?;
         let tally = script(&server).and_then(|mut script| suites::count(&mut script));

@@ -17,9 +17,14 @@ use crate::spec::Executed;
 /// Tests that ran and passed, of every suite so far.
 static EXECUTED: LazyLock<Mutex<Executed>> = LazyLock::new(Mutex::default);
 
-/// Unit and integration tests, those of the catalogue in PostgreSQL on `postgres`; nextest runs them where it is installed. A `complete`
-/// run fails where PostgreSQL is missing; what needs nginx and a binary has a step of its own.
-pub(super) fn tests(repository: &Repository, postgres: Option<&Postgres>, complete: bool) -> Result<Tally> {
+/// Unit and integration tests, those of the catalogue in PostgreSQL on `postgres`; nextest runs
+/// them where it is installed. A `complete` run fails where PostgreSQL is missing; what needs nginx
+/// and a binary has a step of its own.
+pub(super) fn tests(
+    repository: &Repository,
+    postgres: Option<&Postgres>,
+    complete: bool,
+) -> Result<Tally> {
     let mut run = repository.cargo();
     if complete {
         run.env(REQUIRED, Prerequisite::list(&[Prerequisite::Postgres]));
@@ -49,8 +54,11 @@ pub(super) fn executed<T>(check: impl FnOnce(&Executed) -> T) -> T {
 /// Runs `command`, passes its output on and adds up the results that it prints.
 pub(crate) fn count(command: &mut Command) -> Result<Tally> {
     println!("$ {}", command::shown(command));
-    let mut child =
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().with_context(|| format!("cannot run {}", command::shown(command)))?;
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot run {}", command::shown(command)))?;
     let errors = child.stderr.take();
     let beside = thread::spawn(move || errors.map_or(Ok(Tally::default()), read));
     let mut tally = child.stdout.take().map_or(Ok(Tally::default()), read)?;
@@ -70,8 +78,12 @@ fn read(stream: impl Read) -> Result<Tally> {
         let line = line.context("cannot read the tests' output")?;
         let line = String::from_utf8_lossy(&line);
         println!("{line}");
-        // Those that try the real binary are skipped among the others, and count where they have one.
-        if !["yearbook-tests::reliability ", "yearbook-tests::hostile "].iter().any(|suite| line.contains(suite)) {
+        // Those that try the real binary are skipped among the others, and count where they have
+        // one.
+        if !["yearbook-tests::reliability ", "yearbook-tests::hostile "]
+            .iter()
+            .any(|suite| line.contains(suite))
+        {
             EXECUTED.lock().unwrap_or_else(PoisonError::into_inner).note(&line);
         }
         if let Some(found) = result(&line) {
@@ -83,12 +95,22 @@ fn read(stream: impl Read) -> Result<Tally> {
 }
 
 /// The numbers in a line that sums up: `test result: ok. 3 passed; 0 failed; …` of libtest,
-/// `Summary [ 1.2s] 5 tests run: 4 passed, 1 failed, …` of nextest, `readers: 7 passed, 0 failed` of our scripts.
+/// `Summary [ 1.2s] 5 tests run: 4 passed, 1 failed, …` of nextest, `readers: 7 passed, 0 failed`
+/// of our scripts.
 fn result(line: &str) -> Option<Tally> {
     let line = line.trim_start();
-    if !["test result:", "Summary [", "readers:", "integrations:", "openapi:", "guide:", "languages:", "deploy:"]
-        .iter()
-        .any(|start| line.starts_with(start))
+    if ![
+        "test result:",
+        "Summary [",
+        "readers:",
+        "integrations:",
+        "openapi:",
+        "guide:",
+        "languages:",
+        "deploy:",
+    ]
+    .iter()
+    .any(|start| line.starts_with(start))
     {
         return None;
     }
@@ -97,8 +119,12 @@ fn result(line: &str) -> Option<Tally> {
         let at = words.iter().position(|found| found.trim_end_matches([',', ';']) == word)?;
         words.get(at.checked_sub(1)?)?.parse::<u64>().ok()
     };
-    let timed_out = words.windows(2).find(|pair| pair[1] == "timed").and_then(|pair| pair[0].parse().ok());
-    Some(Tally { passed: before("passed")?, failed: before("failed").unwrap_or(0) + timed_out.unwrap_or(0) })
+    let timed_out =
+        words.windows(2).find(|pair| pair[1] == "timed").and_then(|pair| pair[0].parse().ok());
+    Some(Tally {
+        passed: before("passed")?,
+        failed: before("failed").unwrap_or(0) + timed_out.unwrap_or(0),
+    })
 }
 
 #[cfg(test)]
@@ -108,10 +134,25 @@ mod tests {
     #[test]
     fn both_runners_are_understood() {
         let of = |passed, failed| Some(Tally { passed, failed });
-        assert_eq!(result("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"), of(3, 2));
-        assert_eq!(result("     Summary [   0.541s] 20 tests run: 18 passed (1 slow), 2 failed, 1 skipped"), of(18, 2));
+        assert_eq!(
+            result(
+                "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"
+            ),
+            of(3, 2)
+        );
+        assert_eq!(
+            result(
+                "     Summary [   0.541s] 20 tests run: 18 passed (1 slow), 2 failed, 1 skipped"
+            ),
+            of(18, 2)
+        );
         assert_eq!(result("     Summary [   0.541s] 3 tests run: 3 passed, 0 skipped"), of(3, 0));
-        assert_eq!(result("     Summary [  60.1s] 3 tests run: 1 passed, 1 failed, 1 timed out, 0 skipped"), of(1, 2));
+        assert_eq!(
+            result(
+                "     Summary [  60.1s] 3 tests run: 1 passed, 1 failed, 1 timed out, 0 skipped"
+            ),
+            of(1, 2)
+        );
         assert_eq!(result("readers: 7 passed, 1 failed"), of(7, 1));
         assert_eq!(result("test thing ... ok, 5 passed"), None);
     }

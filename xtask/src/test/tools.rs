@@ -1,5 +1,5 @@
-//! Programs that only Debian's archive has, for checks that use them. One that is missing and cannot be installed is a failure of the
-//! step that needs it.
+//! Programs that only Debian's archive has, for checks that use them. One that is missing and
+//! cannot be installed is a failure of the step that needs it.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,12 @@ use crate::{command, debian};
 /// R, with what the examples in the guide and the checks of readers need.
 pub(super) fn r() -> Result<()> {
     let load = ["-e", "library(httr2); library(jsonlite)"];
-    has("R as a reader and in examples", &["r-base-core", "r-cran-httr2", "r-cran-jsonlite"], "Rscript", &load)
+    has(
+        "R as a reader and in examples",
+        &["r-base-core", "r-cran-httr2", "r-cran-jsonlite"],
+        "Rscript",
+        &load,
+    )
 }
 
 /// A browser, and a font for what it shows.
@@ -36,18 +41,23 @@ pub(super) fn systemd() -> Result<()> {
 
 /// Where PostgreSQL's programs are, if need be after installing them.
 pub(crate) fn postgres() -> Result<PathBuf> {
-    debian::ensure("the catalogue in PostgreSQL", &["postgresql"], || postgres::programs().is_some())?;
+    debian::ensure("the catalogue in PostgreSQL", &["postgresql"], || {
+        postgres::programs().is_some()
+    })?;
     postgres::programs().context("PostgreSQL's programs are not where Debian puts them")
 }
 
-/// What a run with `--quick` leaves out, with PostgreSQL where it is not installed; where its programs are, if they are.
+/// What a run with `--quick` leaves out, with PostgreSQL where it is not installed; where its
+/// programs are, if they are.
 pub(super) fn quick() -> Option<PathBuf> {
     println!(
         "NOT CHECKED with --quick: lints, dependencies, a fleet behind nginx, examples, instructions, a soak, and other programs as clients"
     );
     let programs = postgres::programs();
     if programs.is_none() {
-        println!("NOT CHECKED: the catalogue in PostgreSQL, which is not here; a run without --quick installs it");
+        println!(
+            "NOT CHECKED: the catalogue in PostgreSQL, which is not here; a run without --quick installs it"
+        );
     }
     programs
 }

@@ -9,7 +9,11 @@ use crate::{Condemned, Dropped, Failure, Retention};
 
 impl Catalogue {
     /// [`crate::Store::retain`].
-    pub(super) async fn drop_old(&self, retention: Retention, dry_run: bool) -> Result<Vec<Dropped>, Failure> {
+    pub(super) async fn drop_old(
+        &self,
+        retention: Retention,
+        dry_run: bool,
+    ) -> Result<Vec<Dropped>, Failure> {
         let doing = "look for old snapshots";
         let mut session = self.begin(doing, Begin::Read).await?;
         let outcome = history::outdated(&mut session.connection(), retention).await;
@@ -38,11 +42,20 @@ impl Catalogue {
         let doing = "look for files that nothing names";
         let mut session = self.begin(doing, Begin::Write).await?;
         let outcome = loose::condemn(&mut session.connection(), found, before, at_most).await;
-        if dry_run { self.undone(doing, session, outcome).await } else { self.done(doing, session, outcome).await }
+        if dry_run {
+            self.undone(doing, session, outcome).await
+        } else {
+            self.done(doing, session, outcome).await
+        }
     }
 
     /// Returns what `outcome` holds and rolls the transaction back.
-    pub(super) async fn undone<T>(&self, doing: &'static str, session: Session, outcome: Result<T, sqlx::Error>) -> Result<T, Failure> {
+    pub(super) async fn undone<T>(
+        &self,
+        doing: &'static str,
+        session: Session,
+        outcome: Result<T, sqlx::Error>,
+    ) -> Result<T, Failure> {
         if outcome.is_err() {
             return self.done(doing, session, outcome).await;
         }

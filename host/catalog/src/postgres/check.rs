@@ -2,9 +2,13 @@
 
 use crate::sql::Connection;
 
-/// Each counts what should not be, with the sentence for it. Foreign keys and checks are enforced by the server itself.
+/// Each counts what should not be, with the sentence for it. Foreign keys and checks are enforced
+/// by the server itself.
 const SUSPICIONS: [(&str, &str); 4] = [
-    ("SELECT COUNT(*) FROM pg_settings WHERE name = 'server_encoding' AND setting <> 'UTF8'", "the database's encoding is not UTF8"),
+    (
+        "SELECT COUNT(*) FROM pg_settings WHERE name = 'server_encoding' AND setting <> 'UTF8'",
+        "the database's encoding is not UTF8",
+    ),
     (
         "SELECT COUNT(*) FROM pg_settings WHERE name = 'synchronous_commit' AND setting = 'off'",
         "synchronous_commit is off: after a crash of the server a revoked key may work again, and a quota may be exceeded",
@@ -23,7 +27,10 @@ pub(crate) async fn problems(connection: &mut Connection<'_>) -> Result<Vec<Stri
     let mut problems = Vec::new();
     let (standby,): (bool,) = connection.query("SELECT pg_is_in_recovery()").one().await?;
     if standby {
-        problems.push("the server is a standby, which takes no writes: use the address of the primary".to_owned());
+        problems.push(
+            "the server is a standby, which takes no writes: use the address of the primary"
+                .to_owned(),
+        );
     }
     for (question, sentence) in SUSPICIONS {
         let (found,): (i64,) = connection.query(question).one().await?;

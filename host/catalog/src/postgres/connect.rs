@@ -1,4 +1,5 @@
-//! How PostgreSQL is opened: the address, one connection to find out whether it works and to bring the tables up to date, then a pool.
+//! How PostgreSQL is opened: the address, one connection to find out whether it works and to bring
+//! the tables up to date, then a pool.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -12,10 +13,12 @@ use super::{PostgresServer, listen, migrate};
 use crate::sql::within;
 use crate::{DatabaseSettings, Failure};
 
-/// A connection that nobody has used for so long is asked whether it still works before somebody relies on it.
+/// A connection that nobody has used for so long is asked whether it still works before somebody
+/// relies on it.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// How long the server waits for a host that has fallen silent inside a transaction before it rolls that back and frees what it holds.
+/// How long the server waits for a host that has fallen silent inside a transaction before it rolls
+/// that back and frees what it holds.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// What an address may say after its `?`, beyond settings of the session as `options[name]`.
@@ -47,7 +50,9 @@ impl PostgresServer {
         let location = location(&options);
         let unreachable = |source| Failure::Unreachable { location: location.clone(), source };
         // Not through the pool, which keeps its reasons to itself.
-        let mut connection = within(settings.acquire().max(settings.answer()), options.connect()).await.map_err(unreachable)?;
+        let mut connection = within(settings.acquire().max(settings.answer()), options.connect())
+            .await
+            .map_err(unreachable)?;
         migrate::migrate(&mut connection, &location).await?;
         connection.close().await.map_err(unreachable)?;
 
@@ -81,7 +86,8 @@ fn options(url: &str, settings: &DatabaseSettings) -> Result<PgConnectOptions, F
             }
         }
     }
-    let options = PgConnectOptions::from_str(url).map_err(|_| bad("it is no address, or one of its parameters has a wrong value"))?;
+    let options = PgConnectOptions::from_str(url)
+        .map_err(|_| bad("it is no address, or one of its parameters has a wrong value"))?;
     if options.get_database().is_none() {
         return Err(bad("it names no database"));
     }
@@ -90,7 +96,10 @@ fn options(url: &str, settings: &DatabaseSettings) -> Result<PgConnectOptions, F
     let options = options
         .application_name(&name)
         // The server stops what nobody waits for any more.
-        .options([("statement_timeout", milliseconds(settings.answer())), ("idle_in_transaction_session_timeout", milliseconds(SILENCE))]);
+        .options([
+            ("statement_timeout", milliseconds(settings.answer())),
+            ("idle_in_transaction_session_timeout", milliseconds(SILENCE)),
+        ]);
     Ok(options.disable_statement_logging())
 }
 

@@ -1,5 +1,6 @@
-//! What hosts tell each other: that the revision has moved (`NOTIFY`, by a trigger in `migrations/postgres`). It only makes hosts look
-//! sooner than they would; whoever hears nothing still looks twice a second.
+//! What hosts tell each other: that the revision has moved (`NOTIFY`, by a trigger in
+//! `migrations/postgres`). It only makes hosts look sooner than they would; whoever hears nothing
+//! still looks twice a second.
 
 use std::time::Duration;
 
@@ -29,7 +30,8 @@ pub(super) fn start(options: PgConnectOptions, closing: CloseEvent) -> watch::Re
 }
 
 async fn follow(options: PgConnectOptions, sender: &watch::Sender<()>) {
-    let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(PAUSE).connect_lazy_with(options);
+    let pool =
+        PgPoolOptions::new().max_connections(1).acquire_timeout(PAUSE).connect_lazy_with(options);
     loop {
         // Whoever is told of a failure elsewhere learns nothing new here.
         let ended = listen(&pool, sender).await;

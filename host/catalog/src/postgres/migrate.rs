@@ -6,11 +6,12 @@ use sqlx::{Connection, PgConnection};
 use crate::migrations::not_too_new;
 use crate::{Failure, statements};
 
-/// Longest wait for another host that migrates: it is seconds, minutes where a migration rewrites a large table.
-const PATIENCE: &str =
-    "SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
+/// Longest wait for another host that migrates: it is seconds, minutes where a migration rewrites a
+/// large table.
+const PATIENCE: &str = "SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 
-/// Under a lock, all or nothing: of several hosts that start at once, one migrates and the others find it done.
+/// Under a lock, all or nothing: of several hosts that start at once, one migrates and the others
+/// find it done.
 pub(super) async fn migrate(connection: &mut PgConnection, location: &str) -> Result<(), Failure> {
     let told = |source: MigrateError| Failure::Migrate { location: location.to_owned(), source };
     let failed = |source: sqlx::Error| told(source.into());
@@ -19,13 +20,17 @@ pub(super) async fn migrate(connection: &mut PgConnection, location: &str) -> Re
     sqlx::query(statements::LOCK_TABLES).execute(&mut *transaction).await.map_err(failed)?;
     sqlx::raw_sql(statements::MAKE_SCHEMA).execute(&mut *transaction).await.map_err(failed)?;
     migrator().run_direct(None, &mut *transaction, false).await.map_err(told)?;
-    let least = sqlx::query_scalar(statements::LEAST_MIGRATION).fetch_one(&mut *transaction).await.map_err(failed)?;
+    let least = sqlx::query_scalar(statements::LEAST_MIGRATION)
+        .fetch_one(&mut *transaction)
+        .await
+        .map_err(failed)?;
     not_too_new(location, least, &migrator())?;
     transaction.commit().await.map_err(failed)
 }
 
-/// The migrations of `migrations/postgres`, numbered as those of `migrations/sqlite`. Later ones that this binary does not know are no
-/// error by themselves: while a fleet is upgraded, an older host may restart on a catalogue that a newer one has expanded.
+/// The migrations of `migrations/postgres`, numbered as those of `migrations/sqlite`. Later ones
+/// that this binary does not know are no error by themselves: while a fleet is upgraded, an older
+/// host may restart on a catalogue that a newer one has expanded.
 pub(super) fn migrator() -> Migrator {
     let mut migrator = sqlx::migrate!("../../migrations/postgres");
     // The lock that the migrator would take is one for the whole server; ours is.

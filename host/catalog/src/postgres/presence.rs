@@ -1,5 +1,6 @@
-//! Whether the database is there, as far as anybody knows: while it is not, requests are told so at once instead of each finding out
-//! anew. Who follows the revision asks all the same, twice a second, and its first answer opens the door again.
+//! Whether the database is there, as far as anybody knows: while it is not, requests are told so at
+//! once instead of each finding out anew. Who follows the revision asks all the same, twice a
+//! second, and its first answer opens the door again.
 
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,8 +10,8 @@ use std::time::{Duration, Instant};
 /// When nobody has asked for so long, nobody follows the revision: then anybody may find out.
 const FORGOTTEN: Duration = Duration::from_secs(5);
 
-/// Classes of SQLSTATE in which the server is the trouble, not the statement: connection exceptions, insufficient resources, operator
-/// intervention (shutdown, start-up, recovery).
+/// Classes of SQLSTATE in which the server is the trouble, not the statement: connection
+/// exceptions, insufficient resources, operator intervention (shutdown, start-up, recovery).
 const TROUBLE: [&str; 3] = ["08", "53", "57P"];
 
 /// What is known.
@@ -40,12 +41,14 @@ impl Presence {
         self.away.store(false, Ordering::Relaxed);
     }
 
-    /// Somebody got an error. One that the server sends because of a statement shows that it is there.
+    /// Somebody got an error. One that the server sends because of a statement shows that it is
+    /// there.
     pub(super) fn failed(&self, error: &sqlx::Error) {
         match error {
             sqlx::Error::Database(error) => {
                 let code = error.code();
-                let trouble = code.is_some_and(|code| TROUBLE.iter().any(|class| code.starts_with(class)));
+                let trouble =
+                    code.is_some_and(|code| TROUBLE.iter().any(|class| code.starts_with(class)));
                 self.away.store(trouble, Ordering::Relaxed);
             }
             sqlx::Error::Io(_)
@@ -67,7 +70,10 @@ impl Presence {
 
 /// What is told at once.
 pub(super) fn away() -> sqlx::Error {
-    sqlx::Error::Io(std::io::Error::new(ErrorKind::NotConnected, "the database did not answer just now, and is being asked again"))
+    sqlx::Error::Io(std::io::Error::new(
+        ErrorKind::NotConnected,
+        "the database did not answer just now, and is being asked again",
+    ))
 }
 
 #[cfg(test)]

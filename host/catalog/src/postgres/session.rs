@@ -1,5 +1,6 @@
-//! A connection on which something was begun. A server or a network that falls silent is not waited for: whatever is not known to have
-//! ended well costs its connection, and the server rolls back what was open on it.
+//! A connection on which something was begun. A server or a network that falls silent is not waited
+//! for: whatever is not known to have ended well costs its connection, and the server rolls back
+//! what was open on it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +13,8 @@ use crate::database::Begin;
 use crate::sql::{Connection, within};
 use crate::statements;
 
-/// Every statement sees what was committed before it, and a row that is written stays locked until the end: what the statements are
-/// written for. Said, since a server's default may be another.
+/// Every statement sees what was committed before it, and a row that is written stays locked until
+/// the end: what the statements are written for. Said, since a server's default may be another.
 const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 
 /// All statements see one instant, and nobody waits.
@@ -43,7 +44,9 @@ impl PostgresSession {
             Begin::Read => session.say(READ).await,
             Begin::Write => session.say(WRITE).await,
             Begin::WriteReleases => match session.say(WRITE).await {
-                Ok(()) => session.connection().query(statements::LOCK_RELEASES).execute().await.map(drop),
+                Ok(()) => {
+                    session.connection().query(statements::LOCK_RELEASES).execute().await.map(drop)
+                }
                 failed => failed,
             },
         };

@@ -1,5 +1,6 @@
-//! What holds for PostgreSQL alone. Runs where `YEARBOOK_TEST_POSTGRES` is the address of a server to make schemas on, as `cargo xtask
-//! test` sets it, and requires it; skipped, saying so, where it is not.
+//! What holds for PostgreSQL alone. Runs where `YEARBOOK_TEST_POSTGRES` is the address of a server
+//! to make schemas on, as `cargo xtask test` sets it, and requires it; skipped, saying so, where it
+//! is not.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -28,16 +29,24 @@ pub(crate) struct Schema(String);
 impl Schema {
     /// None where there is no server and none is required.
     pub(crate) fn new() -> Option<Self> {
-        let server = Prerequisite::Postgres.or_skip(std::env::var(VARIABLE).ok(), format!("{VARIABLE} names no PostgreSQL server"))?;
+        let server = Prerequisite::Postgres.or_skip(
+            std::env::var(VARIABLE).ok(),
+            format!("{VARIABLE} names no PostgreSQL server"),
+        )?;
         let mut random = [0; 8];
         getrandom::fill(&mut random).unwrap();
         let and = if server.contains('?') { '&' } else { '?' };
-        Some(Self(format!("{server}{and}options[search_path]=test_{:016x}", u64::from_ne_bytes(random))))
+        Some(Self(format!(
+            "{server}{and}options[search_path]=test_{:016x}",
+            u64::from_ne_bytes(random)
+        )))
     }
 
     /// Another host's store in the schema.
     pub(crate) async fn store(&self) -> Arc<dyn Store> {
-        open(&self.0, &DatabaseSettings { connections: 4, ..DatabaseSettings::default() }).await.unwrap()
+        open(&self.0, &DatabaseSettings { connections: 4, ..DatabaseSettings::default() })
+            .await
+            .unwrap()
     }
 
     /// A connection of somebody else's.
@@ -62,13 +71,18 @@ fn both_databases_have_the_same_migrations() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
     let names = |database: &str| {
         let entries = std::fs::read_dir(folder.join(database)).unwrap();
-        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort_unstable();
         names
     };
     assert_eq!(names("postgres"), names("sqlite"));
     let built_in = super::migrate::migrator().iter().count();
-    assert_eq!(built_in, names("postgres").len(), "touch host/catalog/src/postgres/migrate.rs after adding a migration");
+    assert_eq!(
+        built_in,
+        names("postgres").len(),
+        "touch host/catalog/src/postgres/migrate.rs after adding a migration"
+    );
 }
 
 #[tokio::test]
@@ -83,7 +97,10 @@ async fn an_older_host_works_on_an_expanded_catalogue_and_not_on_a_contracted_on
         publish(&*host, "cpi", "two", TODAY + 1).await;
         assert_eq!(host.datasets().await.unwrap()[0].current.id, "two");
     }
-    sqlx::raw_sql("UPDATE revision SET least_migration = 9999").execute(&mut schema.stranger().await).await.unwrap();
+    sqlx::raw_sql("UPDATE revision SET least_migration = 9999")
+        .execute(&mut schema.stranger().await)
+        .await
+        .unwrap();
     let failure = open(&schema.0, &DatabaseSettings::default()).await.err().unwrap();
     assert!(matches!(failure, Failure::TooNew { least: 9999, .. }), "{failure}");
     assert!(failure.to_string().contains("run a newer version"), "{failure}");
@@ -95,7 +112,9 @@ async fn what_others_commit_is_told_and_usage_is_not() {
     let (server, operator) = (schema.store().await, schema.store().await);
     issue_key(&*operator, "key_1", Plan::Free).await;
     let mut moves = server.moves().unwrap();
-    let told = async |moves: &mut watch::Receiver<()>| tokio::time::timeout(TWO_SECONDS / 4, moves.changed()).await.is_ok();
+    let told = async |moves: &mut watch::Receiver<()>| {
+        tokio::time::timeout(TWO_SECONDS / 4, moves.changed()).await.is_ok()
+    };
     let mut publishes = 0;
     // Listening begins beside everything else.
     while !told(&mut moves).await {
@@ -113,7 +132,8 @@ async fn what_others_commit_is_told_and_usage_is_not() {
 #[tokio::test]
 async fn a_statement_that_waits_too_long_is_given_up_and_costs_its_connection_alone() {
     let Some(schema) = Schema::new() else { return };
-    let settings = DatabaseSettings { connections: 1, answer_ms: 300, ..DatabaseSettings::default() };
+    let settings =
+        DatabaseSettings { connections: 1, answer_ms: 300, ..DatabaseSettings::default() };
     let store = open(&schema.0, &settings).await.unwrap();
     issue_key(&*store, "key_1", Plan::Free).await;
     let mut stranger = schema.stranger().await;
@@ -136,9 +156,17 @@ async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5()
     let live = Live::start(Arc::clone(&store), Live::PERIOD).await.unwrap();
     let ring = Arc::new(KeyRing::new(Arc::clone(&store), live, &settings));
     let meter = Meter::new(Arc::clone(&store));
-    let reserve = async || meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.unwrap().unwrap().commit();
+    let reserve = async || {
+        meter
+            .reserve(&caller("key_1", Plan::Free), limits(Plan::Free))
+            .await
+            .unwrap()
+            .unwrap()
+            .commit()
+    };
     reserve().await;
-    // Every lookup of a key takes as long as a statement may take; counting requests needs no lock on that table.
+    // Every lookup of a key takes as long as a statement may take; counting requests needs no lock
+    // on that table.
     let mut stranger = schema.stranger().await;
     let mut lock = stranger.begin().await.unwrap();
     sqlx::raw_sql("LOCK TABLE keys IN ACCESS EXCLUSIVE MODE").execute(&mut *lock).await.unwrap();
@@ -154,7 +182,8 @@ async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5()
     }
     lock.rollback().await.unwrap();
     let outcomes = flood.join_all().await;
-    let overloaded = outcomes.iter().filter(|outcome| outcome.as_ref().is_err_and(Failure::is_overload)).count();
+    let overloaded =
+        outcomes.iter().filter(|outcome| outcome.as_ref().is_err_and(Failure::is_overload)).count();
     assert!(overloaded >= 190, "{overloaded} of 200 gave up waiting for their turn");
     assert_eq!(store.used("key_1", &Millis::now().month()).await.unwrap(), 7);
 }
@@ -166,7 +195,11 @@ async fn a_server_that_cannot_be_reached_is_named_without_its_password() {
     let begun = Instant::now();
     let message = open(url, &DatabaseSettings::default()).await.err().unwrap().to_string();
     assert!(begun.elapsed() < TWO_SECONDS);
-    assert!(message.contains("127.0.0.1:9/yearbook") && message.contains("Check that PostgreSQL runs there"), "{message}");
+    assert!(
+        message.contains("127.0.0.1:9/yearbook")
+            && message.contains("Check that PostgreSQL runs there"),
+        "{message}"
+    );
     assert!(!message.contains("hunter2"), "{message}");
 }
 
@@ -183,20 +216,33 @@ async fn a_check_finds_what_does_not_belong() {
 #[tokio::test]
 async fn tls_is_spoken_and_certificates_are_checked() {
     let url = std::env::var("YEARBOOK_TEST_POSTGRES_TLS").ok();
-    let Some(url) = Prerequisite::Postgres.or_skip(url, "YEARBOOK_TEST_POSTGRES_TLS names no PostgreSQL server") else { return };
+    let Some(url) = Prerequisite::Postgres
+        .or_skip(url, "YEARBOOK_TEST_POSTGRES_TLS names no PostgreSQL server")
+    else {
+        return;
+    };
     let (address, authority) = url.split_once("verify-full&sslrootcert=").unwrap();
     let schema = |mode: &str| format!("{address}{mode}&options[search_path]=by_tls");
     let of = |url: String| async move { open(&url, &DatabaseSettings::default()).await };
-    for mode in ["require".to_owned(), format!("verify-ca&sslrootcert={authority}"), format!("verify-full&sslrootcert={authority}")] {
+    for mode in [
+        "require".to_owned(),
+        format!("verify-ca&sslrootcert={authority}"),
+        format!("verify-full&sslrootcert={authority}"),
+    ] {
         let store = of(schema(&mode)).await.unwrap();
         assert_eq!(store.revision().await.unwrap(), 0, "{mode}");
-        let mut stranger = schema(&mode).parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
-        let encrypted = sqlx::query_scalar("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").fetch_one(&mut stranger).await;
+        let mut stranger =
+            schema(&mode).parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+        let encrypted =
+            sqlx::query_scalar("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+                .fetch_one(&mut stranger)
+                .await;
         assert!(encrypted.is_ok_and(|yes: bool| yes), "{mode}");
         store.close().await;
     }
     // Nobody whom we trust has signed it; and it is not the certificate of that name.
-    let elsewhere = schema(&format!("verify-full&sslrootcert={authority}")).replace("@localhost", "@127.0.0.1");
+    let elsewhere =
+        schema(&format!("verify-full&sslrootcert={authority}")).replace("@localhost", "@127.0.0.1");
     for url in [schema("verify-full"), elsewhere] {
         let message = of(url).await.err().unwrap().to_string();
         assert!(message.contains("certificate") && !message.contains("yearbook:"), "{message}");

@@ -1,10 +1,12 @@
-//! What hosts observe of releases, as it is added up over all of them, and what follows from it. Values.
+//! What hosts observe of releases, as it is added up over all of them, and what follows from it.
+//! Values.
 
 use yearbook_domain::Millis;
 
 use super::{ReleaseChange, ReleaseId, ReleaseState};
 
-/// Comparisons of a release that waits with the one that serves: what one host saw since it told of it last, or the sum of all.
+/// Comparisons of a release that waits with the one that serves: what one host saw since it told of
+/// it last, or the sum of all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
     /// The release that waits.

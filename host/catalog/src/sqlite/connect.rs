@@ -35,7 +35,8 @@ const LOG_BYTES: &str = "67108864";
 impl SqliteFile {
     /// Opens `sqlite:<path>` or `sqlite::memory:`, and migrates it.
     pub(crate) async fn open(url: &str) -> Result<Self, Failure> {
-        let options = SqliteConnectOptions::from_str(url).map_err(|_| bad_address("it has parameters that SQLite does not know"))?;
+        let options = SqliteConnectOptions::from_str(url)
+            .map_err(|_| bad_address("it has parameters that SQLite does not know"))?;
         let path = url.trim_start_matches("sqlite:").trim_start_matches("//");
         if path.is_empty() || path.starts_with('?') {
             return Err(bad_address("it names no file"));
@@ -46,13 +47,21 @@ impl SqliteFile {
             .busy_timeout(PATIENCE)
             .synchronous(SqliteSynchronous::Full)
             .pragma("journal_size_limit", LOG_BYTES);
-        if path.starts_with(":memory:") { Self::in_memory(options).await } else { Self::in_file(options).await }
+        if path.starts_with(":memory:") {
+            Self::in_memory(options).await
+        } else {
+            Self::in_file(options).await
+        }
     }
 
     async fn in_file(options: SqliteConnectOptions) -> Result<Self, Failure> {
         let location = options.get_filename().display().to_string();
-        let writer = pool(1).connect_with(options.clone()).await.map_err(|source| cannot_open(&location, source))?;
-        let mut connection = writer.acquire().await.map_err(|source| cannot_open(&location, source))?;
+        let writer = pool(1)
+            .connect_with(options.clone())
+            .await
+            .map_err(|source| cannot_open(&location, source))?;
+        let mut connection =
+            writer.acquire().await.map_err(|source| cannot_open(&location, source))?;
         switch_to_log(&mut connection, &location).await?;
         migrate(&mut connection, &location).await?;
         drop(connection);
@@ -63,8 +72,12 @@ impl SqliteFile {
     /// A database in memory lives in its connection, so there is only one.
     async fn in_memory(options: SqliteConnectOptions) -> Result<Self, Failure> {
         let location = "(memory)".to_owned();
-        let writer = pool(1).connect_with(options.shared_cache(false)).await.map_err(|source| cannot_open(&location, source))?;
-        let mut connection = writer.acquire().await.map_err(|source| cannot_open(&location, source))?;
+        let writer = pool(1)
+            .connect_with(options.shared_cache(false))
+            .await
+            .map_err(|source| cannot_open(&location, source))?;
+        let mut connection =
+            writer.acquire().await.map_err(|source| cannot_open(&location, source))?;
         migrate(&mut connection, &location).await?;
         drop(connection);
         Ok(Self { readers: writer.clone(), writer, location })
@@ -90,8 +103,12 @@ async fn switch_to_log(connection: &mut SqliteConnection, location: &str) -> Res
         let outcome = outcome.and_then(|row| row.try_get::<String, _>(0));
         match outcome {
             Ok(mode) if mode.eq_ignore_ascii_case("wal") => return Ok(()),
-            Ok(mode) if Instant::now() >= deadline => return Err(Failure::NoWriteAheadLog { location: location.to_owned(), mode }),
-            Err(source) if !is_busy(&source) || Instant::now() >= deadline => return Err(cannot_open(location, source)),
+            Ok(mode) if Instant::now() >= deadline => {
+                return Err(Failure::NoWriteAheadLog { location: location.to_owned(), mode });
+            }
+            Err(source) if !is_busy(&source) || Instant::now() >= deadline => {
+                return Err(cannot_open(location, source));
+            }
             Ok(_) | Err(_) => tokio::time::sleep(SWITCH_PAUSE).await,
         }
     }
@@ -101,7 +118,10 @@ async fn switch_to_log(connection: &mut SqliteConnection, location: &str) -> Res
 /// start at once, one migrates and the others find it done.
 async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<(), Failure> {
     let told = |source: MigrateError| Failure::Migrate { location: location.to_owned(), source };
-    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(|source| cannot_open(location, source))?;
+    let mut transaction = connection
+        .begin_with("BEGIN IMMEDIATE")
+        .await
+        .map_err(|source| cannot_open(location, source))?;
     migrator().run_direct(None, &mut *transaction, false).await.map_err(told)?;
     let least = sqlx::query_scalar(statements::LEAST_MIGRATION).fetch_one(&mut *transaction).await;
     not_too_new(location, least.map_err(|source| told(source.into()))?, &migrator())?;

@@ -29,7 +29,11 @@ async fn opened(url: &str) -> Catalogue {
 
 /// A connection of somebody else's.
 async fn stranger(folder: &TempDir) -> SqliteConnection {
-    SqliteConnectOptions::new().filename(folder.path().join("catalogue.db")).connect().await.unwrap()
+    SqliteConnectOptions::new()
+        .filename(folder.path().join("catalogue.db"))
+        .connect()
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -37,9 +41,12 @@ async fn every_connection_has_the_settings_that_sharing_and_durability_need() {
     let (_folder, url) = folder();
     let store = SqliteFile::open(&url).await.unwrap();
     for (pool, query_only) in [(&store.readers, 1), (&store.writer, 0)] {
-        for (pragma, expected) in
-            [("PRAGMA synchronous", 2), ("PRAGMA foreign_keys", 1), ("PRAGMA busy_timeout", 10_000), ("PRAGMA query_only", query_only)]
-        {
+        for (pragma, expected) in [
+            ("PRAGMA synchronous", 2),
+            ("PRAGMA foreign_keys", 1),
+            ("PRAGMA busy_timeout", 10_000),
+            ("PRAGMA query_only", query_only),
+        ] {
             let value: i64 = sqlx::query_scalar(pragma).fetch_one(pool).await.unwrap();
             assert_eq!(value, expected, "{pragma}");
         }
@@ -84,11 +91,17 @@ async fn every_migration_in_the_folder_is_built_in() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/sqlite");
     let mut files: Vec<i64> = std::fs::read_dir(folder)
         .unwrap()
-        .map(|entry| entry.unwrap().file_name().to_string_lossy().split('_').next().unwrap().parse().unwrap())
+        .map(|entry| {
+            entry.unwrap().file_name().to_string_lossy().split('_').next().unwrap().parse().unwrap()
+        })
         .collect();
     files.sort_unstable();
-    let built_in: Vec<i64> = super::connect::migrator().iter().map(|migration| migration.version).collect();
-    assert_eq!(files, built_in, "touch host/catalog/src/sqlite/connect.rs after adding a migration");
+    let built_in: Vec<i64> =
+        super::connect::migrator().iter().map(|migration| migration.version).collect();
+    assert_eq!(
+        files, built_in,
+        "touch host/catalog/src/sqlite/connect.rs after adding a migration"
+    );
 }
 
 #[tokio::test]
@@ -114,7 +127,10 @@ async fn an_older_host_works_on_a_catalogue_that_a_newer_one_has_expanded() {
 async fn a_catalogue_whose_migrations_were_altered_is_refused() {
     let (folder, url) = folder();
     opened(&url).await.close().await;
-    sqlx::raw_sql("UPDATE _sqlx_migrations SET checksum = x'00'").execute(&mut stranger(&folder).await).await.unwrap();
+    sqlx::raw_sql("UPDATE _sqlx_migrations SET checksum = x'00'")
+        .execute(&mut stranger(&folder).await)
+        .await
+        .unwrap();
     let failure = SqliteFile::open(&url).await.err().unwrap();
     assert!(matches!(failure, Failure::Migrate { .. }), "{failure}");
     assert!(failure.to_string().contains("catalogue.db"), "{failure}");
@@ -128,7 +144,13 @@ async fn a_value_that_makes_no_sense_is_named_with_its_place() {
     let damage = "UPDATE columns SET role = 'colour' WHERE name = 'region'";
     sqlx::raw_sql(damage).execute(&mut stranger(&folder).await).await.unwrap();
     let message = store.datasets().await.unwrap_err().to_string();
-    for part in ["catalogue.db", "list datasets", "columns.role", "region in dataset cpi, snapshot one", "colour"] {
+    for part in [
+        "catalogue.db",
+        "list datasets",
+        "columns.role",
+        "region in dataset cpi, snapshot one",
+        "colour",
+    ] {
         assert!(message.contains(part), "{part}: {message}");
     }
 }
@@ -213,6 +235,9 @@ async fn a_snapshot_of_an_older_release_has_no_licence_title_and_no_sources_cont
         .await
         .unwrap();
     let credit = store.dataset(&name("cpi")).await.unwrap().unwrap().current.credit.clone();
-    assert_eq!((credit.licence_title, credit.licence_url, credit.sources), (None, None, Vec::new()));
+    assert_eq!(
+        (credit.licence_title, credit.licence_url, credit.sources),
+        (None, None, Vec::new())
+    );
     assert_eq!(credit.licence, "CC-BY-4.0");
 }

@@ -40,15 +40,24 @@ pub(crate) async fn a_history_of_changes_comes_back_in_order(place: Place) {
     for publication in [&publication("cpi", "a", TODAY), &b, &c] {
         commit(&*store, publication, Retention::default()).await.unwrap();
     }
-    assert_eq!(store.changes(&name("cpi")).await.unwrap(), [b.changes.unwrap(), c.changes.unwrap()]);
+    assert_eq!(
+        store.changes(&name("cpi")).await.unwrap(),
+        [b.changes.unwrap(), c.changes.unwrap()]
+    );
     // Back to what it was, and once more the same.
     for _ in 0..2 {
-        commit(&*store, &following("c", "a", TODAY + 3 * HOUR), Retention::default()).await.unwrap();
+        commit(&*store, &following("c", "a", TODAY + 3 * HOUR), Retention::default())
+            .await
+            .unwrap();
     }
     assert_eq!(history(&*store).await, ["a>b", "b>c", "c>a"]);
     assert_eq!(store.changes(&name("rent")).await.unwrap(), []);
-    let digests: Vec<String> = store.referenced_files().await.unwrap().into_iter().map(|file| file.sha256).collect();
-    assert!(["ab", "bc", "ca"].iter().all(|digest| digests.iter().any(|found| found == digest)), "{digests:?}");
+    let digests: Vec<String> =
+        store.referenced_files().await.unwrap().into_iter().map(|file| file.sha256).collect();
+    assert!(
+        ["ab", "bc", "ca"].iter().all(|digest| digests.iter().any(|found| found == digest)),
+        "{digests:?}"
+    );
 }
 
 pub(crate) async fn a_gap_begins_the_history_anew(place: Place) {
@@ -73,14 +82,27 @@ pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(pla
     // b is what `monthly` names, e is current; a is gone.
     assert_eq!(store.standing(&name("cpi"), "c").await.unwrap(), Standing::Dropped);
     assert_eq!(history(&*store).await, ["b>c", "c>d", "d>e"]);
-    let credits: Vec<_> = store.changes(&name("cpi")).await.unwrap().into_iter().map(|set| (set.from_credit, set.to_credit)).collect();
-    let expected = [("b", "c"), ("c", "d"), ("d", "e")].map(|(from, to)| (Some(line(from)), Some(line(to))));
+    let credits: Vec<_> = store
+        .changes(&name("cpi"))
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|set| (set.from_credit, set.to_credit))
+        .collect();
+    let expected =
+        [("b", "c"), ("c", "d"), ("d", "e")].map(|(from, to)| (Some(line(from)), Some(line(to))));
     assert_eq!(credits, expected, "the credit outlives its snapshot");
-    let digests: Vec<String> = store.referenced_files().await.unwrap().into_iter().map(|file| file.sha256).collect();
-    assert!(!digests.iter().any(|digest| digest == "ab"), "nobody can ask for it any more: {digests:?}");
+    let digests: Vec<String> =
+        store.referenced_files().await.unwrap().into_iter().map(|file| file.sha256).collect();
+    assert!(
+        !digests.iter().any(|digest| digest == "ab"),
+        "nobody can ask for it any more: {digests:?}"
+    );
 }
 
-pub(crate) async fn credits_that_an_older_binary_left_out_are_those_of_kept_snapshots(place: Place) {
+pub(crate) async fn credits_that_an_older_binary_left_out_are_those_of_kept_snapshots(
+    place: Place,
+) {
     let store = place.host().await;
     commit(&*store, &publication("cpi", "a", TODAY - 80 * DAY), FORGETFUL).await.unwrap();
     for (from, to, day) in [("a", "b", -40), ("b", "c", -9), ("c", "d", -8)] {
@@ -91,7 +113,13 @@ pub(crate) async fn credits_that_an_older_binary_left_out_are_those_of_kept_snap
     }
     // b is what `monthly` names and d is current; c is gone.
     let own = Some(CreditLine::from(&snapshot("b", TODAY).credit));
-    let credits: Vec<_> = store.changes(&name("cpi")).await.unwrap().into_iter().map(|set| (set.from_credit, set.to_credit)).collect();
+    let credits: Vec<_> = store
+        .changes(&name("cpi"))
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|set| (set.from_credit, set.to_credit))
+        .collect();
     assert_eq!(credits, [(own.clone(), None), (None, own)]);
 }
 

@@ -1,4 +1,5 @@
-//! Rules about publishers of one dataset that do not know of each other: a commit compares and swaps, and tells the time.
+//! Rules about publishers of one dataset that do not know of each other: a commit compares and
+//! swaps, and tells the time.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -27,30 +28,49 @@ async fn compared(store: &dyn Store, predecessor: Option<&str>, id: &str) -> Com
 
 pub(crate) async fn a_draft_whose_predecessor_has_moved_is_refused(place: Place) {
     let (store, other) = (place.host().await, place.host().await);
-    assert_eq!(compared(&*store, Some("a"), "b").await, Committed::Conflict, "there is nothing to follow");
+    assert_eq!(
+        compared(&*store, Some("a"), "b").await,
+        Committed::Conflict,
+        "there is nothing to follow"
+    );
     assert!(store.datasets().await.unwrap().is_empty());
     assert_eq!(compared(&*store, None, "a").await, Committed::New);
     // Two compared with `a`, and one of them is faster.
     assert_eq!(compared(&*other, Some("a"), "b").await, Committed::New);
     let before = (store.datasets().await.unwrap(), store.revision().await.unwrap());
-    for (what, predecessor, id) in
-        [("another one", Some("a"), "c"), ("unchanged when it was compared", Some("a"), "a"), ("found no snapshot", None, "c")]
-    {
+    for (what, predecessor, id) in [
+        ("another one", Some("a"), "c"),
+        ("unchanged when it was compared", Some("a"), "a"),
+        ("found no snapshot", None, "c"),
+    ] {
         assert_eq!(compared(&*store, predecessor, id).await, Committed::Conflict, "{what}");
-        assert_eq!((store.datasets().await.unwrap(), store.revision().await.unwrap()), before, "{what}");
+        assert_eq!(
+            (store.datasets().await.unwrap(), store.revision().await.unwrap()),
+            before,
+            "{what}"
+        );
     }
     // What it compares again follows without a gap.
     assert_eq!(compared(&*store, Some("b"), "c").await, Committed::New);
     let changes = store.changes(&name("cpi")).await.unwrap();
-    assert_eq!(changes.iter().map(|set| (set.from.as_str(), set.to.as_str())).collect::<Vec<_>>(), [("a", "b"), ("b", "c")]);
+    assert_eq!(
+        changes.iter().map(|set| (set.from.as_str(), set.to.as_str())).collect::<Vec<_>>(),
+        [("a", "b"), ("b", "c")]
+    );
 }
 
-pub(crate) async fn what_is_current_already_is_unchanged_whatever_it_was_compared_with(place: Place) {
+pub(crate) async fn what_is_current_already_is_unchanged_whatever_it_was_compared_with(
+    place: Place,
+) {
     let store = place.host().await;
     assert_eq!(compared(&*store, None, "a").await, Committed::New);
     assert_eq!(compared(&*store, Some("a"), "b").await, Committed::New);
     for predecessor in [None, Some("a"), Some("b")] {
-        assert_eq!(compared(&*store, predecessor, "b").await, Committed::Unchanged, "{predecessor:?}");
+        assert_eq!(
+            compared(&*store, predecessor, "b").await,
+            Committed::Unchanged,
+            "{predecessor:?}"
+        );
     }
     // The same content counts, not the same row of the history.
     assert_eq!(compared(&*store, Some("b"), "a").await, Committed::New);
@@ -63,7 +83,10 @@ pub(crate) async fn a_retired_dataset_is_followed_without_a_gap(place: Place) {
     publish(&*store, "cpi", "a", TODAY).await;
     store.retire(&name("cpi")).await.unwrap();
     assert_eq!(compared(&*store, Some("x"), "b").await, Committed::Conflict);
-    assert!(store.dataset(&name("cpi")).await.unwrap().is_none(), "what is refused brings nothing back");
+    assert!(
+        store.dataset(&name("cpi")).await.unwrap().is_none(),
+        "what is refused brings nothing back"
+    );
     assert_eq!(compared(&*store, Some("a"), "b").await, Committed::New);
     assert_eq!(store.changes(&name("cpi")).await.unwrap().len(), 1);
 }
@@ -71,17 +94,24 @@ pub(crate) async fn a_retired_dataset_is_followed_without_a_gap(place: Place) {
 pub(crate) async fn the_database_tells_when_and_no_two_snapshots_share_a_second(place: Place) {
     let hosts = [place.host().await, place.host().await];
     let begun = hosts[0].clock().await.unwrap();
-    for (index, (from, to)) in [(None, "a"), (Some("a"), "b"), (Some("b"), "c"), (Some("c"), "c")].into_iter().enumerate() {
+    for (index, (from, to)) in
+        [(None, "a"), (Some("a"), "b"), (Some("b"), "c"), (Some("c"), "c")].into_iter().enumerate()
+    {
         let store = Arc::clone(&hosts[index % 2]);
         let drafted = match from {
             Some(from) => following(from, to, 0),
             None => publication("cpi", to, 0),
         };
-        for file in drafted.changes.iter().map(|changes| &changes.file).chain([&drafted.snapshot.file]) {
+        for file in
+            drafted.changes.iter().map(|changes| &changes.file).chain([&drafted.snapshot.file])
+        {
             store.declare(&Stored::snapshot(&file.sha256)).await.unwrap();
         }
         let drafted = Publication { predecessor: from.map(str::to_owned), at: None, ..drafted };
-        assert_ne!(store.commit(&drafted, Retention::default()).await.unwrap(), Committed::Conflict);
+        assert_ne!(
+            store.commit(&drafted, Retention::default()).await.unwrap(),
+            Committed::Conflict
+        );
     }
     let ended = hosts[0].clock().await.unwrap();
     let dataset = hosts[1].dataset(&name("cpi")).await.unwrap().unwrap();
@@ -89,7 +119,10 @@ pub(crate) async fn the_database_tells_when_and_no_two_snapshots_share_a_second(
     assert!(begun <= times[0] && times[0] <= ended, "{begun:?} {times:?} {ended:?}");
     let seconds: Vec<i64> = times.iter().map(|at| at.0 / 1_000).collect();
     assert!(seconds.is_sorted_by(|one, next| one < next), "{times:?}");
-    assert!(times[2].0 - ended.0 <= 2_000, "no later than it takes to tell them apart: {times:?} {ended:?}");
+    assert!(
+        times[2].0 - ended.0 <= 2_000,
+        "no later than it takes to tell them apart: {times:?} {ended:?}"
+    );
     let changes = hosts[0].changes(&name("cpi")).await.unwrap();
     assert_eq!(changes.iter().map(|set| set.committed_at).collect::<Vec<_>>(), times[1..]);
     assert!(dataset.checked_at >= times[2], "looked at once more since");

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{
-    BoundingBox, Caller, Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Plan, PlanTable, Role, Snapshot, SourceEntry,
-    Stored, StoredFile,
+    BoundingBox, Caller, Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Plan,
+    PlanTable, Role, Snapshot, SourceEntry, Stored, StoredFile,
 };
 
-use crate::{Committed, Declared, Failure, KeyRecord, PluginRelease, Publication, Retention, Store, key};
+use crate::{
+    Committed, Declared, Failure, KeyRecord, PluginRelease, Publication, Retention, Store, key,
+};
 
 /// 2026-11-21T00:00:00Z.
 pub(crate) const TODAY: i64 = 1_795_219_200_000;
@@ -32,7 +34,8 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
         nullable: role == Role::Value,
         role,
         unit: (role == Role::Value).then(|| "NZD ‘000’".to_owned()),
-        description: (role == Role::Dimension).then(|| "Te Tau Ihu; it's \"quoted\"\n, 100 %".to_owned()),
+        description: (role == Role::Dimension)
+            .then(|| "Te Tau Ihu; it's \"quoted\"\n, 100 %".to_owned()),
         few_values: role == Role::Dimension,
     };
     Snapshot {
@@ -52,7 +55,10 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
             source_url_precision: Some(SourceUrlPrecision::Dataset),
             // In no order of their own.
             sources: vec![
-                SourceEntry { title: Some("Stats NZ".to_owned()), path: Some("https://example.org/cpi?a=1&b=2".to_owned()) },
+                SourceEntry {
+                    title: Some("Stats NZ".to_owned()),
+                    path: Some("https://example.org/cpi?a=1&b=2".to_owned()),
+                },
                 SourceEntry { title: Some("\"A\" second".to_owned()), path: None },
                 SourceEntry { title: None, path: Some("https://example.org/".to_owned()) },
             ],
@@ -121,8 +127,13 @@ pub(crate) async fn publish(store: &dyn Store, dataset: &str, id: &str, at: i64)
     commit(store, &publication(dataset, id, at), Retention::default()).await.unwrap();
 }
 
-/// Commits a publication whose files are declared, as a publisher does that compares again until nobody is faster.
-pub(crate) async fn commit(store: &dyn Store, publication: &Publication, retention: Retention) -> Result<Committed, Failure> {
+/// Commits a publication whose files are declared, as a publisher does that compares again until
+/// nobody is faster.
+pub(crate) async fn commit(
+    store: &dyn Store,
+    publication: &Publication,
+    retention: Retention,
+) -> Result<Committed, Failure> {
     let changed = publication.changes.iter().map(|changes| &changes.file);
     for file in std::iter::once(&publication.snapshot.file).chain(changed) {
         assert_eq!(store.declare(&Stored::snapshot(&file.sha256)).await?, Declared::Yes);
@@ -145,7 +156,13 @@ pub(crate) async fn register(store: &dyn Store, release: &PluginRelease) -> Resu
 /// Issues a key and says its text.
 pub(crate) async fn issue_key(store: &dyn Store, id: &str, plan: Plan) -> String {
     let (text, hash) = key::issue().unwrap();
-    let record = KeyRecord { id: id.to_owned(), label: None, plan, created_at: Millis(TODAY), revoked_at: None };
+    let record = KeyRecord {
+        id: id.to_owned(),
+        label: None,
+        plan,
+        created_at: Millis(TODAY),
+        revoked_at: None,
+    };
     store.insert_key(&record, &hash).await.unwrap();
     text.expose().to_owned()
 }

@@ -7,7 +7,10 @@ use std::sync::Arc;
 use yearbook_domain::{Millis, Namespace, Plan};
 
 use super::Place;
-use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, bare_snapshot, commit, issue_key, name, publication, publish, snapshot};
+use super::fixtures::{
+    DAY, FORGETFUL, HOUR, TODAY, bare_snapshot, commit, issue_key, name, publication, publish,
+    snapshot,
+};
 use crate::{Committed, Publication, Retention, Shelf, Standing, Store, UsageCount};
 
 pub(crate) async fn a_fresh_catalogue_is_empty(place: Place) {
@@ -23,19 +26,38 @@ pub(crate) async fn a_fresh_catalogue_is_empty(place: Place) {
 
 pub(crate) async fn a_snapshot_comes_back_as_it_went_in(place: Place) {
     let (writer, reader) = (place.host().await, place.host().await);
-    for (dataset, snapshot) in [("full", snapshot("f1", TODAY)), ("bare", bare_snapshot("b1", TODAY))] {
-        let publication = Publication { snapshot: snapshot.clone(), ..publication(dataset, "x", TODAY) };
-        assert_eq!(commit(&*writer, &publication, Retention::default()).await.unwrap(), Committed::New);
-        assert_eq!(reader.snapshot(&name(dataset), &snapshot.id).await.unwrap().as_ref(), Some(&snapshot));
+    for (dataset, snapshot) in
+        [("full", snapshot("f1", TODAY)), ("bare", bare_snapshot("b1", TODAY))]
+    {
+        let publication =
+            Publication { snapshot: snapshot.clone(), ..publication(dataset, "x", TODAY) };
+        assert_eq!(
+            commit(&*writer, &publication, Retention::default()).await.unwrap(),
+            Committed::New
+        );
+        assert_eq!(
+            reader.snapshot(&name(dataset), &snapshot.id).await.unwrap().as_ref(),
+            Some(&snapshot)
+        );
         let datasets = reader.datasets().await.unwrap();
         let found = datasets.iter().find(|found| found.name == name(dataset)).unwrap();
         assert_eq!(*found.current, snapshot);
-        assert_eq!((&found.namespace, Some(found.checked_at)), (&publication.namespace, publication.at));
+        assert_eq!(
+            (&found.namespace, Some(found.checked_at)),
+            (&publication.namespace, publication.at)
+        );
         assert_eq!(found.snapshots.len(), 1);
         let summary = &found.snapshots[0];
-        assert_eq!((&summary.id, summary.created_at, summary.rows), (&snapshot.id, snapshot.created_at, snapshot.rows));
+        assert_eq!(
+            (&summary.id, summary.created_at, summary.rows),
+            (&snapshot.id, snapshot.created_at, snapshot.rows)
+        );
     }
-    assert_eq!(reader.snapshot(&name("full"), "b1").await.unwrap(), None, "a snapshot belongs to one dataset");
+    assert_eq!(
+        reader.snapshot(&name("full"), "b1").await.unwrap(),
+        None,
+        "a snapshot belongs to one dataset"
+    );
 }
 
 pub(crate) async fn datasets_are_sorted_by_name(place: Place) {
@@ -43,7 +65,8 @@ pub(crate) async fn datasets_are_sorted_by_name(place: Place) {
     for dataset in ["rent", "a_b", "cpi", "ab", "a1"] {
         publish(&*store, dataset, dataset, TODAY).await;
     }
-    let names: Vec<String> = store.datasets().await.unwrap().iter().map(|dataset| dataset.name.to_string()).collect();
+    let names: Vec<String> =
+        store.datasets().await.unwrap().iter().map(|dataset| dataset.name.to_string()).collect();
     assert_eq!(names, ["a1", "a_b", "ab", "cpi", "rent"]);
 }
 
@@ -65,10 +88,16 @@ pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: Place) {
                 commit(&*writer, &renewed, Retention::default()).await.unwrap();
             }
             4 => {
-                let moved = Publication { namespace: Namespace::parse("rents").unwrap(), ..publication("cpi", "b", TODAY) };
+                let moved = Publication {
+                    namespace: Namespace::parse("rents").unwrap(),
+                    ..publication("cpi", "b", TODAY)
+                };
                 commit(
                     &*writer,
-                    &Publication { snapshot: known.get("cpi").unwrap().current.as_ref().clone(), ..moved },
+                    &Publication {
+                        snapshot: known.get("cpi").unwrap().current.as_ref().clone(),
+                        ..moved
+                    },
                     Retention::default(),
                 )
                 .await
@@ -79,7 +108,8 @@ pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: Place) {
             // So many that all are read.
             _ => {
                 for number in 0..40 {
-                    publish(&*writer, &format!("many_{number}"), &format!("m{number}"), TODAY).await;
+                    publish(&*writer, &format!("many_{number}"), &format!("m{number}"), TODAY)
+                        .await;
                 }
             }
         }
@@ -102,17 +132,31 @@ pub(crate) async fn the_newest_commit_is_current(place: Place) {
     assert_eq!(store.datasets().await.unwrap()[0].current.id, "second");
     let second = store.snapshot(&name("cpi"), "second").await.unwrap().unwrap();
     assert_eq!(second.created_at, Millis(TODAY + 1_000), "later all the same");
-    assert_eq!(store.snapshot(&name("cpi"), "first").await.unwrap(), Some(snapshot("first", TODAY)));
+    assert_eq!(
+        store.snapshot(&name("cpi"), "first").await.unwrap(),
+        Some(snapshot("first", TODAY))
+    );
 }
 
-pub(crate) async fn a_file_written_anew_replaces_the_old_one_and_the_snapshot_keeps_its_age(place: Place) {
+pub(crate) async fn a_file_written_anew_replaces_the_old_one_and_the_snapshot_keeps_its_age(
+    place: Place,
+) {
     let store = place.host().await;
     publish(&*store, "cpi", "first", TODAY).await;
-    let mut repaired = Publication { snapshot: snapshot("first", TODAY + HOUR), ..publication("cpi", "first", TODAY + HOUR) };
+    let mut repaired = Publication {
+        snapshot: snapshot("first", TODAY + HOUR),
+        ..publication("cpi", "first", TODAY + HOUR)
+    };
     repaired.snapshot.file.sha256 = "f".repeat(64);
-    assert_eq!(commit(&*store, &repaired, Retention::default()).await.unwrap(), Committed::Unchanged);
+    assert_eq!(
+        commit(&*store, &repaired, Retention::default()).await.unwrap(),
+        Committed::Unchanged
+    );
     let current = store.snapshot(&name("cpi"), "first").await.unwrap().unwrap();
-    assert_eq!((current.file, current.created_at), (repaired.snapshot.file.clone(), snapshot("first", TODAY).created_at));
+    assert_eq!(
+        (current.file, current.created_at),
+        (repaired.snapshot.file.clone(), snapshot("first", TODAY).created_at)
+    );
     assert_eq!(store.referenced_files().await.unwrap(), [repaired.snapshot.file]);
     assert_eq!(history(&*store).await, ["first"]);
 }
@@ -138,7 +182,10 @@ pub(crate) async fn a_late_publisher_does_not_turn_checked_at_back(place: Place)
 pub(crate) async fn data_that_went_back_is_current_again(place: Place) {
     let store = place.host().await;
     for (id, at) in [("a", TODAY), ("b", TODAY + HOUR), ("a", TODAY + 2 * HOUR)] {
-        assert_eq!(commit(&*store, &publication("cpi", id, at), Retention::default()).await.unwrap(), Committed::New);
+        assert_eq!(
+            commit(&*store, &publication("cpi", id, at), Retention::default()).await.unwrap(),
+            Committed::New
+        );
     }
     assert_eq!(history(&*store).await, ["a", "b", "a"]);
     let found = store.snapshot(&name("cpi"), "a").await.unwrap().unwrap();
@@ -151,10 +198,15 @@ pub(crate) async fn a_retired_dataset_is_gone_until_published_again_contract_4(p
     publish(&*store, "rent", "two", TODAY).await;
     assert!(store.retire(&name("cpi")).await.unwrap());
     assert!(!store.retire(&name("cpi")).await.unwrap(), "retired already");
-    let names: Vec<String> = store.datasets().await.unwrap().iter().map(|dataset| dataset.name.to_string()).collect();
+    let names: Vec<String> =
+        store.datasets().await.unwrap().iter().map(|dataset| dataset.name.to_string()).collect();
     assert_eq!(names, ["rent"]);
     assert_eq!(store.referenced_files().await.unwrap().len(), 2, "what comes back needs its file");
-    assert_eq!(store.current(&name("cpi")).await.unwrap().unwrap().id, "one", "what comes back is compared with it");
+    assert_eq!(
+        store.current(&name("cpi")).await.unwrap().unwrap().id,
+        "one",
+        "what comes back is compared with it"
+    );
 
     let again = publication("cpi", "one", TODAY + DAY);
     assert_eq!(commit(&*store, &again, Retention::default()).await.unwrap(), Committed::Unchanged);
@@ -165,12 +217,27 @@ pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: Pl
     let store = place.host().await;
     // 14 days apart: the first of November lies between b and c.
     for (id, day) in [("a", -42), ("b", -28), ("c", -14), ("d", -1), ("e", 0)] {
-        commit(&*store, &publication("cpi", id, TODAY + day * DAY), Retention { snapshots: 2, hours: 24 }).await.unwrap();
+        commit(
+            &*store,
+            &publication("cpi", id, TODAY + day * DAY),
+            Retention { snapshots: 2, hours: 24 },
+        )
+        .await
+        .unwrap();
     }
     assert_eq!(history(&*store).await, ["b", "d", "e"], "b is what `monthly` names");
-    for (id, standing) in [("a", Standing::Dropped), ("b", Standing::Retained), ("c", Standing::Dropped), ("x", Standing::Unknown)] {
+    for (id, standing) in [
+        ("a", Standing::Dropped),
+        ("b", Standing::Retained),
+        ("c", Standing::Dropped),
+        ("x", Standing::Unknown),
+    ] {
         assert_eq!(store.standing(&name("cpi"), id).await.unwrap(), standing, "{id}");
-        assert_eq!(store.snapshot(&name("cpi"), id).await.unwrap().is_some(), standing == Standing::Retained, "{id}");
+        assert_eq!(
+            store.snapshot(&name("cpi"), id).await.unwrap().is_some(),
+            standing == Standing::Retained,
+            "{id}"
+        );
     }
     assert_eq!(store.standing(&name("rent"), "a").await.unwrap(), Standing::Unknown);
 }
@@ -194,9 +261,12 @@ pub(crate) async fn datasets_do_not_drop_each_others_history(place: Place) {
         publish(&*store, "rent", &format!("rent{day}"), TODAY + day * DAY).await;
     }
     for day in [-3, -2, -1, 0] {
-        commit(&*store, &publication("cpi", &format!("cpi{day}"), TODAY + day * DAY), FORGETFUL).await.unwrap();
+        commit(&*store, &publication("cpi", &format!("cpi{day}"), TODAY + day * DAY), FORGETFUL)
+            .await
+            .unwrap();
     }
-    let lengths: Vec<usize> = store.datasets().await.unwrap().iter().map(|dataset| dataset.snapshots.len()).collect();
+    let lengths: Vec<usize> =
+        store.datasets().await.unwrap().iter().map(|dataset| dataset.snapshots.len()).collect();
     assert_eq!(lengths, [2, 3]);
 }
 
@@ -232,7 +302,14 @@ pub(crate) async fn the_revision_moves_with_every_change_that_readers_must_notic
     moved("insert_key", true).await;
     store.reserve("key_1", "2026-11", 10).await.unwrap();
     store.release("key_1", "2026-11").await.unwrap();
-    store.add_usage(&[UsageCount { key_id: "key_1".to_owned(), month: "2026-11".to_owned(), requests: 3 }]).await.unwrap();
+    store
+        .add_usage(&[UsageCount {
+            key_id: "key_1".to_owned(),
+            month: "2026-11".to_owned(),
+            requests: 3,
+        }])
+        .await
+        .unwrap();
     store.secret("cursor").await.unwrap();
     moved("usage and secrets", false).await;
     store.revoke_key("key_1", Millis(TODAY)).await.unwrap();
@@ -260,14 +337,17 @@ pub(crate) async fn concurrent_publishers_leave_one_whole_history(place: Place) 
     let mut tasks = tokio::task::JoinSet::new();
     for index in 0..20_i64 {
         let host = Arc::clone(&hosts[usize::from(index % 2 == 0)]);
-        tasks.spawn(async move { publish(&*host, "cpi", &format!("s{index}"), TODAY + index).await });
+        tasks.spawn(
+            async move { publish(&*host, "cpi", &format!("s{index}"), TODAY + index).await },
+        );
     }
     tasks.join_all().await;
     let mut ids = history(&*hosts[0]).await;
     // All are younger than a day.
     assert_eq!(ids.len(), 20);
     let dataset = hosts[1].dataset(&name("cpi")).await.unwrap().unwrap();
-    let seconds: Vec<i64> = dataset.snapshots.iter().map(|summary| summary.created_at.0 / 1_000).collect();
+    let seconds: Vec<i64> =
+        dataset.snapshots.iter().map(|summary| summary.created_at.0 / 1_000).collect();
     assert!(seconds.is_sorted_by(|one, next| one < next), "{seconds:?}");
     ids.sort();
     ids.dedup();

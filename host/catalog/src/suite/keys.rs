@@ -16,19 +16,37 @@ pub(crate) async fn a_key_is_found_by_its_hash_alone(place: Place) {
     let (_, hash) = key::issue().unwrap();
     let (_, other) = key::issue().unwrap();
     let label = Some("Ngā Tatauranga “lab”; DROP TABLE keys".to_owned());
-    let record = KeyRecord { id: "key_1".to_owned(), label, plan: Plan::Pro, created_at: Millis(TODAY), revoked_at: None };
+    let record = KeyRecord {
+        id: "key_1".to_owned(),
+        label,
+        plan: Plan::Pro,
+        created_at: Millis(TODAY),
+        revoked_at: None,
+    };
     store.insert_key(&record, &hash).await.unwrap();
     assert_eq!(store.key(&hash).await.unwrap().as_ref(), Some(&record));
     assert_eq!(store.key(&other).await.unwrap(), None);
 
-    let older = KeyRecord { id: "key_0".to_owned(), label: None, plan: Plan::Free, created_at: Millis(TODAY - 1), revoked_at: None };
+    let older = KeyRecord {
+        id: "key_0".to_owned(),
+        label: None,
+        plan: Plan::Free,
+        created_at: Millis(TODAY - 1),
+        revoked_at: None,
+    };
     store.insert_key(&older, &other).await.unwrap();
     assert_eq!(store.keys().await.unwrap(), [older, record], "oldest first");
 }
 
 pub(crate) async fn ids_and_hashes_are_unique(place: Place) {
     let store = place.host().await;
-    let record = |id: &str| KeyRecord { id: id.to_owned(), label: None, plan: Plan::Free, created_at: Millis(TODAY), revoked_at: None };
+    let record = |id: &str| KeyRecord {
+        id: id.to_owned(),
+        label: None,
+        plan: Plan::Free,
+        created_at: Millis(TODAY),
+        revoked_at: None,
+    };
     let ((_, first), (_, second)) = (key::issue().unwrap(), key::issue().unwrap());
     store.insert_key(&record("key_1"), &first).await.unwrap();
     assert!(store.insert_key(&record("key_1"), &second).await.is_err());

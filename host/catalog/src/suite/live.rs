@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Place;
-use super::fixtures::{DAY, FORGETFUL, TODAY, commit, eventually, name, publication, publish, register};
+use super::fixtures::{
+    DAY, FORGETFUL, TODAY, commit, eventually, name, publication, publish, register,
+};
 use super::probe::Probe;
 use super::releases::release;
 use crate::Live;
@@ -25,8 +27,12 @@ pub(crate) async fn a_publish_by_another_process_is_seen_within_2_s_contract_6(p
     publish(&*publisher, "rent", "two", TODAY).await;
     publish(&*publisher, "cpi", "three", TODAY + 1).await;
     eventually(TWO_SECONDS, async || live.dataset("rent").is_some()).await;
-    eventually(TWO_SECONDS, async || live.dataset("cpi").is_some_and(|dataset| dataset.current.id == "three")).await;
-    let names: Vec<String> = live.datasets().iter().map(|dataset| dataset.name.to_string()).collect();
+    eventually(TWO_SECONDS, async || {
+        live.dataset("cpi").is_some_and(|dataset| dataset.current.id == "three")
+    })
+    .await;
+    let names: Vec<String> =
+        live.datasets().iter().map(|dataset| dataset.name.to_string()).collect();
     assert_eq!(names, ["cpi", "rent"]);
 
     publisher.retire(&name("cpi")).await.unwrap();
@@ -52,7 +58,10 @@ pub(crate) async fn the_last_view_stays_when_the_database_fails(place: Place) {
 
     let none = Probe::on(store);
     none.fail(true);
-    assert!(Live::start(none, NEVER).await.is_err(), "a server with nothing to serve does not start");
+    assert!(
+        Live::start(none, NEVER).await.is_err(),
+        "a server with nothing to serve does not start"
+    );
 }
 
 pub(crate) async fn the_catalogue_is_read_again_only_when_the_revision_moved(place: Place) {

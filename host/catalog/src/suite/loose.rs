@@ -7,9 +7,14 @@ use std::time::Duration;
 use yearbook_domain::{Millis, Stored};
 
 use super::Place;
-use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, commit, name, publication, publish, register, snapshot};
+use super::fixtures::{
+    DAY, FORGETFUL, HOUR, TODAY, commit, name, publication, publish, register, snapshot,
+};
 use super::releases::release;
-use crate::{Committed, Condemned, Declared, Failure, Publication, ReleaseChange, ReleaseState, Retention, Standing, Store};
+use crate::{
+    Committed, Condemned, Declared, Failure, Publication, ReleaseChange, ReleaseState, Retention,
+    Standing, Store,
+};
 
 const ANY: usize = 100;
 
@@ -42,15 +47,20 @@ pub(crate) async fn what_nobody_declared_is_not_named(place: Place) {
     let refused = |outcome: Result<_, Failure>| matches!(outcome, Err(Failure::Swept(_)));
     assert!(refused(store.commit(&publication("cpi", "a", TODAY), Retention::default()).await));
     assert!(store.datasets().await.unwrap().is_empty(), "nothing was changed");
-    assert!(matches!(store.register_release(&release("csv", "a", TODAY)).await, Err(Failure::Swept(_))));
+    assert!(matches!(
+        store.register_release(&release("csv", "a", TODAY)).await,
+        Err(Failure::Swept(_))
+    ));
     assert!(store.releases().await.unwrap().is_empty());
     publish(&*store, "cpi", "a", TODAY).await;
     // What is named already needs no declaration, whoever named it.
     other.commit(&publication("rent", "a", TODAY), Retention::default()).await.unwrap();
     assert!(
-        store.declare(&file("b")).await.unwrap() == Declared::Yes && names(&condemn(&*store, &[file("b")], Millis(0)).await.due).is_empty()
+        store.declare(&file("b")).await.unwrap() == Declared::Yes
+            && names(&condemn(&*store, &[file("b")], Millis(0)).await.due).is_empty()
     );
-    let second = Publication { predecessor: Some("a".to_owned()), ..publication("cpi", "b", TODAY + 1) };
+    let second =
+        Publication { predecessor: Some("a".to_owned()), ..publication("cpi", "b", TODAY + 1) };
     assert_eq!(store.commit(&second, Retention::default()).await.unwrap(), Committed::New);
 }
 
@@ -59,7 +69,11 @@ pub(crate) async fn what_is_loose_for_long_is_removed_once_and_what_is_named_nev
     publish(&*store, "cpi", "named", TODAY).await;
     let found = [file("named"), file("orphan"), Stored::component(&"c".repeat(64))];
     let early = store.clock().await.unwrap();
-    assert_eq!(names(&condemn(&*store, &found, early).await.later), found[1..], "found for the first time");
+    assert_eq!(
+        names(&condemn(&*store, &found, early).await.later),
+        found[1..],
+        "found for the first time"
+    );
     let late = after_all(&*store).await;
     let tried = store.condemn(&found, late, ANY, true).await.unwrap();
     let one = store.condemn(&found, late, 1, false).await.unwrap();
@@ -69,7 +83,11 @@ pub(crate) async fn what_is_loose_for_long_is_removed_once_and_what_is_named_nev
     assert_eq!((names(&rest.due), rest.being_removed), (found[2..].to_vec(), 1));
     assert_eq!(store.declare(&file("orphan")).await.unwrap(), Declared::BeingRemoved);
     other.forget(&names(&one.due), Millis(one.at.0 - 1)).await.unwrap();
-    assert_eq!(store.declare(&file("orphan")).await.unwrap(), Declared::BeingRemoved, "it is not theirs");
+    assert_eq!(
+        store.declare(&file("orphan")).await.unwrap(),
+        Declared::BeingRemoved,
+        "it is not theirs"
+    );
     store.forget(&names(&one.due), one.at).await.unwrap();
     assert_eq!(store.declare(&file("orphan")).await.unwrap(), Declared::Yes);
 }
@@ -82,7 +100,10 @@ pub(crate) async fn what_was_removed_meanwhile_is_not_named(place: Place) {
     assert!(matches!(slow().await, Err(Failure::Swept(_))), "it is being removed");
     store.forget(&names(&due.due), due.at).await.unwrap();
     let message = slow().await.unwrap_err().to_string();
-    assert!(message.contains(&file("a").to_string()) && message.contains("do it again"), "{message}");
+    assert!(
+        message.contains(&file("a").to_string()) && message.contains("do it again"),
+        "{message}"
+    );
     publish(&*store, "cpi", "a", TODAY).await;
 }
 
@@ -95,11 +116,20 @@ pub(crate) async fn what_is_let_go_is_loose_from_then_on(place: Place) {
     }
     let csv = release("csv", "a", TODAY);
     register(&*store, &csv).await.unwrap();
-    let change = |to| ReleaseChange { id: csv.id.clone(), to, by: "ann".to_owned(), at: Millis(TODAY), reason: None };
+    let change = |to| ReleaseChange {
+        id: csv.id.clone(),
+        to,
+        by: "ann".to_owned(),
+        at: Millis(TODAY),
+        reason: None,
+    };
     store.change_release(&change(ReleaseState::Removed)).await.unwrap();
     // The oldest of this month is what `monthly` names.
     let looked = condemn(&*store, &found, before).await;
-    assert_eq!((names(&looked.due), names(&looked.later)), (vec![], vec![file("b"), found[3].clone()]));
+    assert_eq!(
+        (names(&looked.due), names(&looked.later)),
+        (vec![], vec![file("b"), found[3].clone()])
+    );
     assert!(looked.later.iter().all(|loose| loose.since >= before));
     let due = condemn(&*store, &found, after_all(&*store).await).await;
     assert_eq!(names(&due.due), [file("b"), found[3].clone()]);
@@ -115,12 +145,19 @@ pub(crate) async fn what_is_let_go_is_loose_from_then_on(place: Place) {
 pub(crate) async fn retention_applies_without_a_publish(place: Place) {
     let store = place.host().await;
     let now = store.clock().await.unwrap().0;
-    for (id, at) in [("a", now - 90 * DAY), ("b", now - 60 * DAY), ("c", now - 40 * DAY), ("d", now - 2 * HOUR)] {
+    for (id, at) in
+        [("a", now - 90 * DAY), ("b", now - 60 * DAY), ("c", now - 40 * DAY), ("d", now - 2 * HOUR)]
+    {
         publish(&*store, "cpi", id, at).await;
     }
     store.retire(&name("cpi")).await.unwrap();
     let before = store.revision().await.unwrap();
-    let ids = |dropped: &[crate::Dropped]| dropped.iter().map(|dropped| format!("{} {}", dropped.dataset, dropped.id)).collect::<Vec<_>>();
+    let ids = |dropped: &[crate::Dropped]| {
+        dropped
+            .iter()
+            .map(|dropped| format!("{} {}", dropped.dataset, dropped.id))
+            .collect::<Vec<_>>()
+    };
     let tried = store.retain(FORGETFUL, true).await.unwrap();
     assert_eq!(ids(&tried), ["cpi a", "cpi b"], "c is what `monthly` names, d is current");
     assert_eq!(store.revision().await.unwrap(), before, "a dry run does nothing");
@@ -129,7 +166,12 @@ pub(crate) async fn retention_applies_without_a_publish(place: Place) {
     let before = store.revision().await.unwrap();
     assert_eq!(store.retain(FORGETFUL, false).await.unwrap(), []);
     assert_eq!(store.revision().await.unwrap(), before, "nothing to notice");
-    for (id, standing) in [("a", Standing::Dropped), ("b", Standing::Dropped), ("c", Standing::Retained), ("d", Standing::Retained)] {
+    for (id, standing) in [
+        ("a", Standing::Dropped),
+        ("b", Standing::Dropped),
+        ("c", Standing::Retained),
+        ("d", Standing::Retained),
+    ] {
         assert_eq!(store.standing(&name("cpi"), id).await.unwrap(), standing, "{id}");
     }
 }

@@ -25,12 +25,18 @@ pub(crate) async fn a_reservation_carries_what_the_headers_say(place: Place) {
     let (caller, limits) = (caller("key_1", Plan::Free), limits(Plan::Free));
     for used in 1..=10 {
         let reservation = meter.reserve(&caller, limits).await.unwrap().unwrap();
-        assert_eq!((reservation.used(), reservation.limit(), reservation.left()), (used, Some(10), Some(10 - used)));
+        assert_eq!(
+            (reservation.used(), reservation.limit(), reservation.left()),
+            (used, Some(10), Some(10 - used))
+        );
         assert_eq!(reservation.resets_at(), Millis::now().next_month());
         reservation.commit();
     }
     let refused = meter.reserve(&caller, limits).await.unwrap().err().unwrap();
-    assert_eq!((refused.used, refused.limit, refused.resets_at), (10, 10, Millis::now().next_month()));
+    assert_eq!(
+        (refused.used, refused.limit, refused.resets_at),
+        (10, 10, Millis::now().next_month())
+    );
     let usage = meter.usage(&caller, limits).await.unwrap();
     assert_eq!(usage, Usage { used: 10, limit: Some(10), resets_at: Millis::now().next_month() });
     assert_eq!(usage.left(), Some(0));
@@ -43,7 +49,13 @@ pub(crate) async fn a_dropped_reservation_is_given_back_contract_5(place: Place)
     let held: Vec<_> = {
         let mut held = Vec::new();
         for _ in 0..10 {
-            held.push(meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.unwrap().unwrap());
+            held.push(
+                meter
+                    .reserve(&caller("key_1", Plan::Free), limits(Plan::Free))
+                    .await
+                    .unwrap()
+                    .unwrap(),
+            );
         }
         held
     };
@@ -56,7 +68,8 @@ pub(crate) async fn a_released_reservation_is_given_back_at_once(place: Place) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
     let meter = Meter::new(Arc::clone(&store));
-    let reservation = meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.unwrap().unwrap();
+    let reservation =
+        meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.unwrap().unwrap();
     reservation.release().await;
     assert_eq!(used(&*store).await, 0);
 }
@@ -65,7 +78,12 @@ pub(crate) async fn a_committed_reservation_stays_charged(place: Place) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
     let meter = Meter::new(Arc::clone(&store));
-    meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.unwrap().unwrap().commit();
+    meter
+        .reserve(&caller("key_1", Plan::Free), limits(Plan::Free))
+        .await
+        .unwrap()
+        .unwrap()
+        .commit();
     meter.shutdown().await.unwrap();
     assert_eq!(used(&*store).await, 1);
 }
@@ -136,7 +154,12 @@ pub(crate) async fn shutdown_writes_every_count(place: Place) {
     issue_key(&*store, "key_1", Plan::Pro).await;
     let meter = Meter::new(Arc::clone(&store));
     for _ in 0..7 {
-        meter.reserve(&caller("key_1", Plan::Pro), limits(Plan::Pro)).await.unwrap().unwrap().commit();
+        meter
+            .reserve(&caller("key_1", Plan::Pro), limits(Plan::Pro))
+            .await
+            .unwrap()
+            .unwrap()
+            .commit();
     }
     assert_eq!(meter.usage(&caller("key_1", Plan::Pro), limits(Plan::Pro)).await.unwrap().used, 7);
     meter.shutdown().await.unwrap();
@@ -169,7 +192,8 @@ pub(crate) async fn no_two_meters_grant_the_last_request_contract_5(place: Place
     for index in 0..50 {
         let meter = Arc::clone(&meters[index % 2]);
         tasks.spawn(async move {
-            let reserved = meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.unwrap();
+            let reserved =
+                meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.unwrap();
             reserved.map(crate::Reservation::commit).is_ok()
         });
     }
@@ -191,7 +215,13 @@ pub(crate) async fn a_month_that_ends_is_charged_to_the_month_it_began_in(place:
     let held = meter.reserve_at(&caller, limits, after).await.unwrap().unwrap();
     assert_eq!((held.used(), store.used("key_1", "2026-12").await.unwrap()), (1, 10));
     held.release().await;
-    assert_eq!((store.used("key_1", "2027-01").await.unwrap(), store.used("key_1", "2026-12").await.unwrap()), (0, 10));
+    assert_eq!(
+        (
+            store.used("key_1", "2027-01").await.unwrap(),
+            store.used("key_1", "2026-12").await.unwrap()
+        ),
+        (0, 10)
+    );
 }
 
 pub(crate) async fn a_clock_that_jumps_neither_loses_nor_doubles_a_charge_contract_5(place: Place) {
@@ -207,7 +237,10 @@ pub(crate) async fn a_clock_that_jumps_neither_loses_nor_doubles_a_charge_contra
     // Forwards and back again: what January was charged is January's, and December goes on at ten.
     meter.reserve_at(&caller, limits, january).await.unwrap().unwrap().commit();
     meter.reserve_at(&caller, limits, december).await.unwrap().unwrap().commit();
-    assert!(meter.reserve_at(&caller, limits, december).await.unwrap().is_err(), "a jump gives nobody a month anew");
+    assert!(
+        meter.reserve_at(&caller, limits, december).await.unwrap().is_err(),
+        "a jump gives nobody a month anew"
+    );
     assert_eq!((used("2026-12").await, used("2027-01").await), (10, 1));
     // What is given back goes to the month that it came from, whatever the clock says by then.
     let held = meter.reserve_at(&caller, limits, january).await.unwrap().unwrap();

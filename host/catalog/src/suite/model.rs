@@ -1,5 +1,6 @@
-//! Publishers, an installer, an operator, readers and two `gc` take steps in a random order, and die at random: whatever the catalogue names
-//! is in the object store at every instant, and so is what a reader has begun to read.
+//! Publishers, an installer, an operator, readers and two `gc` take steps in a random order, and
+//! die at random: whatever the catalogue names is in the object store at every instant, and so is
+//! what a reader has begun to read.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -77,7 +78,8 @@ impl World {
         writer.at = match writer.at {
             Step::Idle => {
                 writer.content = self.below(CONTENTS);
-                let stored = if writer.plugins { component(writer.content) } else { file(writer.content) };
+                let stored =
+                    if writer.plugins { component(writer.content) } else { file(writer.content) };
                 match writer.store.declare(&stored).await.unwrap() {
                     Declared::Yes => Step::Declared,
                     Declared::BeingRemoved => Step::Idle,
@@ -91,7 +93,11 @@ impl World {
                 Step::Stored
             }
             Step::Stored => {
-                let outcome = if writer.plugins { self.install(writer).await } else { self.publish(writer).await };
+                let outcome = if writer.plugins {
+                    self.install(writer).await
+                } else {
+                    self.publish(writer).await
+                };
                 match outcome {
                     Ok(()) => self.named += 1,
                     Err(Failure::Swept(_)) => self.refused += 1,
@@ -117,7 +123,13 @@ impl World {
             return Ok(());
         }
         let to = ReleaseState::Promoted;
-        let change = ReleaseChange { id: release.id, to, by: "ann".to_owned(), at: Millis(TODAY), reason: None };
+        let change = ReleaseChange {
+            id: release.id,
+            to,
+            by: "ann".to_owned(),
+            at: Millis(TODAY),
+            reason: None,
+        };
         writer.store.change_release(&change).await.map(drop)
     }
 
@@ -135,7 +147,13 @@ impl World {
         if to == Promoted && release.state == Removed && !self.apart {
             return;
         }
-        let change = ReleaseChange { id: release.id.clone(), to, by: "ann".to_owned(), at: Millis(TODAY), reason: None };
+        let change = ReleaseChange {
+            id: release.id.clone(),
+            to,
+            by: "ann".to_owned(),
+            at: Millis(TODAY),
+            reason: None,
+        };
         match self.store.change_release(&change).await {
             // What was removed is promoted by installing it.
             Ok(_) | Err(Failure::Swept(_)) => {}
@@ -170,7 +188,8 @@ impl World {
                 Gc::Removing(condemned, done + 1)
             }
             Gc::Removing(condemned, _) => {
-                let removed: Vec<Stored> = condemned.due.into_iter().map(|loose| loose.stored).collect();
+                let removed: Vec<Stored> =
+                    condemned.due.into_iter().map(|loose| loose.stored).collect();
                 self.store.forget(&removed, condemned.at).await.unwrap();
                 Gc::Idle
             }
@@ -178,7 +197,13 @@ impl World {
     }
 
     async fn named_now(&self) -> Vec<Stored> {
-        let files = self.store.referenced_files().await.unwrap().into_iter().map(|file| Stored::snapshot(&file.sha256));
+        let files = self
+            .store
+            .referenced_files()
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|file| Stored::snapshot(&file.sha256));
         let releases = self.store.releases().await.unwrap().into_iter();
         let components = releases.filter(|release| release.state != ReleaseState::Removed);
         files.chain(components.map(|release| Stored::component(&release.id.digest))).collect()
@@ -202,13 +227,27 @@ pub(crate) async fn no_order_of_events_loses_a_live_file(place: Place) {
     let apart = !Arc::ptr_eq(&one, &two);
     let seed = Millis::now().0.unsigned_abs();
     println!("seed {seed}");
-    let writer = |store: &Arc<dyn Store>, plugins| Writer { store: Arc::clone(store), plugins, content: 0, at: Step::Idle };
+    let writer = |store: &Arc<dyn Store>, plugins| Writer {
+        store: Arc::clone(store),
+        plugins,
+        content: 0,
+        at: Step::Idle,
+    };
     let mut writers = vec![writer(&one, false), writer(&one, true)];
     if apart {
         writers.extend([writer(&two, false), writer(&two, true)]);
     }
     let mut gcs = [Gc::Idle, Gc::Idle];
-    let mut world = World { store, apart, objects: BTreeSet::new(), readers: Vec::new(), random: seed, removed: 0, named: 0, refused: 0 };
+    let mut world = World {
+        store,
+        apart,
+        objects: BTreeSet::new(),
+        readers: Vec::new(),
+        random: seed,
+        removed: 0,
+        named: 0,
+        refused: 0,
+    };
     for step in 0..STEPS {
         match world.below(10) {
             0..4 => {
@@ -222,11 +261,19 @@ pub(crate) async fn no_order_of_events_loses_a_live_file(place: Place) {
             8 => world.operate().await,
             _ => world.read().await,
         }
-        for stored in world.named_now().await.iter().chain(world.readers.iter().map(|(stored, _)| stored)) {
-            assert!(world.objects.contains(stored), "{stored} is gone at step {step} of seed {seed}");
+        for stored in
+            world.named_now().await.iter().chain(world.readers.iter().map(|(stored, _)| stored))
+        {
+            assert!(
+                world.objects.contains(stored),
+                "{stored} is gone at step {step} of seed {seed}"
+            );
         }
     }
     let World { removed, named, refused, .. } = world;
     println!("{named} named, {removed} removed, {refused} refused");
-    assert!(named > 10 && removed > 0, "{named} named, {removed} removed, {refused} refused with seed {seed}");
+    assert!(
+        named > 10 && removed > 0,
+        "{named} named, {removed} removed, {refused} refused with seed {seed}"
+    );
 }

@@ -7,11 +7,18 @@ use yearbook_domain::Millis;
 use super::Place;
 use super::fixtures::{TODAY, register};
 use super::releases::release;
-use crate::{PluginRelease, ReleaseChange, ReleaseState, ReleaseUse, Settlement, Store, Trial, lines};
+use crate::{
+    PluginRelease, ReleaseChange, ReleaseState, ReleaseUse, Settlement, Store, Trial, lines,
+};
 
 fn settlement(release: &PluginRelease, from: ReleaseState, to: ReleaseState) -> Settlement {
-    let change =
-        ReleaseChange { id: release.id.clone(), to, by: "canary".to_owned(), at: Millis(TODAY), reason: Some("because".to_owned()) };
+    let change = ReleaseChange {
+        id: release.id.clone(),
+        to,
+        by: "canary".to_owned(),
+        at: Millis(TODAY),
+        reason: Some("because".to_owned()),
+    };
     Settlement { change, from, against: None, until: None }
 }
 
@@ -33,7 +40,11 @@ fn trial(release: &PluginRelease, samples: u64, memory: u64, fault: Option<&str>
 /// One that serves and one that waits.
 async fn two(store: &dyn Store) -> (PluginRelease, PluginRelease) {
     let serves = release("csv", "s", TODAY);
-    let waits = PluginRelease { state: ReleaseState::Installed, built_in: false, ..release("csv", "w", TODAY) };
+    let waits = PluginRelease {
+        state: ReleaseState::Installed,
+        built_in: false,
+        ..release("csv", "w", TODAY)
+    };
     assert!(register(store, &serves).await.unwrap() && register(store, &waits).await.unwrap());
     (serves, waits)
 }
@@ -46,15 +57,27 @@ pub(crate) async fn what_hosts_saw_of_a_release_is_added_up(place: Place) {
     let sum = other.add_trial(&trial(&waits, 5, 10, Some("a wrong byte"))).await.unwrap();
     let last = one.add_trial(&trial(&waits, 1, 5, Some("another"))).await.unwrap();
     assert_eq!((sum.samples, sum.rewritten, sum.cpu_ns, sum.incumbent_ns), (8, 2, 80, 72));
-    assert_eq!((last.samples, last.memory, last.incumbent_memory, last.first_at), (9, 20, 7, Millis(TODAY - 5)));
+    assert_eq!(
+        (last.samples, last.memory, last.incumbent_memory, last.first_at),
+        (9, 20, 7, Millis(TODAY - 5))
+    );
     assert_eq!(last.fault.as_deref(), Some("a wrong byte"), "the first");
     assert_eq!(other.trials().await.unwrap(), [last]);
 
-    let used = |responses, failures, at| ReleaseUse { id: serves.id.clone(), responses, failures, last_at: Millis(at) };
+    let used = |responses, failures, at| ReleaseUse {
+        id: serves.id.clone(),
+        responses,
+        failures,
+        last_at: Millis(at),
+    };
     one.add_release_use(&[used(5, 1, 9)]).await.unwrap();
     other.add_release_use(&[used(2, 0, 3)]).await.unwrap();
     assert_eq!(one.release_use().await.unwrap(), [used(7, 1, 9)]);
-    assert_eq!(one.revision().await.unwrap(), revision, "no host has to read the catalogue again for it");
+    assert_eq!(
+        one.revision().await.unwrap(),
+        revision,
+        "no host has to read the catalogue again for it"
+    );
 }
 
 pub(crate) async fn of_two_hosts_that_conclude_the_same_one_records_it(place: Place) {
@@ -73,25 +96,54 @@ pub(crate) async fn a_conclusion_that_no_longer_holds_is_not_recorded(place: Pla
     let (serves, waits) = two(&*store).await;
     let promote = settlement(&waits, ReleaseState::Installed, ReleaseState::Promoted);
     let against = Settlement { against: Some("x".repeat(64)), ..promote.clone() };
-    assert!(!store.settle_release(&against).await.unwrap(), "what it was compared with does not serve");
-    assert!(!store.settle_release(&settlement(&waits, ReleaseState::Promoted, ReleaseState::Quarantined)).await.unwrap());
+    assert!(
+        !store.settle_release(&against).await.unwrap(),
+        "what it was compared with does not serve"
+    );
+    assert!(
+        !store
+            .settle_release(&settlement(&waits, ReleaseState::Promoted, ReleaseState::Quarantined))
+            .await
+            .unwrap()
+    );
     store.pin_release(&serves.id, true, "ann", Millis(TODAY)).await.unwrap();
-    assert!(!store.settle_release(&settlement(&serves, ReleaseState::Promoted, ReleaseState::Quarantined)).await.unwrap(), "pinned");
-    assert!(store.settle_release(&Settlement { against: Some(serves.id.digest.clone()), ..promote }).await.unwrap());
+    assert!(
+        !store
+            .settle_release(&settlement(&serves, ReleaseState::Promoted, ReleaseState::Quarantined))
+            .await
+            .unwrap(),
+        "pinned"
+    );
+    assert!(
+        store
+            .settle_release(&Settlement { against: Some(serves.id.digest.clone()), ..promote })
+            .await
+            .unwrap()
+    );
 }
 
 pub(crate) async fn quarantines_are_counted_until_an_operator_promotes_the_release(place: Place) {
     let store = place.host().await;
     let (serves, _) = two(&*store).await;
     let stands = async || {
-        let found = store.releases().await.unwrap().into_iter().find(|release| release.id == serves.id).unwrap();
+        let found = store
+            .releases()
+            .await
+            .unwrap()
+            .into_iter()
+            .find(|release| release.id == serves.id)
+            .unwrap();
         (found.state, found.quarantines, found.until)
     };
     use ReleaseState::{Promoted, Quarantined};
     for round in 1..=2 {
-        let quarantine = Settlement { until: Some(Millis(round)), ..settlement(&serves, Promoted, Quarantined) };
+        let quarantine =
+            Settlement { until: Some(Millis(round)), ..settlement(&serves, Promoted, Quarantined) };
         assert!(store.settle_release(&quarantine).await.unwrap());
-        assert_eq!(stands().await, (Quarantined, u32::try_from(round).unwrap(), Some(Millis(round))));
+        assert_eq!(
+            stands().await,
+            (Quarantined, u32::try_from(round).unwrap(), Some(Millis(round)))
+        );
         assert!(store.settle_release(&settlement(&serves, Quarantined, Promoted)).await.unwrap());
         assert_eq!(stands().await, (Promoted, u32::try_from(round).unwrap(), None));
     }
@@ -104,10 +156,18 @@ pub(crate) async fn a_release_that_is_installed_anew_is_tried_anew(place: Place)
     let store = place.host().await;
     let (_, waits) = two(&*store).await;
     store.add_trial(&trial(&waits, 3, 20, Some("a wrong byte"))).await.unwrap();
-    assert!(store.settle_release(&settlement(&waits, ReleaseState::Installed, ReleaseState::RolledBack)).await.unwrap());
+    assert!(
+        store
+            .settle_release(&settlement(&waits, ReleaseState::Installed, ReleaseState::RolledBack))
+            .await
+            .unwrap()
+    );
     assert_eq!(store.trials().await.unwrap().len(), 1);
     let anew = settlement(&waits, ReleaseState::RolledBack, ReleaseState::Installed).change;
     store.change_release(&anew).await.unwrap();
     assert_eq!(store.trials().await.unwrap(), []);
-    assert_eq!(lines(&store.releases().await.unwrap())[0].waiting.as_ref().map(|release| &release.id), Some(&waits.id));
+    assert_eq!(
+        lines(&store.releases().await.unwrap())[0].waiting.as_ref().map(|release| &release.id),
+        Some(&waits.id)
+    );
 }

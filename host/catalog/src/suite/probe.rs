@@ -11,8 +11,9 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile};
 
 use crate::{
-    Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent,
-    ReleaseId, ReleaseUse, Reserved, Retention, Revisions, Settlement, Shelf, Standing, Store, StoreDescription, Trial, UsageCount,
+    Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease,
+    Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse, Reserved, Retention,
+    Revisions, Settlement, Shelf, Standing, Store, StoreDescription, Trial, UsageCount,
 };
 
 pub(super) struct Probe {
@@ -75,7 +76,11 @@ impl Probe {
     fn there(&self) -> Result<&dyn Store, Failure> {
         if self.failing.load(Ordering::SeqCst) {
             let source = sqlx::Error::PoolClosed;
-            return Err(Failure::Query { location: "(probe)".to_owned(), doing: "answer: told to fail", source });
+            return Err(Failure::Query {
+                location: "(probe)".to_owned(),
+                doing: "answer: told to fail",
+                source,
+            });
         }
         Ok(&*self.inner)
     }
@@ -116,7 +121,11 @@ impl Store for Probe {
     async fn changes(&self, dataset: &DatasetName) -> Result<Vec<ChangeSet>, Failure> {
         self.asked()?.changes(dataset).await
     }
-    async fn commit(&self, publication: &Publication, retention: Retention) -> Result<Committed, Failure> {
+    async fn commit(
+        &self,
+        publication: &Publication,
+        retention: Retention,
+    ) -> Result<Committed, Failure> {
         self.asked()?.commit(publication, retention).await
     }
     async fn retire(&self, dataset: &DatasetName) -> Result<bool, Failure> {
@@ -134,7 +143,13 @@ impl Store for Probe {
     async fn declare(&self, stored: &Stored) -> Result<Declared, Failure> {
         self.asked()?.declare(stored).await
     }
-    async fn condemn(&self, found: &[Stored], before: Millis, at_most: usize, dry_run: bool) -> Result<Condemned, Failure> {
+    async fn condemn(
+        &self,
+        found: &[Stored],
+        before: Millis,
+        at_most: usize,
+        dry_run: bool,
+    ) -> Result<Condemned, Failure> {
         self.asked()?.condemn(found, before, at_most, dry_run).await
     }
     async fn forget(&self, removed: &[Stored], at: Millis) -> Result<(), Failure> {
@@ -199,7 +214,13 @@ impl Store for Probe {
     async fn release_use(&self) -> Result<Vec<ReleaseUse>, Failure> {
         self.asked()?.release_use().await
     }
-    async fn pin_release(&self, id: &ReleaseId, to: bool, by: &str, at: Millis) -> Result<bool, Failure> {
+    async fn pin_release(
+        &self,
+        id: &ReleaseId,
+        to: bool,
+        by: &str,
+        at: Millis,
+    ) -> Result<bool, Failure> {
         self.asked()?.pin_release(id, to, by, at).await
     }
     async fn releases(&self) -> Result<Vec<PluginRelease>, Failure> {

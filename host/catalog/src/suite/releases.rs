@@ -10,7 +10,11 @@ use crate::{Changed, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Stor
 
 pub(super) fn release(name: &str, digest: &str, at: i64) -> PluginRelease {
     PluginRelease {
-        id: ReleaseId { kind: "encoder".to_owned(), name: name.to_owned(), digest: digest.repeat(64) },
+        id: ReleaseId {
+            kind: "encoder".to_owned(),
+            name: name.to_owned(),
+            digest: digest.repeat(64),
+        },
         version: "0.1.0".to_owned(),
         bytes: 240_000,
         by: "embedded".to_owned(),
@@ -26,7 +30,13 @@ pub(super) fn release(name: &str, digest: &str, at: i64) -> PluginRelease {
 }
 
 fn change(release: &PluginRelease, to: ReleaseState) -> ReleaseChange {
-    ReleaseChange { id: release.id.clone(), to, by: "ann".to_owned(), at: Millis(TODAY), reason: Some("because".to_owned()) }
+    ReleaseChange {
+        id: release.id.clone(),
+        to,
+        by: "ann".to_owned(),
+        at: Millis(TODAY),
+        reason: Some("because".to_owned()),
+    }
 }
 
 /// Digests of the releases of csv that may serve, the best first, by their first letter.
@@ -41,18 +51,31 @@ async fn order(store: &dyn Store) -> String {
 
 pub(crate) async fn a_release_is_registered_once_and_keeps_its_state(place: Place) {
     let store = place.host().await;
-    let releases = [release("csv", "b", TODAY), release("csv", "a", TODAY + 1), release("json", "c", TODAY - 1)];
+    let releases = [
+        release("csv", "b", TODAY),
+        release("csv", "a", TODAY + 1),
+        release("json", "c", TODAY - 1),
+    ];
     for release in releases.iter().rev() {
         assert!(register(&*store, release).await.unwrap());
     }
     let known = store.releases().await.unwrap();
-    let unpromoted: Vec<PluginRelease> = known.iter().map(|release| PluginRelease { promotion: 0, ..release.clone() }).collect();
+    let unpromoted: Vec<PluginRelease> =
+        known.iter().map(|release| PluginRelease { promotion: 0, ..release.clone() }).collect();
     assert_eq!(unpromoted, releases, "by name, oldest first");
-    assert_eq!(known.iter().map(|release| release.promotion).collect::<Vec<_>>(), [3, 2, 1], "in the order of their coming");
+    assert_eq!(
+        known.iter().map(|release| release.promotion).collect::<Vec<_>>(),
+        [3, 2, 1],
+        "in the order of their coming"
+    );
 
     let before = store.revision().await.unwrap();
     // Another start of the same binary, which knows nothing of what happened to the release since.
-    let again = PluginRelease { installed_at: Millis(TODAY + 9), state: ReleaseState::Removed, ..releases[0].clone() };
+    let again = PluginRelease {
+        installed_at: Millis(TODAY + 9),
+        state: ReleaseState::Removed,
+        ..releases[0].clone()
+    };
     assert!(!register(&*place.host().await, &again).await.unwrap());
     assert_eq!(store.releases().await.unwrap(), known);
     assert_eq!(store.release_events().await.unwrap().len(), 3);
@@ -62,19 +85,31 @@ pub(crate) async fn a_release_is_registered_once_and_keeps_its_state(place: Plac
 pub(crate) async fn what_may_not_become_of_a_release_does_not_happen(place: Place) {
     let store = place.host().await;
     let csv = release("csv", "a", TODAY);
-    assert_eq!(store.change_release(&change(&csv, ReleaseState::Promoted)).await.unwrap(), Changed::NoSuchRelease);
+    assert_eq!(
+        store.change_release(&change(&csv, ReleaseState::Promoted)).await.unwrap(),
+        Changed::NoSuchRelease
+    );
     register(&*store, &csv).await.unwrap();
     let before = (store.revision().await.unwrap(), store.releases().await.unwrap());
     let refused = store.change_release(&change(&csv, ReleaseState::Installed)).await.unwrap();
     assert_eq!(refused, Changed::Not(ReleaseState::Promoted));
     assert_eq!((store.revision().await.unwrap(), store.releases().await.unwrap()), before);
 
-    assert_eq!(store.change_release(&change(&csv, ReleaseState::RolledBack)).await.unwrap(), Changed::Done);
+    assert_eq!(
+        store.change_release(&change(&csv, ReleaseState::RolledBack)).await.unwrap(),
+        Changed::Done
+    );
     assert_eq!(store.revision().await.unwrap(), before.0 + 1);
     let stands = store.releases().await.unwrap().remove(0);
-    assert_eq!((stands.state, stands.reason.as_deref()), (ReleaseState::RolledBack, Some("because")));
+    assert_eq!(
+        (stands.state, stands.reason.as_deref()),
+        (ReleaseState::RolledBack, Some("because"))
+    );
     let events = store.release_events().await.unwrap();
-    let told: Vec<_> = events.iter().map(|event| (event.what.as_str(), event.by.as_str(), event.reason.as_deref())).collect();
+    let told: Vec<_> = events
+        .iter()
+        .map(|event| (event.what.as_str(), event.by.as_str(), event.reason.as_deref()))
+        .collect();
     assert_eq!(told, [("promoted", "embedded", None), ("rolled_back", "ann", Some("because"))]);
 }
 
@@ -97,7 +132,9 @@ pub(crate) async fn a_name_has_one_pin_and_a_release_out_of_service_none(place: 
     let (a, b) = (release("csv", "a", TODAY), release("csv", "b", TODAY));
     register(&*store, &a).await.unwrap();
     register(&*store, &b).await.unwrap();
-    let pin = async |release: &PluginRelease, to| store.pin_release(&release.id, to, "ann", Millis(TODAY)).await.unwrap();
+    let pin = async |release: &PluginRelease, to| {
+        store.pin_release(&release.id, to, "ann", Millis(TODAY)).await.unwrap()
+    };
     assert!(pin(&a, true).await && !pin(&a, true).await);
     assert_eq!(order(&*store).await, "ab");
     assert!(pin(&b, true).await);

@@ -20,7 +20,10 @@ async fn ring(store: &Arc<dyn Store>) -> (KeyRing, Arc<Probe>) {
     (ring, probe)
 }
 
-async fn ring_with(store: &Arc<dyn Store>, settings: &DatabaseSettings) -> (KeyRing, Arc<Probe>, Arc<Live>) {
+async fn ring_with(
+    store: &Arc<dyn Store>,
+    settings: &DatabaseSettings,
+) -> (KeyRing, Arc<Probe>, Arc<Live>) {
     let probe = Probe::on(Arc::clone(store));
     let live = Live::start(probe.clone(), Live::PERIOD).await.unwrap();
     (KeyRing::new(probe.clone(), Arc::clone(&live), settings), probe, live)
@@ -33,7 +36,15 @@ pub(crate) async fn a_mistyped_key_costs_no_query_contract_5(place: Place) {
     let asked = probe.calls();
     let last = if text.ends_with('x') { 'y' } else { 'x' };
     let mistyped = format!("{}{last}", &text[..text.len() - 1]);
-    for bad in ["", "yb_", "secret", &text.to_lowercase(), &text[..text.len() - 1], &format!("{text} "), &mistyped] {
+    for bad in [
+        "",
+        "yb_",
+        "secret",
+        &text.to_lowercase(),
+        &text[..text.len() - 1],
+        &format!("{text} "),
+        &mistyped,
+    ] {
         assert_eq!(ring.check(bad).await.unwrap(), None, "{bad}");
     }
     assert_eq!(probe.calls(), asked);
@@ -68,7 +79,13 @@ pub(crate) async fn an_unknown_key_works_within_2_s_of_being_made_contract_6(pla
     }
     assert_eq!(probe.calls(), asked + 1, "that there is none is remembered");
 
-    let record = KeyRecord { id: "key_1".to_owned(), label: None, plan: Plan::Pro, created_at: Millis(TODAY), revoked_at: None };
+    let record = KeyRecord {
+        id: "key_1".to_owned(),
+        label: None,
+        plan: Plan::Pro,
+        created_at: Millis(TODAY),
+        revoked_at: None,
+    };
     operator.insert_key(&record, &hash).await.unwrap();
     eventually(TWO_SECONDS, async || ring.check(text.expose()).await.unwrap().is_some()).await;
 }
@@ -117,7 +134,9 @@ pub(crate) async fn what_is_known_of_keys_outlives_everything_but_a_change_of_ke
 pub(crate) async fn without_the_database_known_keys_go_on_for_the_stated_time(place: Place) {
     let store = place.host().await;
     let known = issue_key(&*store, "key_1", Plan::Pro).await;
-    let (ring, probe, live) = ring_with(&store, &DatabaseSettings { stale_keys_s: 1, ..DatabaseSettings::default() }).await;
+    let (ring, probe, live) =
+        ring_with(&store, &DatabaseSettings { stale_keys_s: 1, ..DatabaseSettings::default() })
+            .await;
     assert!(ring.check(&known).await.unwrap().is_some());
     probe.fail(true);
     eventually(TWO_SECONDS, async || !live.healthy()).await;
@@ -130,7 +149,8 @@ pub(crate) async fn without_the_database_known_keys_go_on_for_the_stated_time(pl
 pub(crate) async fn unknown_keys_are_looked_up_a_few_at_a_time_contract_5(place: Place) {
     let store = place.host().await;
     let text = issue_key(&*store, "key_1", Plan::Free).await;
-    let settings = DatabaseSettings { connections: 8, acquire_ms: 60_000, ..DatabaseSettings::default() };
+    let settings =
+        DatabaseSettings { connections: 8, acquire_ms: 60_000, ..DatabaseSettings::default() };
     let (ring, probe, _live) = ring_with(&store, &settings).await;
     let ring = Arc::new(ring);
     let mut flood = tokio::task::JoinSet::new();
@@ -138,14 +158,21 @@ pub(crate) async fn unknown_keys_are_looked_up_a_few_at_a_time_contract_5(place:
         let (ring, (unknown, _)) = (Arc::clone(&ring), key::issue().unwrap());
         flood.spawn(async move { ring.check(unknown.expose()).await.unwrap() });
     }
-    assert_eq!(ring.check(&text).await.unwrap(), Some(caller("key_1", Plan::Free)), "a new key has its turn in the flood");
+    assert_eq!(
+        ring.check(&text).await.unwrap(),
+        Some(caller("key_1", Plan::Free)),
+        "a new key has its turn in the flood"
+    );
     assert!(flood.join_all().await.iter().all(Option::is_none));
     assert_eq!(probe.most_looking(), 2, "a quarter of the connections");
 }
 
-pub(crate) async fn an_unknown_key_that_waits_too_long_is_told_to_come_back_contract_5(place: Place) {
+pub(crate) async fn an_unknown_key_that_waits_too_long_is_told_to_come_back_contract_5(
+    place: Place,
+) {
     let store = place.host().await;
-    let settings = DatabaseSettings { connections: 1, acquire_ms: 5, ..DatabaseSettings::default() };
+    let settings =
+        DatabaseSettings { connections: 1, acquire_ms: 5, ..DatabaseSettings::default() };
     let (ring, _, _live) = ring_with(&store, &settings).await;
     // The probe takes 20 ms to answer each, one after the other.
     let keys: Vec<_> = (0..10).map(|_| key::issue().unwrap().0).collect();
@@ -159,27 +186,53 @@ pub(crate) async fn an_unknown_key_that_waits_too_long_is_told_to_come_back_cont
     outcomes.sort_unstable_by_key(|(index, _)| *index);
     let outcomes: Vec<_> = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
     let late = outcomes.iter().position(Result::is_err).expect("nobody has so much patience");
-    assert!(outcomes.iter().all(|outcome| outcome.as_ref().map_or_else(Failure::is_overload, Option::is_none)), "{outcomes:?}");
-    assert_eq!(ring.check(keys[late].expose()).await.unwrap(), None, "that it was not looked up is not remembered");
+    assert!(
+        outcomes
+            .iter()
+            .all(|outcome| outcome.as_ref().map_or_else(Failure::is_overload, Option::is_none)),
+        "{outcomes:?}"
+    );
+    assert_eq!(
+        ring.check(keys[late].expose()).await.unwrap(),
+        None,
+        "that it was not looked up is not remembered"
+    );
 }
 
 pub(crate) async fn a_revocation_does_not_make_other_keys_strangers_contract_5(place: Place) {
     let store = place.host().await;
-    let (kept, revoked) = (issue_key(&*store, "key_1", Plan::Pro).await, issue_key(&*store, "key_2", Plan::Pro).await);
+    let (kept, revoked) = (
+        issue_key(&*store, "key_1", Plan::Pro).await,
+        issue_key(&*store, "key_2", Plan::Pro).await,
+    );
     let (stranger, _) = key::issue().unwrap();
     let (ring, _, live) = ring_with(&store, &DatabaseSettings::default()).await;
     for text in [&kept, &revoked] {
-        assert!(matches!(ring.recall(text).await.unwrap(), RecalledKey::Unknown(key) if !key.was_valid()), "nobody has asked yet");
+        assert!(
+            matches!(ring.recall(text).await.unwrap(), RecalledKey::Unknown(key) if !key.was_valid()),
+            "nobody has asked yet"
+        );
         assert!(ring.check(text).await.unwrap().is_some());
         assert!(matches!(ring.recall(text).await.unwrap(), RecalledKey::Valid(_)));
     }
     store.revoke_key("key_2", Millis(TODAY)).await.unwrap();
     live.refresh().await.unwrap();
     for (text, known) in [(kept.as_str(), true), (&revoked, true), (stranger.expose(), false)] {
-        assert!(matches!(ring.recall(text).await.unwrap(), RecalledKey::Unknown(key) if key.was_valid() == known));
+        assert!(
+            matches!(ring.recall(text).await.unwrap(), RecalledKey::Unknown(key) if key.was_valid() == known)
+        );
     }
-    assert_eq!((ring.check(&kept).await.unwrap().is_some(), ring.check(&revoked).await.unwrap()), (true, None));
-    assert!(matches!(ring.recall(&revoked).await.unwrap(), RecalledKey::Invalid), "remembered for a moment");
+    assert_eq!(
+        (ring.check(&kept).await.unwrap().is_some(), ring.check(&revoked).await.unwrap()),
+        (true, None)
+    );
+    assert!(
+        matches!(ring.recall(&revoked).await.unwrap(), RecalledKey::Invalid),
+        "remembered for a moment"
+    );
     tokio::time::sleep(TWO_SECONDS).await;
-    assert!(matches!(ring.recall(&revoked).await.unwrap(), RecalledKey::Unknown(key) if !key.was_valid()), "a stranger by now");
+    assert!(
+        matches!(ring.recall(&revoked).await.unwrap(), RecalledKey::Unknown(key) if !key.was_valid()),
+        "a stranger by now"
+    );
 }

@@ -23,7 +23,9 @@ pub(crate) async fn the_eleventh_request_is_refused_contract_5(place: Place) {
     assert!(store.reserve("no_such_key", MONTH, 10).await.is_err());
 }
 
-pub(crate) async fn of_fifty_concurrent_requests_on_two_hosts_ten_are_granted_contract_5(place: Place) {
+pub(crate) async fn of_fifty_concurrent_requests_on_two_hosts_ten_are_granted_contract_5(
+    place: Place,
+) {
     let hosts = [place.host().await, place.host().await];
     issue_key(&*hosts[0], "key_1", Plan::Free).await;
     let mut tasks = tokio::task::JoinSet::new();
@@ -32,11 +34,18 @@ pub(crate) async fn of_fifty_concurrent_requests_on_two_hosts_ten_are_granted_co
         tasks.spawn(async move { host.reserve("key_1", MONTH, 10).await.unwrap() });
     }
     let answers = tasks.join_all().await;
-    let mut granted: Vec<u64> =
-        answers.iter().filter_map(|answer| if let Reserved::Granted { used } = answer { Some(*used) } else { None }).collect();
+    let mut granted: Vec<u64> = answers
+        .iter()
+        .filter_map(
+            |answer| if let Reserved::Granted { used } = answer { Some(*used) } else { None },
+        )
+        .collect();
     granted.sort_unstable();
     assert_eq!(granted, (1..=10).collect::<Vec<u64>>(), "each count is given once");
-    assert_eq!(answers.iter().filter(|&&answer| answer == Reserved::UsedUp { used: 10 }).count(), 40);
+    assert_eq!(
+        answers.iter().filter(|&&answer| answer == Reserved::UsedUp { used: 10 }).count(),
+        40
+    );
     assert_eq!(hosts[1].used("key_1", MONTH).await.unwrap(), 10);
 }
 
@@ -56,8 +65,16 @@ pub(crate) async fn months_and_keys_are_counted_apart(place: Place) {
     issue_key(&*store, "key_1", Plan::Free).await;
     issue_key(&*store, "key_2", Plan::Free).await;
     for (key, month) in [("key_1", "2026-11"), ("key_1", "2026-12"), ("key_2", "2026-11")] {
-        assert_eq!(store.reserve(key, month, 1).await.unwrap(), Reserved::Granted { used: 1 }, "{key} {month}");
-        assert_eq!(store.reserve(key, month, 1).await.unwrap(), Reserved::UsedUp { used: 1 }, "{key} {month}");
+        assert_eq!(
+            store.reserve(key, month, 1).await.unwrap(),
+            Reserved::Granted { used: 1 },
+            "{key} {month}"
+        );
+        assert_eq!(
+            store.reserve(key, month, 1).await.unwrap(),
+            Reserved::UsedUp { used: 1 },
+            "{key} {month}"
+        );
     }
 }
 
@@ -65,14 +82,21 @@ pub(crate) async fn a_limit_of_zero_grants_nothing(place: Place) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
     assert_eq!(store.reserve("key_1", MONTH, 0).await.unwrap(), Reserved::UsedUp { used: 0 });
-    assert_eq!(store.reserve("key_1", MONTH, u64::MAX).await.unwrap(), Reserved::Granted { used: 1 });
+    assert_eq!(
+        store.reserve("key_1", MONTH, u64::MAX).await.unwrap(),
+        Reserved::Granted { used: 1 }
+    );
     assert_eq!(store.reserve("key_1", MONTH, 0).await.unwrap(), Reserved::UsedUp { used: 1 });
 }
 
 pub(crate) async fn unlimited_usage_is_added_all_or_none(place: Place) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Pro).await;
-    let count = |key_id: &str, requests| UsageCount { key_id: key_id.to_owned(), month: MONTH.to_owned(), requests };
+    let count = |key_id: &str, requests| UsageCount {
+        key_id: key_id.to_owned(),
+        month: MONTH.to_owned(),
+        requests,
+    };
     store.add_usage(&[]).await.unwrap();
     store.add_usage(&[count("key_1", 7)]).await.unwrap();
     store.add_usage(&[count("key_1", 5)]).await.unwrap();

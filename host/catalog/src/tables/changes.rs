@@ -9,9 +9,14 @@ use crate::statements;
 use crate::words::{list, whole};
 
 /// The part of the history that leads to the current snapshot without a gap.
-pub(crate) async fn of(connection: &mut Connection<'_>, dataset: &DatasetName) -> Result<Vec<ChangeSet>, sqlx::Error> {
-    let current: Option<(i64, String, String, i64)> = connection.query(statements::CURRENT).bind(dataset.as_str()).optional().await?;
-    let rows: Vec<ChangesRow> = connection.query(statements::CHANGES).bind(dataset.as_str()).all().await?;
+pub(crate) async fn of(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+) -> Result<Vec<ChangeSet>, sqlx::Error> {
+    let current: Option<(i64, String, String, i64)> =
+        connection.query(statements::CURRENT).bind(dataset.as_str()).optional().await?;
+    let rows: Vec<ChangesRow> =
+        connection.query(statements::CHANGES).bind(dataset.as_str()).all().await?;
     let mut wanted = current.map(|(number, ..)| number);
     let mut history = Vec::new();
     for row in rows {

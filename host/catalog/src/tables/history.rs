@@ -14,25 +14,41 @@ use crate::{Committed, Dropped, Publication, Retention, Standing, statements};
 const ONE_BY_ONE: usize = 32;
 
 /// What is served, where `known` is what was served some time ago.
-pub(crate) async fn shelf(connection: &mut Connection<'_>, known: &Shelf) -> Result<Shelf, sqlx::Error> {
+pub(crate) async fn shelf(
+    connection: &mut Connection<'_>,
+    known: &Shelf,
+) -> Result<Shelf, sqlx::Error> {
     let marks: Vec<Mark> = connection.query(statements::MARKS).all().await?;
     let moved: Vec<Mark> = marks.iter().filter(|mark| !known.has(mark)).cloned().collect();
-    let read = if moved.len() > ONE_BY_ONE { datasets(connection).await? } else { some(connection, &moved).await? };
+    let read = if moved.len() > ONE_BY_ONE {
+        datasets(connection).await?
+    } else {
+        some(connection, &moved).await?
+    };
     Ok(known.moved(marks, read))
 }
 
 /// One of what is served.
-pub(crate) async fn dataset(connection: &mut Connection<'_>, name: &DatasetName) -> Result<Option<Dataset>, sqlx::Error> {
-    let mark: Option<Mark> = connection.query(statements::MARK).bind(name.as_str()).optional().await?;
+pub(crate) async fn dataset(
+    connection: &mut Connection<'_>,
+    name: &DatasetName,
+) -> Result<Option<Dataset>, sqlx::Error> {
+    let mark: Option<Mark> =
+        connection.query(statements::MARK).bind(name.as_str()).optional().await?;
     Ok(some(connection, mark.as_slice()).await?.pop())
 }
 
-async fn some(connection: &mut Connection<'_>, moved: &[Mark]) -> Result<Vec<Dataset>, sqlx::Error> {
+async fn some(
+    connection: &mut Connection<'_>,
+    moved: &[Mark],
+) -> Result<Vec<Dataset>, sqlx::Error> {
     let (mut datasets, mut columns, mut summaries) = (Vec::new(), Vec::new(), Vec::new());
     for Mark { name, current, .. } in moved {
-        datasets.extend(connection.query(statements::DATASET).bind(name.as_str()).optional().await?);
+        datasets
+            .extend(connection.query(statements::DATASET).bind(name.as_str()).optional().await?);
         columns.extend(connection.query(statements::COLUMNS).bind(*current).all().await?);
-        summaries.extend(connection.query(statements::SUMMARIES_OF).bind(name.as_str()).all().await?);
+        summaries
+            .extend(connection.query(statements::SUMMARIES_OF).bind(name.as_str()).all().await?);
     }
     assemble(datasets, columns, summaries)
 }
@@ -44,26 +60,46 @@ async fn datasets(connection: &mut Connection<'_>) -> Result<Vec<Dataset>, sqlx:
     assemble(datasets, columns, summaries)
 }
 
-pub(crate) async fn snapshot(connection: &mut Connection<'_>, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, sqlx::Error> {
-    let found = connection.query(statements::SNAPSHOT).bind(dataset.as_str()).bind(id).optional().await?;
+pub(crate) async fn snapshot(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    id: &str,
+) -> Result<Option<Snapshot>, sqlx::Error> {
+    let found =
+        connection.query(statements::SNAPSHOT).bind(dataset.as_str()).bind(id).optional().await?;
     whole_snapshot(connection, found).await
 }
 
 /// The newest snapshot of a dataset, retired or not.
-pub(crate) async fn current(connection: &mut Connection<'_>, dataset: &DatasetName) -> Result<Option<Snapshot>, sqlx::Error> {
-    let found = connection.query(statements::CURRENT_SNAPSHOT).bind(dataset.as_str()).optional().await?;
+pub(crate) async fn current(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+) -> Result<Option<Snapshot>, sqlx::Error> {
+    let found =
+        connection.query(statements::CURRENT_SNAPSHOT).bind(dataset.as_str()).optional().await?;
     whole_snapshot(connection, found).await
 }
 
-async fn whole_snapshot(connection: &mut Connection<'_>, found: Option<SnapshotRow>) -> Result<Option<Snapshot>, sqlx::Error> {
+async fn whole_snapshot(
+    connection: &mut Connection<'_>,
+    found: Option<SnapshotRow>,
+) -> Result<Option<Snapshot>, sqlx::Error> {
     let Some(row) = found else { return Ok(None) };
     let columns = connection.query(statements::COLUMNS).bind(row.number).all().await?;
     row.with_columns(columns).map(Some)
 }
 
-pub(crate) async fn standing(connection: &mut Connection<'_>, dataset: &DatasetName, id: &str) -> Result<Standing, sqlx::Error> {
-    for (statement, standing) in [(statements::IS_RETAINED, Standing::Retained), (statements::WAS_DROPPED, Standing::Dropped)] {
-        let (rows,): (i64,) = connection.query(statement).bind(dataset.as_str()).bind(id).one().await?;
+pub(crate) async fn standing(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    id: &str,
+) -> Result<Standing, sqlx::Error> {
+    for (statement, standing) in [
+        (statements::IS_RETAINED, Standing::Retained),
+        (statements::WAS_DROPPED, Standing::Dropped),
+    ] {
+        let (rows,): (i64,) =
+            connection.query(statement).bind(dataset.as_str()).bind(id).one().await?;
         if rows > 0 {
             return Ok(standing);
         }
@@ -78,16 +114,24 @@ pub(crate) async fn commit(
     declarer: &str,
 ) -> Result<Committed, sqlx::Error> {
     let Publication { name, namespace, .. } = publication;
-    connection.query(statements::PUT_DATASET).bind(name.as_str()).bind(namespace.as_str()).execute().await?;
-    let Some((committed, at)) = put(connection, publication, retention, declarer).await? else { return Ok(Committed::Conflict) };
+    connection
+        .query(statements::PUT_DATASET)
+        .bind(name.as_str())
+        .bind(namespace.as_str())
+        .execute()
+        .await?;
+    let Some((committed, at)) = put(connection, publication, retention, declarer).await? else {
+        return Ok(Committed::Conflict);
+    };
     connection.query(statements::CHECKED).bind(name.as_str()).bind(at.0).execute().await?;
-    // Last, since it is the one row that all who publish have to pass, one after the other until each has committed.
+    // Last, since it is the one row that all who publish have to pass, one after the other until
+    // each has committed.
     connection.query(statements::MOVE_REVISION).execute().await?;
     Ok(committed)
 }
 
-/// Makes the snapshot the current one of its dataset, whose row is locked, and says when; none when another one than that which it was
-/// compared with is current.
+/// Makes the snapshot the current one of its dataset, whose row is locked, and says when; none when
+/// another one than that which it was compared with is current.
 async fn put(
     connection: &mut Connection<'_>,
     publication: &Publication,
@@ -95,17 +139,24 @@ async fn put(
     declarer: &str,
 ) -> Result<Option<(Committed, Millis)>, sqlx::Error> {
     let Publication { name, snapshot, predecessor, changes, .. } = publication;
-    let current: Option<(i64, String, String, i64)> = connection.query(statements::CURRENT).bind(name.as_str()).optional().await?;
+    let current: Option<(i64, String, String, i64)> =
+        connection.query(statements::CURRENT).bind(name.as_str()).optional().await?;
     if let Some((number, id, file, created_at)) = &current
         && *id == snapshot.id
     {
         if *file != snapshot.file.sha256 {
-            // The same rows in a file written anew, after damage or by a newer writer: the snapshot keeps its age.
+            // The same rows in a file written anew, after damage or by a newer writer: the snapshot
+            // keeps its age.
             loose::claim(connection, &Stored::snapshot(&snapshot.file.sha256), declarer).await?;
             let before = delete(connection, *number).await?;
             let renewed = Snapshot { created_at: Millis(*created_at), ..snapshot.clone() };
             let renumbered = insert(connection, name, &renewed).await?;
-            connection.query(statements::RENUMBER_CHANGES).bind(number).bind(renumbered).execute().await?;
+            connection
+                .query(statements::RENUMBER_CHANGES)
+                .bind(number)
+                .bind(renumbered)
+                .execute()
+                .await?;
             loose::let_go(connection, &[before]).await?;
         }
         let now = time_of(connection, publication).await?;
@@ -119,19 +170,31 @@ async fn put(
     if let Some(changes) = changes {
         loose::claim(connection, &Stored::snapshot(&changes.file.sha256), declarer).await?;
     }
-    // After everything that may have to wait for others: nobody can have been served another snapshot since then.
-    let (latest,): (Option<i64>,) = connection.query(statements::LATEST).bind(name.as_str()).one().await?;
+    // After everything that may have to wait for others: nobody can have been served another
+    // snapshot since then.
+    let (latest,): (Option<i64>,) =
+        connection.query(statements::LATEST).bind(name.as_str()).one().await?;
     let created_at = later_than(latest.map(Millis), time_of(connection, publication).await?);
     let number = insert(connection, name, &Snapshot { created_at, ..snapshot.clone() }).await?;
     if let (Some((before, ..)), Some(changes)) = (current, changes) {
-        changes::insert(connection, name, before, number, &ChangeSet { committed_at: created_at, ..changes.clone() }).await?;
+        changes::insert(
+            connection,
+            name,
+            before,
+            number,
+            &ChangeSet { committed_at: created_at, ..changes.clone() },
+        )
+        .await?;
     }
     drop_old(connection, name, retention, created_at).await?;
     Ok(Some((Committed::New, created_at)))
 }
 
 /// When a publication is committed.
-async fn time_of(connection: &mut Connection<'_>, publication: &Publication) -> Result<Millis, sqlx::Error> {
+async fn time_of(
+    connection: &mut Connection<'_>,
+    publication: &Publication,
+) -> Result<Millis, sqlx::Error> {
     match publication.at {
         Some(at) => Ok(at),
         None => loose::clock(connection).await,
@@ -145,7 +208,8 @@ fn later_than(latest: Option<Millis>, now: Millis) -> Millis {
     now.max(Millis((latest.0.div_euclid(SECOND) + 1).saturating_mul(SECOND)))
 }
 
-/// What is no longer kept now of each dataset, retired ones included; those of which all is kept are left out.
+/// What is no longer kept now of each dataset, retired ones included; those of which all is kept
+/// are left out.
 pub(crate) async fn outdated(
     connection: &mut Connection<'_>,
     retention: Retention,
@@ -155,7 +219,11 @@ pub(crate) async fn outdated(
     let mut all = Vec::new();
     for (name,) in names {
         let dataset: DatasetName = Place { table: "datasets", row: &name }.parse("name", &name)?;
-        let outdated: Vec<Dropped> = old(connection, &dataset, retention, now).await?.into_iter().map(|(_, dropped)| dropped).collect();
+        let outdated: Vec<Dropped> = old(connection, &dataset, retention, now)
+            .await?
+            .into_iter()
+            .map(|(_, dropped)| dropped)
+            .collect();
         if !outdated.is_empty() {
             all.push((dataset, outdated));
         }
@@ -178,9 +246,13 @@ pub(crate) async fn retain(
     Ok(dropped)
 }
 
-pub(crate) async fn retire(connection: &mut Connection<'_>, dataset: &DatasetName) -> Result<bool, sqlx::Error> {
+pub(crate) async fn retire(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+) -> Result<bool, sqlx::Error> {
     let at = loose::clock(connection).await?;
-    let done = connection.query(statements::RETIRE).bind(dataset.as_str()).bind(at.0).execute().await?;
+    let done =
+        connection.query(statements::RETIRE).bind(dataset.as_str()).bind(at.0).execute().await?;
     if done == 0 {
         return Ok(false);
     }
@@ -188,14 +260,21 @@ pub(crate) async fn retire(connection: &mut Connection<'_>, dataset: &DatasetNam
     Ok(true)
 }
 
-pub(crate) async fn referenced_files(connection: &mut Connection<'_>) -> Result<Vec<StoredFile>, sqlx::Error> {
+pub(crate) async fn referenced_files(
+    connection: &mut Connection<'_>,
+) -> Result<Vec<StoredFile>, sqlx::Error> {
     let rows: Vec<FileRow> = connection.query(statements::REFERENCED_FILES).all().await?;
     rows.into_iter().map(FileRow::read).collect()
 }
 
-async fn insert(connection: &mut Connection<'_>, dataset: &DatasetName, snapshot: &Snapshot) -> Result<i64, sqlx::Error> {
+async fn insert(
+    connection: &mut Connection<'_>,
+    dataset: &DatasetName,
+    snapshot: &Snapshot,
+) -> Result<i64, sqlx::Error> {
     let credit = &snapshot.credit;
-    let (first_date, last_date) = snapshot.date_range.as_ref().map(|(first, last)| (first.as_str(), last.as_str())).unzip();
+    let (first_date, last_date) =
+        snapshot.date_range.as_ref().map(|(first, last)| (first.as_str(), last.as_str())).unzip();
     let bound = |index: usize| snapshot.bbox.map(|bbox| bbox.0[index]);
     let (number,): (i64,) = connection
         .query(statements::INSERT_SNAPSHOT)
@@ -260,7 +339,8 @@ async fn drop_old(
         unnamed.push(delete(connection, number).await?);
         dropped.push(snapshot);
     }
-    let changes: Vec<(String,)> = connection.query(statements::DROP_CHANGES).bind(dataset.as_str()).all().await?;
+    let changes: Vec<(String,)> =
+        connection.query(statements::DROP_CHANGES).bind(dataset.as_str()).all().await?;
     unnamed.extend(changes.iter().map(|(sha256,)| Stored::snapshot(sha256)));
     loose::let_go(connection, &unnamed).await?;
     Ok(dropped)
@@ -273,15 +353,24 @@ async fn old(
     retention: Retention,
     now: Millis,
 ) -> Result<Vec<(i64, Dropped)>, sqlx::Error> {
-    let history: Vec<(i64, String, i64)> = connection.query(statements::HISTORY).bind(dataset.as_str()).all().await?;
+    let history: Vec<(i64, String, i64)> =
+        connection.query(statements::HISTORY).bind(dataset.as_str()).all().await?;
     let times: Vec<Millis> = history.iter().map(|(.., created_at)| Millis(*created_at)).collect();
     let drops = retention.drops(&times, now);
-    let named = |(number, id, created_at)| (number, Dropped { dataset: dataset.to_string(), id, created_at: Millis(created_at) });
-    Ok(history.into_iter().enumerate().filter(|(index, _)| drops.contains(index)).map(|(_, row)| named(row)).collect())
+    let named = |(number, id, created_at)| {
+        (number, Dropped { dataset: dataset.to_string(), id, created_at: Millis(created_at) })
+    };
+    Ok(history
+        .into_iter()
+        .enumerate()
+        .filter(|(index, _)| drops.contains(index))
+        .map(|(_, row)| named(row))
+        .collect())
 }
 
 /// Deletes a snapshot's row; what it named.
 async fn delete(connection: &mut Connection<'_>, number: i64) -> Result<Stored, sqlx::Error> {
-    let (sha256,): (String,) = connection.query(statements::DELETE_SNAPSHOT).bind(number).one().await?;
+    let (sha256,): (String,) =
+        connection.query(statements::DELETE_SNAPSHOT).bind(number).one().await?;
     Ok(Stored::snapshot(&sha256))
 }

@@ -8,7 +8,11 @@ use crate::rows::{FoundKeyRow, KeyRow};
 use crate::words::word;
 use crate::{KeyHash, KeyRecord, statements};
 
-pub(crate) async fn insert(connection: &mut Connection<'_>, key: &KeyRecord, hash: &KeyHash) -> Result<(), sqlx::Error> {
+pub(crate) async fn insert(
+    connection: &mut Connection<'_>,
+    key: &KeyRecord,
+    hash: &KeyHash,
+) -> Result<(), sqlx::Error> {
     connection
         .query(statements::INSERT_KEY)
         .bind(&key.id)
@@ -27,12 +31,20 @@ pub(crate) async fn all(connection: &mut Connection<'_>) -> Result<Vec<KeyRecord
     rows.into_iter().map(KeyRow::read).collect()
 }
 
-pub(crate) async fn find(connection: &mut Connection<'_>, hash: &KeyHash) -> Result<Option<KeyRecord>, sqlx::Error> {
-    let found: Option<FoundKeyRow> = connection.query(statements::KEY).bind(hash.as_bytes().as_slice()).optional().await?;
+pub(crate) async fn find(
+    connection: &mut Connection<'_>,
+    hash: &KeyHash,
+) -> Result<Option<KeyRecord>, sqlx::Error> {
+    let found: Option<FoundKeyRow> =
+        connection.query(statements::KEY).bind(hash.as_bytes().as_slice()).optional().await?;
     found.map_or(Ok(None), |row| row.read_if(hash))
 }
 
-pub(crate) async fn revoke(connection: &mut Connection<'_>, id: &str, at: Millis) -> Result<bool, sqlx::Error> {
+pub(crate) async fn revoke(
+    connection: &mut Connection<'_>,
+    id: &str,
+    at: Millis,
+) -> Result<bool, sqlx::Error> {
     let done = connection.query(statements::REVOKE_KEY).bind(id).bind(at.0).execute().await?;
     if done == 0 {
         return Ok(false);
@@ -42,11 +54,28 @@ pub(crate) async fn revoke(connection: &mut Connection<'_>, id: &str, at: Millis
 }
 
 /// The stored secret; `fresh` becomes it when there is none.
-pub(crate) async fn secret(connection: &mut Connection<'_>, name: &str, fresh: [u8; 32], now: Millis) -> Result<[u8; 32], sqlx::Error> {
-    connection.query(statements::OFFER_SECRET).bind(name).bind(fresh.as_slice()).bind(now.0).execute().await?;
+pub(crate) async fn secret(
+    connection: &mut Connection<'_>,
+    name: &str,
+    fresh: [u8; 32],
+    now: Millis,
+) -> Result<[u8; 32], sqlx::Error> {
+    connection
+        .query(statements::OFFER_SECRET)
+        .bind(name)
+        .bind(fresh.as_slice())
+        .bind(now.0)
+        .execute()
+        .await?;
     let (stored,): (Vec<u8>,) = connection.query(statements::SECRET).bind(name).one().await?;
     let length = stored.len();
-    stored
-        .try_into()
-        .map_err(|_| Unreadable { table: "secrets", column: "value", row: name.to_owned(), found: format!("{length} bytes") }.into())
+    stored.try_into().map_err(|_| {
+        Unreadable {
+            table: "secrets",
+            column: "value",
+            row: name.to_owned(),
+            found: format!("{length} bytes"),
+        }
+        .into()
+    })
 }

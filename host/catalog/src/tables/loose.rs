@@ -1,6 +1,8 @@
-//! What lies in the object store without a name in the catalogue, within a transaction (decision 0170). Who stores something declares it
-//! first; what names it claims it, and is refused once `yearbook gc` may have removed it; `gc` condemns what has been loose for long,
-//! removes it, and forgets it. Each of these is alone with the table and with what is named until its transaction ends.
+//! What lies in the object store without a name in the catalogue, within a transaction (decision
+//! 0170). Who stores something declares it first; what names it claims it, and is refused once
+//! `yearbook gc` may have removed it; `gc` condemns what has been loose for long, removes it, and
+//! forgets it. Each of these is alone with the table and with what is named until its transaction
+//! ends.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,34 +13,55 @@ use crate::sql::Connection;
 use crate::words::{Place, word};
 use crate::{Condemned, Declared, Loose, statements};
 
-/// For how long what is condemned belongs to the `gc` that condemned it, milliseconds: twice [`crate::REMOVE_WITHIN`], so that what that
-/// began to remove has long been removed. One that has not forgotten it by then is dead.
+/// For how long what is condemned belongs to the `gc` that condemned it, milliseconds: twice
+/// [`crate::REMOVE_WITHIN`], so that what that began to remove has long been removed. One that has
+/// not forgotten it by then is dead.
 const OWNED_MS: i64 = 600_000;
 
 /// Nobody declared it.
 const NOBODY: &str = "";
 
 /// Somebody is about to store `stored`, or to rely on what is there.
-pub(crate) async fn declare(connection: &mut Connection<'_>, stored: &Stored, declarer: &str) -> Result<Declared, sqlx::Error> {
+pub(crate) async fn declare(
+    connection: &mut Connection<'_>,
+    stored: &Stored,
+    declarer: &str,
+) -> Result<Declared, sqlx::Error> {
     let now = alone(connection).await?;
     let kind = word(&stored.kind)?;
-    let (condemned,): (Option<i64>,) = connection.query(statements::CONDEMNED).bind(&kind).bind(&stored.sha256).one().await?;
+    let (condemned,): (Option<i64>,) =
+        connection.query(statements::CONDEMNED).bind(&kind).bind(&stored.sha256).one().await?;
     if let Some(at) = condemned {
         if owned(at, now) {
             return Ok(Declared::BeingRemoved);
         }
         // Whoever declared it before that may find it gone.
-        connection.query(statements::FORGET_LOOSE).bind(&kind).bind(&stored.sha256).execute().await?;
+        connection
+            .query(statements::FORGET_LOOSE)
+            .bind(&kind)
+            .bind(&stored.sha256)
+            .execute()
+            .await?;
     }
     put(connection, stored, declarer, now).await?;
     Ok(Declared::Yes)
 }
 
 /// A row of the catalogue is about to name `stored`, which from now on is no longer loose.
-pub(crate) async fn claim(connection: &mut Connection<'_>, stored: &Stored, declarer: &str) -> Result<(), sqlx::Error> {
+pub(crate) async fn claim(
+    connection: &mut Connection<'_>,
+    stored: &Stored,
+    declarer: &str,
+) -> Result<(), sqlx::Error> {
     alone(connection).await?;
     let kind = word(&stored.kind)?;
-    let declared = connection.query(statements::TAKE_DECLARED).bind(&kind).bind(&stored.sha256).bind(declarer).execute().await?;
+    let declared = connection
+        .query(statements::TAKE_DECLARED)
+        .bind(&kind)
+        .bind(&stored.sha256)
+        .bind(declarer)
+        .execute()
+        .await?;
     if declared == 0 && !is_named(connection, stored).await? {
         return Err(Swept(stored.clone()).into());
     }
@@ -47,7 +70,10 @@ pub(crate) async fn claim(connection: &mut Connection<'_>, stored: &Stored, decl
 }
 
 /// What named these no longer does; those that nothing else names are loose from now on.
-pub(crate) async fn let_go(connection: &mut Connection<'_>, stored: &[Stored]) -> Result<(), sqlx::Error> {
+pub(crate) async fn let_go(
+    connection: &mut Connection<'_>,
+    stored: &[Stored],
+) -> Result<(), sqlx::Error> {
     if stored.is_empty() {
         return Ok(());
     }
@@ -60,7 +86,8 @@ pub(crate) async fn let_go(connection: &mut Connection<'_>, stored: &[Stored]) -
     Ok(())
 }
 
-/// Condemns at most `at_most` of what was `found` in the object store and has been loose since before `before`.
+/// Condemns at most `at_most` of what was `found` in the object store and has been loose since
+/// before `before`.
 pub(crate) async fn condemn(
     connection: &mut Connection<'_>,
     found: &[Stored],
@@ -86,30 +113,55 @@ pub(crate) async fn condemn(
     }
     result.due.truncate(at_most);
     for Loose { stored, .. } in &result.due {
-        connection.query(statements::CONDEMN).bind(word(&stored.kind)?).bind(&stored.sha256).bind(now.0).execute().await?;
+        connection
+            .query(statements::CONDEMN)
+            .bind(word(&stored.kind)?)
+            .bind(&stored.sha256)
+            .bind(now.0)
+            .execute()
+            .await?;
     }
     // Of what was never stored, or is gone, or was named by a host that knew nothing of this table.
     let found: HashSet<&Stored> = found.iter().collect();
     for (stored, (since, condemned)) in &known {
         let in_hand = condemned.is_some_and(|at| owned(at, now)) || *since >= before.0;
         if !in_hand && (named.contains(stored) || !found.contains(stored)) {
-            connection.query(statements::FORGET_LOOSE).bind(word(&stored.kind)?).bind(&stored.sha256).execute().await?;
+            connection
+                .query(statements::FORGET_LOOSE)
+                .bind(word(&stored.kind)?)
+                .bind(&stored.sha256)
+                .execute()
+                .await?;
         }
     }
     Ok(result)
 }
 
 /// What was condemned at `at` is no longer in the object store.
-pub(crate) async fn forget(connection: &mut Connection<'_>, removed: &[Stored], at: Millis) -> Result<(), sqlx::Error> {
+pub(crate) async fn forget(
+    connection: &mut Connection<'_>,
+    removed: &[Stored],
+    at: Millis,
+) -> Result<(), sqlx::Error> {
     for stored in removed {
-        connection.query(statements::FORGET_CONDEMNED).bind(word(&stored.kind)?).bind(&stored.sha256).bind(at.0).execute().await?;
+        connection
+            .query(statements::FORGET_CONDEMNED)
+            .bind(word(&stored.kind)?)
+            .bind(&stored.sha256)
+            .bind(at.0)
+            .execute()
+            .await?;
     }
     Ok(())
 }
 
 /// The database's clock.
 pub(crate) async fn clock(connection: &mut Connection<'_>) -> Result<Millis, sqlx::Error> {
-    let statement = if connection.is_postgres() { statements::CLOCK_OF_POSTGRES } else { statements::CLOCK_OF_SQLITE };
+    let statement = if connection.is_postgres() {
+        statements::CLOCK_OF_POSTGRES
+    } else {
+        statements::CLOCK_OF_SQLITE
+    };
     let (now,): (i64,) = connection.query(statement).one().await?;
     Ok(Millis(now))
 }
@@ -127,24 +179,47 @@ fn owned(condemned: i64, now: Millis) -> bool {
     now.0 - condemned < OWNED_MS
 }
 
-async fn put(connection: &mut Connection<'_>, stored: &Stored, declarer: &str, since: Millis) -> Result<(), sqlx::Error> {
+async fn put(
+    connection: &mut Connection<'_>,
+    stored: &Stored,
+    declarer: &str,
+    since: Millis,
+) -> Result<(), sqlx::Error> {
     let kind = word(&stored.kind)?;
-    connection.query(statements::PUT_LOOSE).bind(kind).bind(&stored.sha256).bind(declarer).bind(since.0).execute().await.map(drop)
+    connection
+        .query(statements::PUT_LOOSE)
+        .bind(kind)
+        .bind(&stored.sha256)
+        .bind(declarer)
+        .bind(since.0)
+        .execute()
+        .await
+        .map(drop)
 }
 
 async fn is_named(connection: &mut Connection<'_>, stored: &Stored) -> Result<bool, sqlx::Error> {
-    let (rows,): (i64,) = connection.query(statements::IS_NAMED).bind(word(&stored.kind)?).bind(&stored.sha256).one().await?;
+    let (rows,): (i64,) = connection
+        .query(statements::IS_NAMED)
+        .bind(word(&stored.kind)?)
+        .bind(&stored.sha256)
+        .one()
+        .await?;
     Ok(rows > 0)
 }
 
 async fn named(connection: &mut Connection<'_>) -> Result<HashSet<Stored>, sqlx::Error> {
     let rows: Vec<(String, String)> = connection.query(statements::NAMED).all().await?;
-    rows.into_iter().map(|(kind, sha256)| Ok(Stored { kind: kind_of(&kind, &sha256)?, sha256 })).collect()
+    rows.into_iter()
+        .map(|(kind, sha256)| Ok(Stored { kind: kind_of(&kind, &sha256)?, sha256 }))
+        .collect()
 }
 
 /// Since when each is loose, by whoever declared it last, and when it was condemned.
-async fn known(connection: &mut Connection<'_>) -> Result<HashMap<Stored, (i64, Option<i64>)>, sqlx::Error> {
-    let rows: Vec<(String, String, i64, Option<i64>)> = connection.query(statements::LOOSE).all().await?;
+async fn known(
+    connection: &mut Connection<'_>,
+) -> Result<HashMap<Stored, (i64, Option<i64>)>, sqlx::Error> {
+    let rows: Vec<(String, String, i64, Option<i64>)> =
+        connection.query(statements::LOOSE).all().await?;
     let read = |(kind, sha256, since, condemned): (String, String, i64, Option<i64>)| {
         Ok((Stored { kind: kind_of(&kind, &sha256)?, sha256 }, (since, condemned)))
     };

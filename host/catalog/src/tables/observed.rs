@@ -6,7 +6,10 @@ use crate::rows::{TrialRow, UseRow};
 use crate::words::whole;
 use crate::{ReleaseUse, Trial, statements};
 
-pub(crate) async fn add_trial(connection: &mut Connection<'_>, seen: &Trial) -> Result<Trial, sqlx::Error> {
+pub(crate) async fn add_trial(
+    connection: &mut Connection<'_>,
+    seen: &Trial,
+) -> Result<Trial, sqlx::Error> {
     let row: TrialRow = connection
         .query(statements::ADD_TRIAL)
         .bind(&seen.id.kind)
@@ -31,7 +34,10 @@ pub(crate) async fn trials(connection: &mut Connection<'_>) -> Result<Vec<Trial>
     rows.into_iter().map(TrialRow::read).collect()
 }
 
-pub(crate) async fn add_use(connection: &mut Connection<'_>, seen: &[ReleaseUse]) -> Result<(), sqlx::Error> {
+pub(crate) async fn add_use(
+    connection: &mut Connection<'_>,
+    seen: &[ReleaseUse],
+) -> Result<(), sqlx::Error> {
     // In one order, as for `usage`.
     let mut seen: Vec<&ReleaseUse> = seen.iter().collect();
     seen.sort_unstable_by_key(|seen| &seen.id);

@@ -6,9 +6,16 @@ use yearbook_domain::{Millis, Stored};
 use super::loose;
 use crate::rows::{EventRow, ReleaseRow};
 use crate::words::{Place, whole, word};
-use crate::{Changed, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState, Settlement, statements};
+use crate::{
+    Changed, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState, Settlement,
+    statements,
+};
 
-pub(crate) async fn register(connection: &mut Connection<'_>, release: &PluginRelease, declarer: &str) -> Result<bool, sqlx::Error> {
+pub(crate) async fn register(
+    connection: &mut Connection<'_>,
+    release: &PluginRelease,
+    declarer: &str,
+) -> Result<bool, sqlx::Error> {
     let ReleaseId { kind, name, digest } = &release.id;
     if stands(connection, &release.id).await?.is_some() {
         return Ok(false);
@@ -28,8 +35,15 @@ pub(crate) async fn register(connection: &mut Connection<'_>, release: &PluginRe
         .bind(&release.reason)
         .execute()
         .await?;
-    let number =
-        tell(connection, &release.id, release.state.as_str(), &release.by, release.installed_at, release.reason.as_deref()).await?;
+    let number = tell(
+        connection,
+        &release.id,
+        release.state.as_str(),
+        &release.by,
+        release.installed_at,
+        release.reason.as_deref(),
+    )
+    .await?;
     if matches!(release.state, ReleaseState::Installed | ReleaseState::Promoted) {
         number_it(connection, &release.id, number).await?;
     }
@@ -37,8 +51,14 @@ pub(crate) async fn register(connection: &mut Connection<'_>, release: &PluginRe
     Ok(true)
 }
 
-pub(crate) async fn change(connection: &mut Connection<'_>, change: &ReleaseChange, declarer: &str) -> Result<Changed, sqlx::Error> {
-    let Some(stands) = stands(connection, &change.id).await? else { return Ok(Changed::NoSuchRelease) };
+pub(crate) async fn change(
+    connection: &mut Connection<'_>,
+    change: &ReleaseChange,
+    declarer: &str,
+) -> Result<Changed, sqlx::Error> {
+    let Some(stands) = stands(connection, &change.id).await? else {
+        return Ok(Changed::NoSuchRelease);
+    };
     if !stands.state.may_become(change.to) {
         return Ok(Changed::Not(stands.state));
     }
@@ -55,7 +75,10 @@ pub(crate) async fn change(connection: &mut Connection<'_>, change: &ReleaseChan
     Ok(Changed::Done)
 }
 
-pub(crate) async fn settle(connection: &mut Connection<'_>, settlement: &Settlement) -> Result<bool, sqlx::Error> {
+pub(crate) async fn settle(
+    connection: &mut Connection<'_>,
+    settlement: &Settlement,
+) -> Result<bool, sqlx::Error> {
     let Settlement { change, from, against, until } = settlement;
     let Some(found) = stands(connection, &change.id).await? else { return Ok(false) };
     if found.state != *from || found.pinned || !from.may_become(change.to) {
@@ -63,11 +86,15 @@ pub(crate) async fn settle(connection: &mut Connection<'_>, settlement: &Settlem
     }
     if let Some(digest) = against {
         let against = ReleaseId { digest: digest.clone(), ..change.id.clone() };
-        if stands(connection, &against).await?.is_none_or(|stands| stands.state != ReleaseState::Promoted) {
+        if stands(connection, &against)
+            .await?
+            .is_none_or(|stands| stands.state != ReleaseState::Promoted)
+        {
             return Ok(false);
         }
     }
-    let quarantines = found.quarantines.saturating_add(i64::from(change.to == ReleaseState::Quarantined));
+    let quarantines =
+        found.quarantines.saturating_add(i64::from(change.to == ReleaseState::Quarantined));
     apply(connection, change, *until, quarantines).await?;
     Ok(true)
 }
@@ -79,9 +106,17 @@ struct Stands {
     quarantines: i64,
 }
 
-async fn stands(connection: &mut Connection<'_>, id: &ReleaseId) -> Result<Option<Stands>, sqlx::Error> {
-    let found: Option<(String, bool, i64)> =
-        connection.query(statements::RELEASE_STANDS).bind(&id.kind).bind(&id.name).bind(&id.digest).optional().await?;
+async fn stands(
+    connection: &mut Connection<'_>,
+    id: &ReleaseId,
+) -> Result<Option<Stands>, sqlx::Error> {
+    let found: Option<(String, bool, i64)> = connection
+        .query(statements::RELEASE_STANDS)
+        .bind(&id.kind)
+        .bind(&id.name)
+        .bind(&id.digest)
+        .optional()
+        .await?;
     let Some((state, pinned, quarantines)) = found else { return Ok(None) };
     let state = Place { table: "plugin_releases", row: &id.name }.parse("state", &state)?;
     Ok(Some(Stands { state, pinned, quarantines }))
@@ -110,24 +145,57 @@ async fn apply(
         number_it(connection, id, number).await?;
     }
     if *to == ReleaseState::Installed {
-        connection.query(statements::FORGET_TRIALS).bind(&id.kind).bind(&id.name).bind(&id.digest).execute().await?;
+        connection
+            .query(statements::FORGET_TRIALS)
+            .bind(&id.kind)
+            .bind(&id.name)
+            .bind(&id.digest)
+            .execute()
+            .await?;
     }
     if *to != ReleaseState::Promoted {
-        connection.query(statements::UNPIN_RELEASE).bind(&id.kind).bind(&id.name).bind(&id.digest).execute().await?;
+        connection
+            .query(statements::UNPIN_RELEASE)
+            .bind(&id.kind)
+            .bind(&id.name)
+            .bind(&id.digest)
+            .execute()
+            .await?;
     }
     moved(connection).await
 }
 
 /// Writes down which event installed or promoted a release.
-async fn number_it(connection: &mut Connection<'_>, id: &ReleaseId, number: i64) -> Result<(), sqlx::Error> {
-    let query = connection.query(statements::NUMBER_RELEASE).bind(&id.kind).bind(&id.name).bind(&id.digest).bind(number);
+async fn number_it(
+    connection: &mut Connection<'_>,
+    id: &ReleaseId,
+    number: i64,
+) -> Result<(), sqlx::Error> {
+    let query = connection
+        .query(statements::NUMBER_RELEASE)
+        .bind(&id.kind)
+        .bind(&id.name)
+        .bind(&id.digest)
+        .bind(number);
     query.execute().await.map(drop)
 }
 
-pub(crate) async fn pin(connection: &mut Connection<'_>, id: &ReleaseId, to: bool, by: &str, at: Millis) -> Result<bool, sqlx::Error> {
+pub(crate) async fn pin(
+    connection: &mut Connection<'_>,
+    id: &ReleaseId,
+    to: bool,
+    by: &str,
+    at: Millis,
+) -> Result<bool, sqlx::Error> {
     if to {
         // The pin that the name has goes first: a name has one.
-        connection.query(statements::UNPIN_OTHERS).bind(&id.kind).bind(&id.name).bind(&id.digest).execute().await?;
+        connection
+            .query(statements::UNPIN_OTHERS)
+            .bind(&id.kind)
+            .bind(&id.name)
+            .bind(&id.digest)
+            .execute()
+            .await?;
     }
     let done = connection
         .query(statements::PIN_RELEASE)
@@ -146,12 +214,16 @@ pub(crate) async fn pin(connection: &mut Connection<'_>, id: &ReleaseId, to: boo
     Ok(true)
 }
 
-pub(crate) async fn all(connection: &mut Connection<'_>) -> Result<Vec<PluginRelease>, sqlx::Error> {
+pub(crate) async fn all(
+    connection: &mut Connection<'_>,
+) -> Result<Vec<PluginRelease>, sqlx::Error> {
     let rows: Vec<ReleaseRow> = connection.query(statements::RELEASES).all().await?;
     rows.into_iter().map(ReleaseRow::read).collect()
 }
 
-pub(crate) async fn events(connection: &mut Connection<'_>) -> Result<Vec<ReleaseEvent>, sqlx::Error> {
+pub(crate) async fn events(
+    connection: &mut Connection<'_>,
+) -> Result<Vec<ReleaseEvent>, sqlx::Error> {
     let rows: Vec<EventRow> = connection.query(statements::RELEASE_EVENTS).all().await?;
     Ok(rows.into_iter().map(EventRow::read).collect())
 }

@@ -5,11 +5,22 @@ use crate::sql::Connection;
 use crate::words::{Place, whole};
 use crate::{Reserved, UsageCount, statements};
 
-pub(crate) async fn reserve(connection: &mut Connection<'_>, key_id: &str, month: &str, limit: u64) -> Result<Reserved, sqlx::Error> {
+pub(crate) async fn reserve(
+    connection: &mut Connection<'_>,
+    key_id: &str,
+    month: &str,
+    limit: u64,
+) -> Result<Reserved, sqlx::Error> {
     if limit > 0 {
         // A limit beyond what can be counted is none.
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let granted: Option<(i64,)> = connection.query(statements::RESERVE).bind(key_id).bind(month).bind(limit).optional().await?;
+        let granted: Option<(i64,)> = connection
+            .query(statements::RESERVE)
+            .bind(key_id)
+            .bind(month)
+            .bind(limit)
+            .optional()
+            .await?;
         if let Some((used,)) = granted {
             return Ok(Reserved::Granted { used: count(key_id, used)? });
         }
@@ -17,22 +28,43 @@ pub(crate) async fn reserve(connection: &mut Connection<'_>, key_id: &str, month
     Ok(Reserved::UsedUp { used: used(connection, key_id, month).await? })
 }
 
-pub(crate) async fn release(connection: &mut Connection<'_>, key_id: &str, month: &str) -> Result<(), sqlx::Error> {
+pub(crate) async fn release(
+    connection: &mut Connection<'_>,
+    key_id: &str,
+    month: &str,
+) -> Result<(), sqlx::Error> {
     connection.query(statements::RELEASE).bind(key_id).bind(month).execute().await.map(drop)
 }
 
-pub(crate) async fn add(connection: &mut Connection<'_>, counts: &[UsageCount]) -> Result<(), sqlx::Error> {
-    // Each row stays locked until the end: in one order, hosts wait for each other and never in a circle.
+pub(crate) async fn add(
+    connection: &mut Connection<'_>,
+    counts: &[UsageCount],
+) -> Result<(), sqlx::Error> {
+    // Each row stays locked until the end: in one order, hosts wait for each other and never in a
+    // circle.
     let mut counts: Vec<&UsageCount> = counts.iter().collect();
-    counts.sort_unstable_by(|left, right| (&left.key_id, &left.month).cmp(&(&right.key_id, &right.month)));
+    counts.sort_unstable_by(|left, right| {
+        (&left.key_id, &left.month).cmp(&(&right.key_id, &right.month))
+    });
     for UsageCount { key_id, month, requests } in counts {
-        connection.query(statements::ADD_USAGE).bind(key_id).bind(month).bind(whole(*requests)?).execute().await?;
+        connection
+            .query(statements::ADD_USAGE)
+            .bind(key_id)
+            .bind(month)
+            .bind(whole(*requests)?)
+            .execute()
+            .await?;
     }
     Ok(())
 }
 
-pub(crate) async fn used(connection: &mut Connection<'_>, key_id: &str, month: &str) -> Result<u64, sqlx::Error> {
-    let used: Option<(i64,)> = connection.query(statements::USED).bind(key_id).bind(month).optional().await?;
+pub(crate) async fn used(
+    connection: &mut Connection<'_>,
+    key_id: &str,
+    month: &str,
+) -> Result<u64, sqlx::Error> {
+    let used: Option<(i64,)> =
+        connection.query(statements::USED).bind(key_id).bind(month).optional().await?;
     used.map_or(Ok(0), |(used,)| count(key_id, used))
 }
 

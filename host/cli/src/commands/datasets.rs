@@ -25,7 +25,8 @@ async fn list(context: &Context, store: &dyn Store) -> anyhow::Result<()> {
     let datasets = store.datasets().await.context("cannot list datasets")?;
     let values: Vec<Value> = datasets.iter().map(brief).collect();
     context.output.result(&values, || {
-        let mut table = Table::new(&["name", "namespace", "#rows", "refreshed", "snapshot", "title"]);
+        let mut table =
+            Table::new(&["name", "namespace", "#rows", "refreshed", "snapshot", "title"]);
         for dataset in &datasets {
             let current = &dataset.current;
             table.row([
@@ -37,7 +38,11 @@ async fn list(context: &Context, store: &dyn Store) -> anyhow::Result<()> {
                 current.title.clone().unwrap_or_default(),
             ]);
         }
-        if table.is_empty() { "No datasets yet. Publish one: yearbook publish PATH/datapackage.json".to_owned() } else { table.render() }
+        if table.is_empty() {
+            "No datasets yet. Publish one: yearbook publish PATH/datapackage.json".to_owned()
+        } else {
+            table.render()
+        }
     })
 }
 
@@ -52,13 +57,24 @@ fn show(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
             ("source address", or_dash(current.credit.source_url.as_deref())),
             ("licence", current.credit.licence.clone()),
             ("attribution", current.credit.attribution.clone()),
-            ("bulk download", if current.bulk_redistribution { "allowed by the licence" } else { "forbidden by the licence" }.to_owned()),
+            (
+                "bulk download",
+                if current.bulk_redistribution {
+                    "allowed by the licence"
+                } else {
+                    "forbidden by the licence"
+                }
+                .to_owned(),
+            ),
             ("cadence", or_dash(current.refresh_cadence.as_deref())),
             ("snapshot", current.id.clone()),
             ("refreshed", current.created_at.rfc3339()),
             ("checked", dataset.checked_at.rfc3339()),
             ("rows", current.rows.to_string()),
-            ("file", format!("snapshots/{}.parquet, {} bytes", current.file.sha256, current.file.bytes)),
+            (
+                "file",
+                format!("snapshots/{}.parquet, {} bytes", current.file.sha256, current.file.bytes),
+            ),
             ("primary key", or_dash(Some(&current.primary_key.join(", ")))),
             ("date column", or_dash(current.date_column.as_deref())),
         ];
@@ -79,7 +95,8 @@ fn show(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
                 column.description.clone().unwrap_or_default(),
             ]);
         }
-        let facts: String = facts.iter().map(|(name, value)| format!("{name:<15} {value}\n")).collect();
+        let facts: String =
+            facts.iter().map(|(name, value)| format!("{name:<15} {value}\n")).collect();
         format!("{facts}\n{}", columns.render())
     })
 }
@@ -90,13 +107,22 @@ fn snapshots(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
         let mut table = Table::new(&["snapshot", "created", "#rows", "current"]);
         for snapshot in &dataset.snapshots {
             let mark = if snapshot.id == *current { "current" } else { "" };
-            table.row([snapshot.id.clone(), snapshot.created_at.rfc3339(), snapshot.rows.to_string(), mark.to_owned()]);
+            table.row([
+                snapshot.id.clone(),
+                snapshot.created_at.rfc3339(),
+                snapshot.rows.to_string(),
+                mark.to_owned(),
+            ]);
         }
         table.render()
     })
 }
 
-async fn retire(context: &Context, store: Arc<dyn Store>, name: &DatasetName) -> anyhow::Result<()> {
+async fn retire(
+    context: &Context,
+    store: Arc<dyn Store>,
+    name: &DatasetName,
+) -> anyhow::Result<()> {
     if !store.retire(name).await.with_context(|| format!("{name} was not retired; try again"))? {
         bail!(unknown(&*store, name).await);
     }
@@ -114,9 +140,16 @@ async fn find(store: &dyn Store, name: &DatasetName) -> anyhow::Result<Dataset> 
 
 /// "No such dataset", with the nearest name where one is near.
 async fn unknown(store: &dyn Store, name: &DatasetName) -> anyhow::Error {
-    let names: Vec<String> = store.datasets().await.unwrap_or_default().into_iter().map(|dataset| dataset.name.to_string()).collect();
+    let names: Vec<String> = store
+        .datasets()
+        .await
+        .unwrap_or_default()
+        .into_iter()
+        .map(|dataset| dataset.name.to_string())
+        .collect();
     let near = |other: &String| strsim::normalized_damerau_levenshtein(other, name.as_str());
-    match names.iter().max_by(|a, b| near(a).total_cmp(&near(b))).filter(|other| near(other) > 0.5) {
+    match names.iter().max_by(|a, b| near(a).total_cmp(&near(b))).filter(|other| near(other) > 0.5)
+    {
         Some(other) => anyhow!("there is no dataset {name}; did you mean {other}?"),
         None => anyhow!("there is no dataset {name}; `yearbook datasets list` shows what there is"),
     }
@@ -174,12 +207,19 @@ fn full(dataset: &Dataset) -> Value {
 
 fn summaries(dataset: &Dataset) -> Vec<Value> {
     let summary = |id: &str, created_at: String, rows| json!({ "id": id, "created_at": created_at, "rows": rows });
-    dataset.snapshots.iter().map(|snapshot| summary(&snapshot.id, snapshot.created_at.rfc3339(), snapshot.rows)).collect()
+    dataset
+        .snapshots
+        .iter()
+        .map(|snapshot| summary(&snapshot.id, snapshot.created_at.rfc3339(), snapshot.rows))
+        .collect()
 }
 
 /// A value of a closed list as its word on the wire.
 fn word(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+    serde_json::to_value(value)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
 }
 
 fn or_dash(text: Option<&str>) -> String {

@@ -1,6 +1,7 @@
 //! `yearbook doctor`: looks at everything that a server needs, and says what to do about what is
-//! wrong. Changes nothing but what opening the database changes (it is brought up to date), and one small object that it
-//! stores and removes. Owns which checks there are and how they are shown; each area has a file.
+//! wrong. Changes nothing but what opening the database changes (it is brought up to date), and one
+//! small object that it stores and removes. Owns which checks there are and how they are shown;
+//! each area has a file.
 
 mod cache;
 mod links;
@@ -46,7 +47,8 @@ struct Checks(Vec<Check>);
 impl Checks {
     /// The outcome of a check; an error is a failure told by its chain.
     fn add(&mut self, name: &'static str, outcome: anyhow::Result<Finding>) {
-        let (status, message) = outcome.unwrap_or_else(|error| (Status::Fail, crate::output::sentences(&error).join(": ")));
+        let (status, message) = outcome
+            .unwrap_or_else(|error| (Status::Fail, crate::output::sentences(&error).join(": ")));
         self.0.push(Check { name, status, message });
     }
 }
@@ -62,13 +64,21 @@ pub(super) async fn run(context: &Context, deep: bool) -> anyhow::Result<()> {
     // A fresh data directory is made by `serve`, not by looking at it.
     let later = || Ok((Status::Ok, "nothing there yet; made when it is first needed".to_owned()));
     let mut store = None;
-    let found = if fresh && values.database.url.is_none() { later() } else { places::database(context, &mut store).await };
+    let found = if fresh && values.database.url.is_none() {
+        later()
+    } else {
+        places::database(context, &mut store).await
+    };
     checks.add("database", found);
     if let Some(store) = &store {
         checks.add("clocks", places::clocks(&**store).await);
     }
     let mut files = None;
-    let found = if fresh && values.storage.url.is_none() { later() } else { places::object_store(context, &mut files).await };
+    let found = if fresh && values.storage.url.is_none() {
+        later()
+    } else {
+        places::object_store(context, &mut files).await
+    };
     checks.add("object store", found);
     if let (Some(store), Some(files)) = (&store, &files) {
         stored::snapshots(&mut checks, &**store, files, deep).await;
@@ -79,7 +89,10 @@ pub(super) async fn run(context: &Context, deep: bool) -> anyhow::Result<()> {
     checks.add("links", Ok(links::look(&values.server)));
     checks.add("memory", Ok(machine::memory(values)));
     checks.add("descriptors", Ok(machine::descriptors(values)));
-    for (setting, address) in [("server.listen", Some(values.server.listen)), ("server.admin_listen", values.server.admin_listen)] {
+    for (setting, address) in [
+        ("server.listen", Some(values.server.listen)),
+        ("server.admin_listen", values.server.admin_listen),
+    ] {
         if let Some(address) = address {
             checks.add("listener", Ok(listeners::look(setting, address).await));
         }

@@ -32,7 +32,11 @@ struct Said {
 pub(super) async fn run(context: &Context, dry_run: bool) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let files = context.files()?;
-    let settings = GcSettings { retention: context.settings.retention(), unnamed_for: context.settings.unnamed_for(), dry_run };
+    let settings = GcSettings {
+        retention: context.settings.retention(),
+        unnamed_for: context.settings.unnamed_for(),
+        dry_run,
+    };
     let collected = gc(&*store, &files, settings).await;
     store.close().await;
     let said = said(collected?, settings);
@@ -52,7 +56,10 @@ fn said(collected: Collected, settings: GcSettings) -> Said {
         what: "snapshot",
         name: format!("{} {}", dropped.dataset, dropped.id),
         bytes: None,
-        why: format!("published {}, and kept by none of the rules on retention", dropped.created_at.rfc3339()),
+        why: format!(
+            "published {}, and kept by none of the rules on retention",
+            dropped.created_at.rfc3339()
+        ),
     });
     let leftovers = leftovers.into_iter().map(|Leftover { path, bytes }| Item {
         what: "upload",
@@ -62,7 +69,10 @@ fn said(collected: Collected, settings: GcSettings) -> Said {
     });
     Said {
         dry_run: settings.dry_run,
-        removed: dropped.chain(removed.into_iter().map(|item| unnamed("file", item))).chain(leftovers).collect(),
+        removed: dropped
+            .chain(removed.into_iter().map(|item| unnamed("file", item)))
+            .chain(leftovers)
+            .collect(),
         later: later.into_iter().map(|item| unnamed("file", item)).collect(),
         being_removed,
     }
@@ -73,12 +83,21 @@ fn text(said: &Said) -> String {
     if !said.removed.is_empty() {
         let mut table = Table::new(&["what", "name", "#bytes", "why"]);
         for Item { what, name, bytes, why } in &said.removed {
-            table.row([(*what).to_owned(), name.clone(), bytes.map_or_else(String::new, |bytes| bytes.to_string()), why.clone()]);
+            table.row([
+                (*what).to_owned(),
+                name.clone(),
+                bytes.map_or_else(String::new, |bytes| bytes.to_string()),
+                why.clone(),
+            ]);
         }
         text = table.render();
     }
     let done = if said.dry_run { "would go" } else { "went" };
-    text += &format!("{} {done}; {} more that nothing names are too young to go.", said.removed.len(), said.later.len());
+    text += &format!(
+        "{} {done}; {} more that nothing names are too young to go.",
+        said.removed.len(),
+        said.later.len()
+    );
     if said.being_removed > 0 {
         text += &format!(
             " {} are in the hands of another gc; if that was killed, the next run after ten minutes takes them.",

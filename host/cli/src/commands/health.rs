@@ -1,4 +1,5 @@
-//! `yearbook health`: asks a running server whether it is alive, for containers that have no other program to ask with.
+//! `yearbook health`: asks a running server whether it is alive, for containers that have no other
+//! program to ask with.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -10,12 +11,15 @@ use crate::context::Context;
 
 pub(super) async fn run(context: &Context, url: Option<String>) -> anyhow::Result<()> {
     let server = &context.settings.values.server;
-    let url = url.unwrap_or_else(|| format!("http://{}", reachable(server.admin_listen.unwrap_or(server.listen))));
+    let url = url.unwrap_or_else(|| {
+        format!("http://{}", reachable(server.admin_listen.unwrap_or(server.listen)))
+    });
     ask::get(&url, "/health").await.with_context(|| format!("the server at {url} is not alive"))?;
     context.output.result(&json!({ "status": "ok" }), || "ok".to_owned())
 }
 
-/// Where this machine reaches who listens at `address`: one that means every address is none to connect to.
+/// Where this machine reaches who listens at `address`: one that means every address is none to
+/// connect to.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         any if any.is_unspecified() && any.is_ipv4() => Ipv4Addr::LOCALHOST.into(),

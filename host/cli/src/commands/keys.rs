@@ -20,8 +20,12 @@ pub(super) async fn run(context: &Context, command: Keys) -> anyhow::Result<()> 
 async fn create(context: &Context, plan: Plan, label: Option<String>) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let (issued, hash) = key::issue()?;
-    let record = KeyRecord { id: key::new_id()?, label, plan, created_at: Millis::now(), revoked_at: None };
-    store.insert_key(&record, &hash).await.context("the key was not stored and is therefore not valid; try again")?;
+    let record =
+        KeyRecord { id: key::new_id()?, label, plan, created_at: Millis::now(), revoked_at: None };
+    store
+        .insert_key(&record, &hash)
+        .await
+        .context("the key was not stored and is therefore not valid; try again")?;
     let text = issued.expose();
     context.output.result(&json!({ "id": record.id, "key": text, "plan": plan }), || {
         format!(
@@ -46,7 +50,11 @@ async fn list(context: &Context) -> anyhow::Result<()> {
                 key.label.clone().unwrap_or_default(),
             ]);
         }
-        if table.is_empty() { "No keys yet. Issue one: yearbook keys create --plan free".to_owned() } else { table.render() }
+        if table.is_empty() {
+            "No keys yet. Issue one: yearbook keys create --plan free".to_owned()
+        } else {
+            table.render()
+        }
     })
 }
 
@@ -54,14 +62,15 @@ async fn revoke(context: &Context, id: &str) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     if !store.revoke_key(id, Millis::now()).await.context("the key was not revoked; try again")? {
         // Asking twice is no mistake, a wrong id is.
-        let known = store.keys().await.context("cannot list keys")?.into_iter().any(|key| key.id == id);
+        let known =
+            store.keys().await.context("cannot list keys")?.into_iter().any(|key| key.id == id);
         if !known {
             bail!("there is no key with the id {id:?}; `yearbook keys list` shows them");
         }
     }
-    context
-        .output
-        .result(&json!({ "id": id, "revoked": true }), || format!("Key {id} is revoked; running servers refuse it within 2 seconds."))
+    context.output.result(&json!({ "id": id, "revoked": true }), || {
+        format!("Key {id} is revoked; running servers refuse it within 2 seconds.")
+    })
 }
 
 fn describe(key: &KeyRecord) -> Value {

@@ -8,5 +8,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     store.close().await;
     let url = without_password(&context.settings.database_url());
-    context.output.result(&json!({ "database": url, "migrated": true }), || format!("The catalogue {url} is up to date."))
+    context.output.result(&json!({ "database": url, "migrated": true }), || {
+        format!("The catalogue {url} is up to date.")
+    })
 }

@@ -1,11 +1,14 @@
-//! `yearbook openapi`: the machine description, for code generators and reviews, without a server (contract 6).
+//! `yearbook openapi`: the machine description, for code generators and reviews, without a server
+//! (contract 6).
 
 use crate::context::Context;
 use crate::plugins;
 
 pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
-    // Compiled plugins of a server are used where there are any; a data directory is not made for a look at the interface.
-    let cached = context.settings.cache_dir().is_dir() && context.settings.cache_key_file().is_file();
+    // Compiled plugins of a server are used where there are any; a data directory is not made for a
+    // look at the interface.
+    let cached =
+        context.settings.cache_dir().is_dir() && context.settings.cache_key_file().is_file();
     let registry = plugins::load(context, context.workers(), cached).await?;
     let document = yearbook_server::openapi(&context.settings.values.http(), &registry.current());
     let text = serde_json::to_string_pretty(&document)?;

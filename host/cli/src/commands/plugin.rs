@@ -1,5 +1,5 @@
-//! `yearbook plugin`: the path of a plugin from a file to what running hosts serve, and back (contract 6). One
-//! file a command; what the commands mean is the platform's.
+//! `yearbook plugin`: the path of a plugin from a file to what running hosts serve, and back
+//! (contract 6). One file a command; what the commands mean is the platform's.
 
 mod check;
 mod inspect;
@@ -27,33 +27,42 @@ const SHORT_DIGEST: usize = 12;
 pub(super) async fn run(context: &Context, command: Plugin) -> anyhow::Result<()> {
     match command {
         Plugin::Check { file, capsules } => check::run(context, &file, capsules.as_deref()).await,
-        Plugin::Replay { capsule, component } => replay::run(context, &capsule, component.as_deref()).await,
+        Plugin::Replay { capsule, component } => {
+            replay::run(context, &capsule, component.as_deref()).await
+        }
         Plugin::New { kind, name } => new::run(context, kind, &name),
         Plugin::Inspect { file, signature, write_component } => {
             inspect::run(context, &file, signature.as_deref(), write_component.as_deref())
         }
-        Plugin::Install { file, now, signature, who } => install::run(context, &file, now, signature.as_deref(), who).await,
+        Plugin::Install { file, now, signature, who } => {
+            install::run(context, &file, now, signature.as_deref(), who).await
+        }
         Plugin::List { history: false } => list::run(context).await,
         Plugin::List { history: true } => list::history(context).await,
         Plugin::Top { url, once } => top::run(context, url, once).await,
         Plugin::Rollback { name, who } => operate::rollback(context, &name, who).await,
         Plugin::Remove { name, who } => operate::remove(context, &name, who).await,
-        Plugin::Pin { name, digest, off: _, by } => operate::pin(context, &name, digest.as_deref(), Who { by, reason: None }).await,
+        Plugin::Pin { name, digest, off: _, by } => {
+            operate::pin(context, &name, digest.as_deref(), Who { by, reason: None }).await
+        }
     }
 }
 
 /// Reads a plugin's file, whichever of the two kinds it is.
 fn component(context: &Context, file: &Path) -> anyhow::Result<Component> {
-    let bytes = std::fs::read(file).with_context(|| format!("cannot read {}; build the plugin first", file.display()))?;
+    let bytes = std::fs::read(file)
+        .with_context(|| format!("cannot read {}; build the plugin first", file.display()))?;
     let limit = context.settings.values.sandbox.limits.component_bytes;
     Component::read(bytes, limit).with_context(|| format!("{} is no plugin", file.display()))
 }
 
-/// What came as a plugin's signature: the file that was named, or the one beside the plugin, if there is one.
+/// What came as a plugin's signature: the file that was named, or the one beside the plugin, if
+/// there is one.
 fn signature(file: &Path, named: Option<&Path>) -> anyhow::Result<Option<Signature>> {
     let beside = PathBuf::from(format!("{}.minisig", file.display()));
     let Some(path) = named.or_else(|| beside.is_file().then_some(&beside)) else { return Ok(None) };
-    let text = std::fs::read(path).with_context(|| format!("cannot read the signature {}", path.display()))?;
+    let text = std::fs::read(path)
+        .with_context(|| format!("cannot read the signature {}", path.display()))?;
     Ok(Some(Signature::of(&text)))
 }
 

@@ -28,7 +28,12 @@ struct Published {
 /// publishing all of them again changes nothing about it.
 pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
-    let publisher = Publisher::new(Arc::clone(&store), &context.files()?, context.workers(), context.settings.retention());
+    let publisher = Publisher::new(
+        Arc::clone(&store),
+        &context.files()?,
+        context.workers(),
+        context.settings.retention(),
+    );
     let mut done: Vec<Published> = Vec::new();
     for path in paths {
         match one(context, &publisher, path).await {
@@ -38,7 +43,8 @@ pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<
             }
             Err(error) => {
                 store.close().await;
-                let names: Vec<String> = done.into_iter().map(|published| published.dataset).collect();
+                let names: Vec<String> =
+                    done.into_iter().map(|published| published.dataset).collect();
                 return Err(refusal::explain(error, path, &names, paths.len()));
             }
         }
@@ -52,11 +58,12 @@ async fn one(context: &Context, publisher: &Publisher, path: &Path) -> anyhow::R
     let progress = PublishProgress::new(context.output, package.name().as_str());
     let published = publisher.publish(&package, &progress).await;
     progress.finish();
-    let yearbook_platform::Published { publication, unchanged } = published.map_err(|failure| match failure {
-        // Its faults are shown in a table.
-        PublishFailure::Package(error) => error.into(),
-        failure => anyhow::Error::from(failure),
-    })?;
+    let yearbook_platform::Published { publication, unchanged } =
+        published.map_err(|failure| match failure {
+            // Its faults are shown in a table.
+            PublishFailure::Package(error) => error.into(),
+            failure => anyhow::Error::from(failure),
+        })?;
     Ok(Published {
         dataset: publication.name.to_string(),
         namespace: publication.namespace.to_string(),

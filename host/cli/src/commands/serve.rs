@@ -1,5 +1,5 @@
-//! `yearbook serve`: puts the server together and runs it until SIGINT or SIGTERM (contract 6). A fresh
-//! data directory needs no step before it.
+//! `yearbook serve`: puts the server together and runs it until SIGINT or SIGTERM (contract 6). A
+//! fresh data directory needs no step before it.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -32,11 +32,17 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let files = context.files()?;
     let workers = context.workers();
     let kept = plugins::keep(context, &store, &files, Arc::clone(&workers)).await?;
-    let live = Live::start(Arc::clone(&store), Live::PERIOD).await.context("the catalogue cannot be read")?;
+    let live = Live::start(Arc::clone(&store), Live::PERIOD)
+        .await
+        .context("the catalogue cannot be read")?;
     kept.follow(&live).await;
     let meter = Meter::new(Arc::clone(&store));
     let state = AppState::new(Parts {
-        keys: KeyRing::new(Arc::clone(&store), Arc::clone(&live), &context.settings.values.database.bounds),
+        keys: KeyRing::new(
+            Arc::clone(&store),
+            Arc::clone(&live),
+            &context.settings.values.database.bounds,
+        ),
         live,
         store: Arc::clone(&store),
         meter: Arc::clone(&meter),
@@ -53,7 +59,8 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
 
     ready(context, address, admin.as_ref().map(|(_, address)| *address))?;
     // Beyond the public listener's end: what happens while it stops can be watched too.
-    let watched = admin.map(|(listener, _)| tokio::spawn(yearbook_server::serve_admin(listener, state.clone())));
+    let watched = admin
+        .map(|(listener, _)| tokio::spawn(yearbook_server::serve_admin(listener, state.clone())));
     yearbook_server::serve_public(listener, state, stop).await.context("the server stopped")?;
     if let Some(watched) = watched {
         watched.abort();
@@ -70,7 +77,9 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
 fn ready(context: &Context, address: SocketAddr, admin: Option<SocketAddr>) -> anyhow::Result<()> {
     let url = |address: SocketAddr| format!("http://{address}");
     let (url, admin) = (url(address), admin.map(url));
-    let lines = [format!("listening on {url}")].into_iter().chain(admin.as_ref().map(|admin| format!("metrics on {admin}/metrics")));
+    let lines = [format!("listening on {url}")]
+        .into_iter()
+        .chain(admin.as_ref().map(|admin| format!("metrics on {admin}/metrics")));
     for line in lines {
         match context.settings.values.log.format {
             LogFormat::Text => eprintln!("{line}"),
@@ -84,8 +93,8 @@ fn ready(context: &Context, address: SocketAddr, admin: Option<SocketAddr>) -> a
     Ok(())
 }
 
-/// Connections that the kernel keeps until they are accepted, where `net.core.somaxconn` allows as many.
-/// A client that finds no room waits a second before it tries again.
+/// Connections that the kernel keeps until they are accepted, where `net.core.somaxconn` allows as
+/// many. A client that finds no room waits a second before it tries again.
 const BACKLOG: u32 = 4_096;
 
 fn bound(address: SocketAddr) -> io::Result<TcpListener> {
@@ -100,9 +109,15 @@ fn bound(address: SocketAddr) -> io::Result<TcpListener> {
 async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<(TcpListener, SocketAddr)> {
     let listener = bound(address).map_err(|error| {
         let advice = match error.kind() {
-            ErrorKind::AddrInUse => "another program listens there; stop it, or choose another port",
-            ErrorKind::PermissionDenied => "this user may not listen there; choose a port from 1024 on",
-            ErrorKind::AddrNotAvailable => "this machine does not have that address; choose another",
+            ErrorKind::AddrInUse => {
+                "another program listens there; stop it, or choose another port"
+            }
+            ErrorKind::PermissionDenied => {
+                "this user may not listen there; choose a port from 1024 on"
+            }
+            ErrorKind::AddrNotAvailable => {
+                "this machine does not have that address; choose another"
+            }
             _ => "choose another address",
         };
         anyhow!("{advice} with {flag} ({error})").context(format!("cannot listen on {address}"))

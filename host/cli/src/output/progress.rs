@@ -1,4 +1,5 @@
-//! Progress of a publication: a bar on a terminal, nothing elsewhere, so that a pipe gets one line a dataset.
+//! Progress of a publication: a bar on a terminal, nothing elsewhere, so that a pipe gets one line
+//! a dataset.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -31,7 +32,10 @@ impl PublishProgress {
 
     fn bar_of(&self, name: &str, total: Option<u64>) -> ProgressBar {
         let (bar, template) = match total {
-            Some(total) => (ProgressBar::new(total), "{spinner} {prefix}: {msg} [{bar:30}] {percent:>3} % {eta}"),
+            Some(total) => (
+                ProgressBar::new(total),
+                "{spinner} {prefix}: {msg} [{bar:30}] {percent:>3} % {eta}",
+            ),
             None => (ProgressBar::new_spinner(), "{spinner} {prefix}: {msg} {human_pos}"),
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
@@ -48,7 +52,8 @@ impl Progress for PublishProgress {
     fn stage(&self, name: &str, total: Option<u64>) {
         self.finish();
         if self.output.has_bars() {
-            *self.bar.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.bar_of(name, total));
+            *self.bar.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(self.bar_of(name, total));
         }
     }
 

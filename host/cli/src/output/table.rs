@@ -15,7 +15,8 @@ impl Table {
     #[must_use]
     pub fn new(headings: &[&str]) -> Self {
         let numeric = headings.iter().map(|heading| heading.starts_with('#')).collect();
-        let first = headings.iter().map(|heading| heading.trim_start_matches('#').to_uppercase()).collect();
+        let first =
+            headings.iter().map(|heading| heading.trim_start_matches('#').to_uppercase()).collect();
         Self { numeric, rows: vec![first] }
     }
 
@@ -35,17 +36,24 @@ impl Table {
     pub fn render(&self) -> String {
         let widths: Vec<usize> = (0..self.numeric.len())
             .map(|column| {
-                self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count().min(WIDEST)).max().unwrap_or(0)
+                self.rows
+                    .iter()
+                    .filter_map(|row| row.get(column))
+                    .map(|cell| cell.chars().count().min(WIDEST))
+                    .max()
+                    .unwrap_or(0)
             })
             .collect();
         let mut text = String::new();
         for row in &self.rows {
-            let cells: Vec<String> = row
-                .iter()
-                .zip(&self.numeric)
-                .zip(&widths)
-                .map(|((cell, numeric), width)| if *numeric { format!("{cell:>width$}") } else { format!("{cell:<width$}") })
-                .collect();
+            let cells: Vec<String> =
+                row.iter()
+                    .zip(&self.numeric)
+                    .zip(&widths)
+                    .map(|((cell, numeric), width)| {
+                        if *numeric { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+                    })
+                    .collect();
             text.push_str(cells.join("  ").trim_end());
             text.push('\n');
         }

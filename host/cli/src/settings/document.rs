@@ -34,7 +34,11 @@ impl Document {
     /// The sections that the HTTP server understands.
     #[must_use]
     pub fn http(&self) -> yearbook_server::Settings {
-        yearbook_server::Settings { server: self.server.clone(), limits: self.limits, plans: self.plans }
+        yearbook_server::Settings {
+            server: self.server.clone(),
+            limits: self.limits,
+            plans: self.plans,
+        }
     }
 }
 
@@ -47,9 +51,10 @@ pub struct Storage {
     pub retain_snapshots: u32,
     /// Hours for which any snapshot is kept.
     pub retain_hours: u32,
-    /// Hours for which `yearbook gc` leaves in the object store what nothing names any more. A response that began to read it and takes
-    /// longer is cut off. Default 24: a day's export over a slow line. Never less than the other limits make a response or a view of
-    /// the catalogue last.
+    /// Hours for which `yearbook gc` leaves in the object store what nothing names any more. A
+    /// response that began to read it and takes longer is cut off. Default 24: a day's export over
+    /// a slow line. Never less than the other limits make a response or a view of the catalogue
+    /// last.
     pub unnamed_hours: u32,
     /// Bounds for a store on the network, and how bulk files leave it.
     #[serde(flatten)]
@@ -59,7 +64,13 @@ pub struct Storage {
 impl Default for Storage {
     fn default() -> Self {
         let Retention { snapshots: retain_snapshots, hours: retain_hours } = Retention::default();
-        Self { url: None, retain_snapshots, retain_hours, unnamed_hours: 24, store: yearbook_snapshot::StoreSettings::default() }
+        Self {
+            url: None,
+            retain_snapshots,
+            retain_hours,
+            unnamed_hours: 24,
+            store: yearbook_snapshot::StoreSettings::default(),
+        }
     }
 }
 
@@ -78,24 +89,26 @@ pub struct Database {
 pub struct SandboxSection {
     /// Threads for decoding and encoding; 0: one a core.
     pub threads: usize,
-    /// Folder of precompiled plugins, which only this service may write; none: in the data directory.
+    /// Folder of precompiled plugins, which only this service may write; none: in the data
+    /// directory.
     pub cache_dir: Option<PathBuf>,
-    /// File of the secret that seals them, which only this service may read; none: in the data directory. Hosts that share the
-    /// folder share it.
+    /// File of the secret that seals them, which only this service may read; none: in the data
+    /// directory. Hosts that share the folder share it.
     pub cache_key_file: Option<PathBuf>,
     /// Limits of one guest.
     #[serde(flatten)]
     pub limits: yearbook_sandbox::Limits,
 }
 
-/// `[plugins]`: which plugins may be installed and loaded, and how releases come into service and out of it.
+/// `[plugins]`: which plugins may be installed and loaded, and how releases come into service and
+/// out of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PluginsSection {
     /// How new releases come into service, and failing ones out of it.
     #[serde(flatten)]
     pub guard: GuardSettings,
-    /// Folder for what a plugin failed at, one file for each way in which a release fails; none: nothing is kept. Such a file holds
-    /// rows and options of a response.
+    /// Folder for what a plugin failed at, one file for each way in which a release fails; none:
+    /// nothing is kept. Such a file holds rows and options of a response.
     pub capsules: Option<PathBuf>,
     /// What a component must have that did not come with the binary, and who is trusted.
     #[serde(flatten)]
@@ -107,8 +120,8 @@ pub struct PluginsSection {
 pub struct Log {
     /// Shape of a line.
     pub format: LogFormat,
-    /// Least severity, or directives such as `info,yearbook_server=debug`. None: `info` while serving,
-    /// `warn` for every other command.
+    /// Least severity, or directives such as `info,yearbook_server=debug`. None: `info` while
+    /// serving, `warn` for every other command.
     pub level: Option<String>,
     /// Collector of OpenTelemetry traces, `http://127.0.0.1:4318`. None: no traces.
     pub otlp_endpoint: Option<Collector>,
@@ -131,10 +144,15 @@ impl TryFrom<String> for Collector {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let uri = text.parse::<http::Uri>().ok().filter(|uri| uri.host().is_some_and(|host| !host.is_empty()) && uri.query().is_none());
+        let uri = text
+            .parse::<http::Uri>()
+            .ok()
+            .filter(|uri| uri.host().is_some_and(|host| !host.is_empty()) && uri.query().is_none());
         match uri.as_ref().and_then(http::Uri::scheme_str) {
             Some("http") => Ok(Self(text.trim_end_matches('/').to_owned())),
-            Some("https") => Err(format!("{text:?} wants TLS, which is left to a collector or agent on this machine; name that one")),
+            Some("https") => Err(format!(
+                "{text:?} wants TLS, which is left to a collector or agent on this machine; name that one"
+            )),
             _ => Err(format!("{text:?} must be like http://127.0.0.1:4318")),
         }
     }

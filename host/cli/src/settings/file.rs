@@ -13,7 +13,8 @@ use super::{Assignment, Origin, Problem, Written};
 /// # Errors
 /// [`Problem::Syntax`] when `text` is not TOML.
 pub(super) fn assignments(path: &Path, text: &str) -> Result<Vec<Assignment>, Problem> {
-    let origin = |offset: usize| Origin::File { path: path.to_owned(), line: line_of(text, offset) };
+    let origin =
+        |offset: usize| Origin::File { path: path.to_owned(), line: line_of(text, offset) };
     let table = DeTable::parse(text).map_err(|error| Problem::Syntax {
         origin: origin(error.span().map_or(0, |span| span.start)),
         message: error.message().to_owned(),
@@ -40,14 +41,17 @@ fn flatten(table: &DeTable<'_>, prefix: &str, emit: &mut impl FnMut(String, usiz
 fn plain(value: &Spanned<DeValue<'_>>) -> Value {
     match value.get_ref() {
         DeValue::String(text) => Value::from(text.as_ref()),
-        DeValue::Integer(integer) => {
-            i64::from_str_radix(integer.as_str(), integer.radix()).map_or_else(|_| Value::from(integer.to_string()), Value::from)
+        DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix())
+            .map_or_else(|_| Value::from(integer.to_string()), Value::from),
+        DeValue::Float(float) => {
+            float.as_str().parse::<f64>().map_or_else(|_| Value::from(float.as_str()), Value::from)
         }
-        DeValue::Float(float) => float.as_str().parse::<f64>().map_or_else(|_| Value::from(float.as_str()), Value::from),
         DeValue::Boolean(flag) => Value::from(*flag),
         DeValue::Datetime(datetime) => Value::from(datetime.to_string()),
         DeValue::Array(items) => items.iter().map(plain).collect(),
-        DeValue::Table(inner) => inner.iter().map(|(name, value)| (name.get_ref().to_string(), plain(value))).collect(),
+        DeValue::Table(inner) => {
+            inner.iter().map(|(name, value)| (name.get_ref().to_string(), plain(value))).collect()
+        }
     }
 }
 

@@ -53,9 +53,13 @@ impl Known {
         Self { defaults, keys }
     }
 
-    /// Puts `assignments` over the defaults, a later one over an earlier one; what is wrong is added
-    /// to `problems`.
-    pub(super) fn apply(&self, assignments: &[Assignment], problems: &mut Vec<Problem>) -> Document {
+    /// Puts `assignments` over the defaults, a later one over an earlier one; what is wrong is
+    /// added to `problems`.
+    pub(super) fn apply(
+        &self,
+        assignments: &[Assignment],
+        problems: &mut Vec<Problem>,
+    ) -> Document {
         let mut values = self.defaults.clone();
         let mut seen: Vec<&Assignment> = Vec::new();
         for assignment in assignments {
@@ -84,26 +88,38 @@ impl Known {
             let is_section = self.keys.iter().any(|key| key.path.starts_with(&section));
             return match written {
                 Written::Typed(Value::Object(_)) if is_section => Ok(None),
-                _ if is_section => Err(wrong(assignment, format!("a section: write [{path}] and its keys below"))),
+                _ if is_section => {
+                    Err(wrong(assignment, format!("a section: write [{path}] and its keys below")))
+                }
                 _ => Err(self.unknown(path, origin)),
             };
         };
         let value = key.typed(written).ok_or_else(|| wrong(assignment, key.expected()))?;
-        judge(&self.defaults, path, &value).map_err(|message| wrong(assignment, self.explain(key, &message)))?;
+        judge(&self.defaults, path, &value)
+            .map_err(|message| wrong(assignment, self.explain(key, &message)))?;
         Ok(Some(value))
     }
 
     fn unknown(&self, path: &str, origin: &Origin) -> Problem {
         let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
-        // The last word counts twice: a right key in the wrong section is nearer than a similar one in the right section.
+        // The last word counts twice: a right key in the wrong section is nearer than a similar one
+        // in the right section.
         let near = strsim::normalized_damerau_levenshtein;
         let score = |known: &str| near(known, path) + near(&last(known), &last(path));
-        let nearest = self.keys.iter().max_by(|a, b| score(&a.path).total_cmp(&score(&b.path))).map_or("", |key| key.path.as_str());
+        let nearest = self
+            .keys
+            .iter()
+            .max_by(|a, b| score(&a.path).total_cmp(&score(&b.path)))
+            .map_or("", |key| key.path.as_str());
         let written_as = |path: &str| match origin {
             Origin::Variable(_) => variable_of(path),
             _ => path.to_owned(),
         };
-        Problem::Unknown { origin: origin.clone(), key: written_as(path), nearest: written_as(nearest) }
+        Problem::Unknown {
+            origin: origin.clone(),
+            key: written_as(path),
+            nearest: written_as(nearest),
+        }
     }
 
     /// What would fit, from what serde says about a value of the right kind.
@@ -114,7 +130,9 @@ impl Known {
             Some("u16") => format!("a whole number from 0 to {}{or_none}", u16::MAX),
             Some("u32") => format!("a whole number from 0 to {}{or_none}", u32::MAX),
             Some("u64" | "usize") => format!("a whole number of at least 0{or_none}"),
-            Some(expected) if expected.starts_with("a nonzero") => format!("a whole number of at least 1{or_none}"),
+            Some(expected) if expected.starts_with("a nonzero") => {
+                format!("a whole number of at least 1{or_none}")
+            }
             Some(expected) => expected.to_owned(),
             None => match read(&self.defaults, &key.path) {
                 Some(Value::String(example)) => format!("something like {example:?} ({message})"),
@@ -127,13 +145,17 @@ impl Known {
 impl Key {
     fn typed(&self, written: &Written) -> Option<Value> {
         match written {
-            Written::Typed(Value::String(text)) if self.unlimited && text == UNLIMITED => Some(Value::Null),
+            Written::Typed(Value::String(text)) if self.unlimited && text == UNLIMITED => {
+                Some(Value::Null)
+            }
             Written::Typed(value) => match self.kind {
                 Kind::Flag => value.is_boolean(),
                 Kind::Integer => value.is_i64() || value.is_u64(),
                 Kind::Decimal => value.is_number(),
                 Kind::Text => value.is_string(),
-                Kind::List => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+                Kind::List => {
+                    value.as_array().is_some_and(|items| items.iter().all(Value::is_string))
+                }
             }
             .then(|| value.clone()),
             Written::Text(text) if self.unlimited && text == UNLIMITED => Some(Value::Null),
@@ -142,7 +164,9 @@ impl Key {
                 Kind::Integer => text.parse::<i64>().ok().map(Value::from),
                 Kind::Decimal => text.parse::<f64>().ok().map(Value::from),
                 Kind::Text => Some(Value::from(text.as_str())),
-                Kind::List => Some(text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect()),
+                Kind::List => {
+                    Some(text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect())
+                }
             },
         }
     }
@@ -161,7 +185,8 @@ impl Key {
 
 /// Two variables for one key with different texts: which of them wins would be an accident.
 fn contradict(first: &Assignment, second: &Assignment) -> bool {
-    let variables = matches!((&first.origin, &second.origin), (Origin::Variable(_), Origin::Variable(_)));
+    let variables =
+        matches!((&first.origin, &second.origin), (Origin::Variable(_), Origin::Variable(_)));
     variables && first.key == second.key && first.value != second.value
 }
 
@@ -172,7 +197,12 @@ fn wrong(assignment: &Assignment, expected: String) -> Problem {
         Written::Typed(value) => value.to_string(),
         Written::Text(text) => format!("{text:?}"),
     };
-    Problem::Value { origin: assignment.origin.clone(), key: assignment.key.clone(), expected, found }
+    Problem::Value {
+        origin: assignment.origin.clone(),
+        key: assignment.key.clone(),
+        expected,
+        found,
+    }
 }
 
 /// Whether the settings hold with `value` at `path`; if not, serde's sentence.

@@ -14,11 +14,14 @@ const SHORT: [(&str, &str); 3] = [
 
 /// Value of a variable; an empty one counts as not set, since that is how many tools unset one.
 pub(super) fn value(variables: &[(String, String)], name: &str) -> Option<String> {
-    variables.iter().find(|(found, text)| found == name && !text.is_empty()).map(|(_, text)| text.clone())
+    variables
+        .iter()
+        .find(|(found, text)| found == name && !text.is_empty())
+        .map(|(_, text)| text.clone())
 }
 
-/// Every variable that has our prefix and two underscores, known or not, and those with names of their own. Our
-/// prefix alone may be anybody's (a client's `YEARBOOK_KEY`).
+/// Every variable that has our prefix and two underscores, known or not, and those with names of
+/// their own. Our prefix alone may be anybody's (a client's `YEARBOOK_KEY`).
 pub(super) fn assignments(variables: &[(String, String)]) -> Vec<Assignment> {
     let mut found: Vec<_> = variables
         .iter()
@@ -28,7 +31,11 @@ pub(super) fn assignments(variables: &[(String, String)]) -> Vec<Assignment> {
                 Some((_, key)) => (*key).to_owned(),
                 None => key_of(name.strip_prefix(PREFIX)?)?,
             };
-            Some(Assignment { key, value: Written::Text(text.clone()), origin: Origin::Variable(name.clone()) })
+            Some(Assignment {
+                key,
+                value: Written::Text(text.clone()),
+                origin: Origin::Variable(name.clone()),
+            })
         })
         .collect();
     // The environment has no order; problems should.
@@ -50,15 +57,25 @@ mod tests {
     use super::*;
 
     fn keys(names: &[&str]) -> Vec<String> {
-        let variables: Vec<_> = names.iter().map(|name| ((*name).to_owned(), "x".to_owned())).collect();
+        let variables: Vec<_> =
+            names.iter().map(|name| ((*name).to_owned(), "x".to_owned())).collect();
         assignments(&variables).into_iter().map(|assignment| assignment.key).collect()
     }
 
     #[test]
     fn variables_with_our_prefix_and_a_section_are_settings_contract_6() {
-        assert_eq!(keys(&["YEARBOOK_LIMITS__BURST_SIZE", "YEARBOOK_PLANS__FREE__ROW_CAP"]), ["limits.burst_size", "plans.free.row_cap"]);
-        assert_eq!(keys(&["YEARBOOK_DATABASE_URL", "YEARBOOK_STORAGE_URL"]), ["database.url", "storage.url"]);
-        assert_eq!(keys(&["YEARBOOK_KEY", "YEARBOOK_DATA_DIR", "LIMITS__BURST_SIZE", "HOME"]), Vec::<String>::new());
+        assert_eq!(
+            keys(&["YEARBOOK_LIMITS__BURST_SIZE", "YEARBOOK_PLANS__FREE__ROW_CAP"]),
+            ["limits.burst_size", "plans.free.row_cap"]
+        );
+        assert_eq!(
+            keys(&["YEARBOOK_DATABASE_URL", "YEARBOOK_STORAGE_URL"]),
+            ["database.url", "storage.url"]
+        );
+        assert_eq!(
+            keys(&["YEARBOOK_KEY", "YEARBOOK_DATA_DIR", "LIMITS__BURST_SIZE", "HOME"]),
+            Vec::<String>::new()
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! One POST to the collector: plain HTTP/1.1 on a connection of its own, on the thread that exports, so that no collector can keep
-//! the server's threads.
+//! One POST to the collector: plain HTTP/1.1 on a connection of its own, on the thread that
+//! exports, so that no collector can keep the server's threads.
 
 use std::fmt;
 use std::io;

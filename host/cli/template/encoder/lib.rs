@@ -1,28 +1,32 @@
-//! The format `{{name}}`: labelled values, one line a row (`region:north<TAB>value:1.5`), as in LTSV. Replace what
-//! makes it LTSV by what makes it yours.
+//! The format `{{name}}`: labelled values, one line a row (`region:north<TAB>value:1.5`), as in
+//! LTSV. Replace what makes it LTSV by what makes it yours.
 
 use yearbook_sdk::text::{Dialect, Rows, any_byte};
 use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Schema};
 
 yearbook_sdk::export_encoder!(Format);
 
-/// One response. A fresh value serves each response, so it may keep what it likes between parts; nothing outlives it.
+/// One response. A fresh value serves each response, so it may keep what it likes between parts;
+/// nothing outlives it.
 pub struct Format {
     rows: Rows<Labelled>,
 }
 
 impl Encoder for Format {
-    /// What clients see of the format. The rules for each field stand in `yearbook/wit/1.0.0/package.wit`.
+    /// What clients see of the format. The rules for each field stand in
+    /// `yearbook/wit/1.0.0/package.wit`.
     fn describe() -> Description {
         Description {
             format: "{{name}}",
             version: env!("CARGO_PKG_VERSION"),
             media_type: "text/plain; charset=utf-8",
             extension: "txt",
-            // Parts are independent and nothing stands between them: the host may encode them side by side.
+            // Parts are independent and nothing stands between them: the host may encode them side
+            // by side.
             separator: Some(b""),
             part_rows: None,
-            // Text with few distinct values arrives as a dictionary; `Rows` renders each value once.
+            // Text with few distinct values arrives as a dictionary; `Rows` renders each value
+            // once.
             dictionaries: true,
             compressible: true,
             parameters: vec![],
@@ -82,7 +86,8 @@ mod tests {
 
     use super::*;
 
-    /// The list that every encoder must hold; the second half of it runs in `yearbook plugin check`.
+    /// The list that every encoder must hold; the second half of it runs in `yearbook plugin
+    /// check`.
     #[test]
     fn conforms() {
         conformance::check::<Format>(|bytes| bytes.iter().filter(|byte| **byte == b'\n').count());

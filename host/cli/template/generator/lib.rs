@@ -1,5 +1,5 @@
-//! The integration `{{name}}`: a shell script that downloads the chosen datasets with curl. Replace what it writes by
-//! what your tool reads.
+//! The integration `{{name}}`: a shell script that downloads the chosen datasets with curl. Replace
+//! what it writes by what your tool reads.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,8 @@ yearbook_sdk::export_generator!(Tool);
 pub struct Tool;
 
 impl Generator for Tool {
-    /// What clients see of the integration. The rules for each field stand in `yearbook/wit/1.0.0/package.wit`.
+    /// What clients see of the integration. The rules for each field stand in
+    /// `yearbook/wit/1.0.0/package.wit`.
     fn describe() -> Description {
         Description {
             tool: "{{name}}",
@@ -30,7 +31,8 @@ impl Generator for Tool {
         }
     }
 
-    /// A pure function of what it is given. Keys are never in a request, and never in a file: name a variable.
+    /// A pure function of what it is given. Keys are never in a request, and never in a file: name
+    /// a variable.
     fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
         let format = options.text("format")?;
         let mut script = "#!/bin/sh\nset -eu\n".to_owned();

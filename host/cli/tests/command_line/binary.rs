@@ -37,7 +37,9 @@ impl Yearbook {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_yearbook"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("YEARBOOK_") || name.starts_with("OTEL_")) {
+        for (name, _) in std::env::vars()
+            .filter(|(name, _)| name.starts_with("YEARBOOK_") || name.starts_with("OTEL_"))
+        {
             command.env_remove(name);
         }
         command
@@ -71,7 +73,11 @@ impl Yearbook {
 impl Said {
     pub(crate) fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        Self {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
     }
 
     /// Asserts that the run succeeded.
@@ -96,6 +102,7 @@ impl Said {
     /// Standard output as one JSON document.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
     }
 }

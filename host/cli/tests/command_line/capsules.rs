@@ -1,4 +1,5 @@
-//! What `plugin check` and a server leave of a plugin's failures, and `yearbook plugin replay`. Needs the built-in plugins.
+//! What `plugin check` and a server leave of a plugin's failures, and `yearbook plugin replay`.
+//! Needs the built-in plugins.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -18,23 +19,41 @@ const QUIET: (&str, &str) = ("YEARBOOK_LOG__LEVEL", "off");
 fn a_failed_check_leaves_capsules_and_says_how_to_replay_them() {
     let yearbook = Yearbook::new();
     let evil = built("evil-generator");
-    let said = yearbook.run_with(&[QUIET], &["plugin", "check", &evil, "--capsules", "left", "--json"]);
+    let said =
+        yearbook.run_with(&[QUIET], &["plugin", "check", &evil, "--capsules", "left", "--json"]);
     let (code, report) = (said.code, said.json());
     assert_eq!(code, Some(1));
-    let capsules: Vec<&str> = report["capsules"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
-    assert!(capsules.len() > 2 && capsules.iter().all(|path| path.starts_with("left/") && path.contains("-generate-")), "{capsules:?}");
+    let capsules: Vec<&str> =
+        report["capsules"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    assert!(
+        capsules.len() > 2
+            && capsules.iter().all(|path| path.starts_with("left/") && path.contains("-generate-")),
+        "{capsules:?}"
+    );
     let said = yearbook.run_with(&[QUIET], &["plugin", "check", &evil, "--capsules", "left"]);
     assert!(said.stdout.ends_with(&format!("--component {evil}\n")), "{}", said.stdout);
     let trap = capsules.iter().find(|path| path.ends_with("-generate-wasm.capsule.arrow")).unwrap();
-    assert!(said.stdout.contains(&format!("    yearbook plugin replay {trap} --component {evil}\n")), "{}", said.stdout);
+    assert!(
+        said.stdout.contains(&format!("    yearbook plugin replay {trap} --component {evil}\n")),
+        "{}",
+        said.stdout
+    );
     assert_eq!(std::fs::metadata(yearbook.path(trap)).unwrap().permissions().mode() & 0o777, 0o600);
 
     let same = yearbook.run_with(&[QUIET], &["plugin", "replay", trap, "--component", &evil]);
     assert_eq!((same.code, same.stderr.as_str()), (Some(1), "error: it fails as before\n"));
-    for part in ["failed at  generate for 4 datasets: trapped: ", "(wasm)", ": the same component", "now        generate: trapped: "] {
+    for part in [
+        "failed at  generate for 4 datasets: trapped: ",
+        "(wasm)",
+        ": the same component",
+        "now        generate: trapped: ",
+    ] {
         assert!(same.stdout.contains(part), "{part}: {}", same.stdout);
     }
-    let mended = yearbook.run(&["plugin", "replay", trap, "--component", &built("meltano"), "--json"]).ok().json();
+    let mended = yearbook
+        .run(&["plugin", "replay", trap, "--component", &built("meltano"), "--json"])
+        .ok()
+        .json();
     assert_eq!((&mended["outcome"], &mended["failed"]), (&json!("succeeds"), &Value::Null));
     assert!(mended["bytes"].as_u64().unwrap() > 1_000);
     let other = yearbook.run(&["plugin", "replay", trap, "--component", &built("csv")]).failed(1);
@@ -45,7 +64,8 @@ fn a_failed_check_leaves_capsules_and_says_how_to_replay_them() {
     for name in ["json", "csv", "arrow", "parquet", "meltano", "fivetran", "azure-data-factory"] {
         std::fs::copy(&evil, folder.join(format!("{name}.wasm"))).unwrap();
     }
-    let found = yearbook.run_with(&[QUIET], &["plugin", "replay", trap, "--plugins", "plugins", "--json"]);
+    let found =
+        yearbook.run_with(&[QUIET], &["plugin", "replay", trap, "--plugins", "plugins", "--json"]);
     assert_eq!((found.code, &found.json()["outcome"]), (Some(1), &json!("fails_as_before")));
 }
 
@@ -53,7 +73,8 @@ fn a_failed_check_leaves_capsules_and_says_how_to_replay_them() {
 fn an_installed_release_is_replayed_by_its_digest_under_the_capsules_limits() {
     let yearbook = Yearbook::new();
     let csv = built("csv");
-    let said = yearbook.run_with(&[TIGHT], &["plugin", "check", &csv, "--capsules", ".", "--json"]).json();
+    let said =
+        yearbook.run_with(&[TIGHT], &["plugin", "check", &csv, "--capsules", ".", "--json"]).json();
     let [capsule] = said["capsules"].as_array().unwrap().as_slice() else { panic!("{said}") };
     let replay = ["plugin", "replay", capsule.as_str().unwrap(), "--plugins", "none", "--json"];
     let unknown = yearbook.run(&replay).failed(1);
@@ -71,18 +92,26 @@ fn what_is_no_capsule_is_said_in_a_sentence() {
     let yearbook = Yearbook::new();
     yearbook.write("notes.txt", "nothing");
     let said = yearbook.run(&["plugin", "replay", "notes.txt"]).failed(1);
-    assert!(said.contains("cannot replay notes.txt") && said.contains("its end is missing"), "{said}");
+    assert!(
+        said.contains("cannot replay notes.txt") && said.contains("its end is missing"),
+        "{said}"
+    );
     let said = yearbook.run(&["plugin", "replay", "absent"]).failed(1);
     assert!(said.contains("cannot replay absent"), "{said}");
-    let made = yearbook.run_with(&[TIGHT], &["plugin", "check", &built("csv"), "--capsules", ".", "--json"]).json();
+    let made = yearbook
+        .run_with(&[TIGHT], &["plugin", "check", &built("csv"), "--capsules", ".", "--json"])
+        .json();
     let path = yearbook.path(made["capsules"][0].as_str().unwrap());
     let whole = std::fs::read(&path).unwrap();
-    // From the schema into the rows: the library that reads it panics over some of these, and nobody hears of it.
+    // From the schema into the rows: the library that reads it panics over some of these, and
+    // nobody hears of it.
     for at in (0..whole.len()).step_by(whole.len() / 20) {
         let mut bytes = whole.clone();
         bytes[at..].iter_mut().take(8).for_each(|byte| *byte ^= 0xff);
         std::fs::write(&path, bytes).unwrap();
-        let said = yearbook.run(&["plugin", "replay", path.to_str().unwrap(), "--component", "absent.wasm"]).failed(1);
+        let said = yearbook
+            .run(&["plugin", "replay", path.to_str().unwrap(), "--component", "absent.wasm"])
+            .failed(1);
         assert!(said.starts_with("error: cannot ") && said.lines().count() <= 3, "{said}");
     }
 }
@@ -90,28 +119,38 @@ fn what_is_no_capsule_is_said_in_a_sentence() {
 #[test]
 fn a_server_keeps_what_a_plugin_fails_at_where_the_settings_say() {
     let yearbook = Yearbook::new();
-    let rows: String =
-        (0..3_000).map(|day| format!("{:04}-{:02}-{:02},{day}\n", 1900 + day / 336, day / 28 % 12 + 1, day % 28 + 1)).collect();
+    let rows: String = (0..3_000)
+        .map(|day| {
+            format!("{:04}-{:02}-{:02},{day}\n", 1900 + day / 336, day / 28 % 12 + 1, day % 28 + 1)
+        })
+        .collect();
     yearbook.package("tiny", &rows);
     yearbook.run(&["publish", "tiny"]).ok();
     let key = yearbook.run(&["keys", "create", "--plan", "enterprise", "--json"]).ok().json();
     let mut command = yearbook.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
-    // No note at all is less than the small table needs: the plugin's failure. Each request is a run.
+    // No note at all is less than the small table needs: the plugin's failure. Each request is a
+    // run.
     let limits = [("YEARBOOK_SANDBOX__NOTE_BYTES", "0"), ("YEARBOOK_SERVER__FAILED_INPUT_MS", "0")];
     command.envs(limits).env("YEARBOOK_PLUGINS__CAPSULES", "kept");
     let mut server = Server(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let mut line = String::new();
     BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("the server did not start; are plugins built?"));
+    let ready: Value = serde_json::from_str(&line)
+        .unwrap_or_else(|_| panic!("the server did not start; are plugins built?"));
     let address = ready["listening"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
     let path = "/v1/datasets/tiny/data?format=parquet&limit=0";
     // With an option it is the option's: a refusal, which leaves nothing.
-    within_two_seconds(|| status(&address, &format!("{path}&parquet.compression=none"), &key) == 422);
+    within_two_seconds(|| {
+        status(&address, &format!("{path}&parquet.compression=none"), &key) == 422
+    });
     assert_eq!(std::fs::read_dir(yearbook.path("kept")).unwrap().count(), 0);
     for _ in 0..3 {
         within_two_seconds(|| status(&address, path, &key) == 500);
     }
-    let kept: Vec<_> = std::fs::read_dir(yearbook.path("kept")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let kept: Vec<_> = std::fs::read_dir(yearbook.path("kept"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     let [capsule] = &kept[..] else { panic!("{kept:?}") };
     assert!(capsule.to_str().unwrap().ends_with("-part-notes.capsule.arrow"), "{capsule:?}");
     let same = yearbook.run(&["plugin", "replay", capsule.to_str().unwrap()]);

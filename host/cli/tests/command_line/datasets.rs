@@ -41,10 +41,16 @@ fn one_dataset_is_shown_with_its_columns() {
 #[test]
 fn an_unknown_dataset_names_the_nearest_one() {
     let yearbook = with_tiny();
-    assert_eq!(yearbook.run(&["datasets", "show", "tinny"]).failed(1), "error: there is no dataset tinny; did you mean tiny?\n");
+    assert_eq!(
+        yearbook.run(&["datasets", "show", "tinny"]).failed(1),
+        "error: there is no dataset tinny; did you mean tiny?\n"
+    );
     let said = yearbook.run(&["datasets", "retire", "elsewhere_entirely", "--json"]).failed(1);
     let error: serde_json::Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(error["error"], "there is no dataset elsewhere_entirely; `yearbook datasets list` shows what there is");
+    assert_eq!(
+        error["error"],
+        "there is no dataset elsewhere_entirely; `yearbook datasets list` shows what there is"
+    );
 }
 
 #[test]
@@ -61,8 +67,17 @@ fn a_retired_dataset_is_gone_until_it_is_published_again_contract_4() {
 fn a_reader_that_goes_away_is_no_error() {
     use std::process::Stdio;
     let yearbook = with_tiny();
-    let mut child = yearbook.command(&["datasets", "list"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = yearbook
+        .command(&["datasets", "list"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }

@@ -1,5 +1,5 @@
-//! `doctor` finds what is wrong and says what to do. The built-in plugins are judged elsewhere: here
-//! a folder without any stands for a broken installation.
+//! `doctor` finds what is wrong and says what to do. The built-in plugins are judged elsewhere:
+//! here a folder without any stands for a broken installation.
 
 use std::path::Path;
 
@@ -8,7 +8,12 @@ use serde_json::Value;
 use crate::binary::{Said, Yearbook};
 
 fn check<'a>(checks: &'a Value, name: &str) -> (&'a str, &'a str) {
-    let found = checks.as_array().unwrap().iter().find(|check| check["name"] == name).unwrap_or_else(|| panic!("no {name} in {checks}"));
+    let found = checks
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|check| check["name"] == name)
+        .unwrap_or_else(|| panic!("no {name} in {checks}"));
     (found["status"].as_str().unwrap(), found["message"].as_str().unwrap())
 }
 
@@ -18,7 +23,8 @@ fn doctor(yearbook: &Yearbook) -> (Said, Value) {
 
 fn doctor_with(yearbook: &Yearbook, variables: &[(&str, &str)], more: &[&str]) -> (Said, Value) {
     let variables = [&[("YEARBOOK_SERVER__LISTEN", "127.0.0.1:0")], variables].concat();
-    let said = yearbook.run_with(&variables, &[&["doctor", "--json", "--plugins", "no-plugins"], more].concat());
+    let said = yearbook
+        .run_with(&variables, &[&["doctor", "--json", "--plugins", "no-plugins"], more].concat());
     let checks = said.json();
     (said, checks)
 }
@@ -65,7 +71,11 @@ fn a_data_directory_open_to_others_is_a_warning() {
     use std::os::unix::fs::PermissionsExt;
     let yearbook = Yearbook::new();
     yearbook.run(&["migrate"]).ok();
-    std::fs::set_permissions(yearbook.path("yearbook-data"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(
+        yearbook.path("yearbook-data"),
+        std::fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
     let (_, checks) = doctor(&yearbook);
     let (status, message) = check(&checks, "data directory");
     assert_eq!(status, "warn");
@@ -76,8 +86,10 @@ fn a_data_directory_open_to_others_is_a_warning() {
 fn settings_in_force_are_named_with_their_source_and_without_passwords() {
     let yearbook = Yearbook::new();
     yearbook.write("yearbook.toml", "[storage]\nretain_hours = 1\nretain_snapshots = 3\n[log]\n");
-    let variables =
-        [("YEARBOOK_STORAGE__RETAIN_HOURS", "2"), ("YEARBOOK_DATABASE_URL", "postgres://ann:hunter2@127.0.0.1:1/yb?password=hunter2")];
+    let variables = [
+        ("YEARBOOK_STORAGE__RETAIN_HOURS", "2"),
+        ("YEARBOOK_DATABASE_URL", "postgres://ann:hunter2@127.0.0.1:1/yb?password=hunter2"),
+    ];
     let (said, checks) = doctor_with(&yearbook, &variables, &[]);
     let (status, message) = check(&checks, "settings");
     assert_eq!(status, "ok");
@@ -101,10 +113,17 @@ fn a_store_that_takes_nothing_is_a_failure() {
     let yearbook = Yearbook::new();
     // A file where a folder has to be: even root cannot write below it.
     yearbook.write("yearbook-data/objects/snapshots", "no folder");
-    std::fs::set_permissions(yearbook.path("yearbook-data"), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    std::fs::set_permissions(
+        yearbook.path("yearbook-data"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o700),
+    )
+    .unwrap();
     let (_, checks) = doctor(&yearbook);
     let (status, message) = check(&checks, "object store");
-    assert!(status == "fail" && message.contains("does not come back; publishing needs it"), "{message}");
+    assert!(
+        status == "fail" && message.contains("does not come back; publishing needs it"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -121,7 +140,9 @@ fn a_flipped_byte_is_found_by_reading_everything() {
     let checks = deep();
     let (status, message) = check(&checks, "snapshots");
     assert!(
-        status == "fail" && message.contains("tiny is missing or damaged") && message.contains("publish the package again"),
+        status == "fail"
+            && message.contains("tiny is missing or damaged")
+            && message.contains("publish the package again"),
         "{message}"
     );
     yearbook.run(&["publish", "tiny"]).ok();
@@ -135,10 +156,15 @@ fn a_cache_that_others_can_write_or_seal_is_a_failure() {
     yearbook.run(&["migrate"]).ok();
     yearbook.write("yearbook-data/cache/x", "");
     yearbook.write("yearbook-data/cache.key", "");
-    let set = |name: &str, mode| std::fs::set_permissions(yearbook.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
-    for (folder, key, status, words) in
-        [(0o700, 0o600, "ok", "this user's alone"), (0o722, 0o600, "fail", "chmod 700"), (0o700, 0o640, "fail", "could seal machine code")]
-    {
+    let set = |name: &str, mode| {
+        std::fs::set_permissions(yearbook.path(name), std::fs::Permissions::from_mode(mode))
+            .unwrap()
+    };
+    for (folder, key, status, words) in [
+        (0o700, 0o600, "ok", "this user's alone"),
+        (0o722, 0o600, "fail", "chmod 700"),
+        (0o700, 0o640, "fail", "could seal machine code"),
+    ] {
         set("yearbook-data/cache", folder);
         set("yearbook-data/cache.key", key);
         let checks = doctor(&yearbook).1;
@@ -153,7 +179,10 @@ fn a_release_that_is_not_trusted_here_is_a_failure() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugins/dist/r.wasm");
     yearbook.run(&["plugin", "install", file]).ok();
     let checks = doctor(&yearbook).1;
-    assert_eq!(check(&checks, "releases"), ("ok", "1 installed releases are there, trusted, and load"));
+    assert_eq!(
+        check(&checks, "releases"),
+        ("ok", "1 installed releases are there, trusted, and load")
+    );
     let checks = doctor_with(&yearbook, &[("YEARBOOK_PLUGINS__REQUIRE", "digest")], &[]).1;
     let (status, message) = check(&checks, "releases");
     assert!(status == "fail" && message.starts_with("r 0.1.0 cannot serve here: "), "{message}");
@@ -170,12 +199,19 @@ fn limits_and_addresses_that_do_not_fit_this_machine_are_named() {
         ("YEARBOOK_SERVER__ADMIN_LISTEN", &taken),
     ];
     let checks = doctor_with(&yearbook, &variables, &[]).1;
-    for (name, status, words) in [("memory", "warn", "sandbox.instances"), ("descriptors", "warn", "LimitNOFILE")] {
+    for (name, status, words) in
+        [("memory", "warn", "sandbox.instances"), ("descriptors", "warn", "LimitNOFILE")]
+    {
         let found = check(&checks, name);
         assert!(found.0 == status && found.1.contains(words), "{found:?}");
     }
-    let listeners: Vec<&Value> = checks.as_array().unwrap().iter().filter(|check| check["name"] == "listener").collect();
-    assert_eq!((&listeners[0]["status"], &listeners[1]["status"]), (&"ok".into(), &"fail".into()), "{checks}");
+    let listeners: Vec<&Value> =
+        checks.as_array().unwrap().iter().filter(|check| check["name"] == "listener").collect();
+    assert_eq!(
+        (&listeners[0]["status"], &listeners[1]["status"]),
+        (&"ok".into(), &"fail".into()),
+        "{checks}"
+    );
     assert!(listeners[1]["message"].as_str().unwrap().contains("server.admin_listen"), "{checks}");
 }
 
@@ -186,7 +222,11 @@ fn links_that_would_send_keys_in_clear_text_are_a_warning_contract_6() {
     for (variables, status, words) in [
         (&[("YEARBOOK_SERVER__LISTEN", "0.0.0.0:0")][..], "warn", "server.public_url"),
         (&[("YEARBOOK_SERVER__PUBLIC_URL", "http://data.example.org")], "warn", "clear text"),
-        (&[("YEARBOOK_SERVER__PUBLIC_URL", "https://data.example.org")], "ok", "https://data.example.org"),
+        (
+            &[("YEARBOOK_SERVER__PUBLIC_URL", "https://data.example.org")],
+            "ok",
+            "https://data.example.org",
+        ),
     ] {
         let checks = doctor_with(&yearbook, variables, &[]).1;
         let found = check(&checks, "links");
@@ -196,7 +236,8 @@ fn links_that_would_send_keys_in_clear_text_are_a_warning_contract_6() {
 
 /// The only Parquet file of a folder (the store may keep checksums beside it).
 fn only_snapshot(folder: &Path) -> std::path::PathBuf {
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "parquet"));
     assert_eq!(files.len(), 1, "{files:?}");
     files.pop().unwrap()

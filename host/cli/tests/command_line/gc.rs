@@ -26,7 +26,9 @@ fn names(said: &Value, list: &str) -> Vec<String> {
         .as_array()
         .unwrap()
         .iter()
-        .map(|item| format!("{} {}", item["what"].as_str().unwrap(), item["name"].as_str().unwrap()))
+        .map(|item| {
+            format!("{} {}", item["what"].as_str().unwrap(), item["name"].as_str().unwrap())
+        })
         .collect()
 }
 
@@ -41,15 +43,30 @@ fn what_retention_drops_goes_and_what_is_needed_stays_contract_6() {
         yearbook.package("tiny", &format!("2024-01-01,{version}\n"));
         yearbook.run(&["publish", "tiny"]).ok();
     }
-    let snapshots = || yearbook.run(&["datasets", "snapshots", "tiny", "--json"]).ok().json().as_array().unwrap().len();
+    let snapshots = || {
+        yearbook
+            .run(&["datasets", "snapshots", "tiny", "--json"])
+            .ok()
+            .json()
+            .as_array()
+            .unwrap()
+            .len()
+    };
     // By default everything is young.
     let said = yearbook.run(&["gc", "--json"]).ok().json();
     assert_eq!((names(&said, "removed"), snapshots()), (vec![], 4), "{said}");
     // Snapshots of a dataset are dated a second apart, so the last one's time is yet to come.
     std::thread::sleep(Duration::from_secs(4));
     let tried = gc(&yearbook, &["--dry-run"]).ok().json();
-    assert_eq!((names(&tried, "removed").len(), snapshots(), objects(&yearbook)), (2, 4, 14), "{tried}");
-    assert!(names(&tried, "removed").iter().all(|name| name.starts_with("snapshot tiny ")), "{tried}");
+    assert_eq!(
+        (names(&tried, "removed").len(), snapshots(), objects(&yearbook)),
+        (2, 4, 14),
+        "{tried}"
+    );
+    assert!(
+        names(&tried, "removed").iter().all(|name| name.starts_with("snapshot tiny ")),
+        "{tried}"
+    );
     let dropped = gc(&yearbook, &[]).ok().json();
     assert_eq!(names(&dropped, "removed")[..2], names(&tried, "removed"), "{dropped}");
     // The first, which `monthly` names, the last, and all changes between them.
@@ -61,7 +78,14 @@ fn what_retention_drops_goes_and_what_is_needed_stays_contract_6() {
     assert_eq!(text, "0 went; 0 more that nothing names are too young to go.\n");
     assert!(yearbook.run(&["datasets", "show", "tiny"]).ok().stdout.contains("tiny"));
     let checks = yearbook.run(&["doctor", "--json", "--plugins", "none"]).json();
-    assert!(checks.as_array().unwrap().iter().any(|check| check["name"] == "snapshots" && check["status"] == "ok"), "{checks}");
+    assert!(
+        checks
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|check| check["name"] == "snapshots" && check["status"] == "ok"),
+        "{checks}"
+    );
 }
 
 #[test]
@@ -72,14 +96,26 @@ fn what_nothing_ever_named_goes_after_it_was_seen_for_long() {
     let digest = "ab".repeat(32);
     yearbook.write(&format!("yearbook-data/objects/snapshots/{digest}.parquet"), "orphan");
     yearbook.write(&format!("yearbook-data/objects/plugins/{digest}.wasm"), "orphan");
-    yearbook.write(&format!("yearbook-data/objects/plugins/{digest}.wasm.minisig"), "its signature");
+    yearbook
+        .write(&format!("yearbook-data/objects/plugins/{digest}.wasm.minisig"), "its signature");
     yearbook.write(&format!("yearbook-data/objects/snapshots/{digest}.parquet#1"), "half");
     let seen = gc(&yearbook, &[]).ok().json();
-    assert_eq!(names(&seen, "later"), [format!("file snapshots/{digest}"), format!("file plugins/{digest}")], "{seen}");
+    assert_eq!(
+        names(&seen, "later"),
+        [format!("file snapshots/{digest}"), format!("file plugins/{digest}")],
+        "{seen}"
+    );
     let removed = gc(&yearbook, &[]).ok().json();
     assert_eq!(names(&removed, "removed")[..2], names(&seen, "later"), "{removed}");
     assert_eq!(removed["removed"][1]["bytes"], json!(19));
-    assert_eq!((names(&seen, "removed").len(), objects(&yearbook)), (1, 2), "the unfinished upload went first: {seen}");
+    assert_eq!(
+        (names(&seen, "removed").len(), objects(&yearbook)),
+        (1, 2),
+        "the unfinished upload went first: {seen}"
+    );
     // What was removed can be stored again.
-    assert_eq!(std::fs::read_dir(yearbook.path("yearbook-data/objects/plugins")).unwrap().count(), 0);
+    assert_eq!(
+        std::fs::read_dir(yearbook.path("yearbook-data/objects/plugins")).unwrap().count(),
+        0
+    );
 }

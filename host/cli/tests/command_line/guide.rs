@@ -1,5 +1,5 @@
-//! `docs/plugins.md`, followed: every command that it shows is run in a shell, in the order of the page, and prints
-//! what the page says that it prints.
+//! `docs/plugins.md`, followed: every command that it shows is run in a shell, in the order of the
+//! page, and prints what the page says that it prints.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -21,7 +21,13 @@ fn blocks(page: &str) -> Vec<Block> {
     let console = page.split("```console\n").skip(1).filter_map(|rest| rest.split("\n```").next());
     let block = |text: &str| {
         let (command, prints) = text.split_once('\n').unwrap_or((text, ""));
-        Block { command: command.strip_prefix("$ ").unwrap_or_else(|| panic!("no command: {text}")).to_owned(), prints: prints.to_owned() }
+        Block {
+            command: command
+                .strip_prefix("$ ")
+                .unwrap_or_else(|| panic!("no command: {text}"))
+                .to_owned(),
+            prints: prints.to_owned(),
+        }
     };
     console.map(block).collect()
 }
@@ -44,9 +50,14 @@ fn fits(text: &str, pattern: &str) -> bool {
 
 #[test]
 fn anything_stands_for_an_ellipsis_and_nothing_else_does() {
-    for (text, pattern, expected) in
-        [("a1b", "a…b", true), ("ab", "a…b", true), ("a", "a…", true), ("ba", "a…", false), ("abc", "a…b", false), ("x", "", false)]
-    {
+    for (text, pattern, expected) in [
+        ("a1b", "a…b", true),
+        ("ab", "a…b", true),
+        ("a", "a…", true),
+        ("ba", "a…", false),
+        ("abc", "a…b", false),
+        ("x", "", false),
+    ] {
         assert_eq!(fits(text, pattern), expected, "{text} {pattern}");
     }
 }
@@ -62,9 +73,13 @@ fn the_guide_leads_from_nothing_to_a_live_format_and_back() {
     let mut server = Server(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let mut line = String::new();
     BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("the server did not start; are plugins built?"));
+    let ready: Value = serde_json::from_str(&line)
+        .unwrap_or_else(|_| panic!("the server did not start; are plugins built?"));
 
-    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/plugins.md")).unwrap();
+    let page = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/plugins.md"),
+    )
+    .unwrap();
     let binary = Path::new(env!("CARGO_BIN_EXE_yearbook")).parent().unwrap().display().to_string();
     let blocks = blocks(&page);
     assert!(blocks.len() > 8, "{} blocks", blocks.len());
@@ -83,17 +98,29 @@ fn the_guide_leads_from_nothing_to_a_live_format_and_back() {
             shell.arg("-c").arg(command).current_dir(&folder).stdin(Stdio::null());
             let path = format!("{binary}:{}", std::env::var("PATH").unwrap());
             shell.env("PATH", path).env("YEARBOOK_DATA_DIR", yearbook.path("yearbook-data"));
-            shell.env("YEARBOOK", ready["listening"].as_str().unwrap()).env("KEY", key["key"].as_str().unwrap());
-            // What the page says of files holds for a reader, who builds where cargo builds by itself.
-            shell.env_remove("CARGO_TARGET_DIR").env_remove("RUSTFLAGS").env_remove("CARGO_BUILD_TARGET").env("CARGO_NET_OFFLINE", "true");
+            shell
+                .env("YEARBOOK", ready["listening"].as_str().unwrap())
+                .env("KEY", key["key"].as_str().unwrap());
+            // What the page says of files holds for a reader, who builds where cargo builds by
+            // itself.
+            shell
+                .env_remove("CARGO_TARGET_DIR")
+                .env_remove("RUSTFLAGS")
+                .env_remove("CARGO_BUILD_TARGET")
+                .env("CARGO_NET_OFFLINE", "true");
             let said = Said::of(shell.output().unwrap());
             let printed = said.stdout.trim_end().to_owned();
             if said.code == Some(0) && (prints.is_empty() || fits(&printed, prints)) {
                 break;
             }
             // A server follows within two seconds.
-            let patience = if command.starts_with("curl") { Duration::from_secs(20) } else { Duration::ZERO };
-            assert!(begun.elapsed() < patience, "$ {command}\n{printed}\n--- expected\n{prints}\n--- said\n{}", said.stderr);
+            let patience =
+                if command.starts_with("curl") { Duration::from_secs(20) } else { Duration::ZERO };
+            assert!(
+                begun.elapsed() < patience,
+                "$ {command}\n{printed}\n--- expected\n{prints}\n--- said\n{}",
+                said.stderr
+            );
             std::thread::sleep(Duration::from_millis(100));
         }
     }

@@ -1,5 +1,6 @@
-//! Names, parameters and headers that try to be something else: a second header, another path, another line of the log. Sent as bytes,
-//! since no client library would. Needs the built-in plugins (`cargo xtask plugins`).
+//! Names, parameters and headers that try to be something else: a second header, another path,
+//! another line of the log. Sent as bytes, since no client library would. Needs the built-in
+//! plugins (`cargo xtask plugins`).
 
 use std::fmt::Write;
 
@@ -34,24 +35,39 @@ const HOSTILE: [&str; 22] = [
 /// Checks an answer to its last header; its status.
 #[track_caller]
 fn sound(asked: &str, answer: &str) -> u16 {
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{asked}: no head in {answer:?}"));
+    let (head, body) =
+        answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{asked}: no head in {answer:?}"));
     let mut lines = head.split("\r\n");
-    let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap_or_else(|| panic!("{asked}: {answer:?}"));
+    let status = lines
+        .next()
+        .and_then(|line| line.split(' ').nth(1)?.parse().ok())
+        .unwrap_or_else(|| panic!("{asked}: {answer:?}"));
     for line in lines {
-        let (name, value) = line.split_once(": ").unwrap_or_else(|| panic!("{asked}: {line:?} is no header"));
-        assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'), "{asked}: {line:?}");
+        let (name, value) =
+            line.split_once(": ").unwrap_or_else(|| panic!("{asked}: {line:?} is no header"));
+        assert!(
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'),
+            "{asked}: {line:?}"
+        );
         assert!(!name.eq_ignore_ascii_case("x-evil"), "{asked}: {line:?}");
         assert!(!value.contains(char::is_control), "{asked}: {line:?}");
     }
     // Whatever repeats what was asked is JSON, which browsers do not run.
-    assert!(!body.contains("<script") || head.to_ascii_lowercase().contains("content-type: application/json"), "{asked}: {answer}");
+    assert!(
+        !body.contains("<script")
+            || head.to_ascii_lowercase().contains("content-type: application/json"),
+        "{asked}: {answer}"
+    );
     assert!(status < 500, "{asked}: {answer}");
     status
 }
 
 #[test]
 fn what_a_client_writes_never_becomes_a_header_a_path_or_a_line_of_the_log() {
-    let served = Served::start(&[("YEARBOOK_LOG__LEVEL", "debug"), ("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")]);
+    let served = Served::start(&[
+        ("YEARBOOK_LOG__LEVEL", "debug"),
+        ("YEARBOOK_LIMITS__BURST_PER_SECOND", "0"),
+    ]);
     for hostile in HOSTILE {
         for path in [
             format!("/v1/datasets/{hostile}/data"),
@@ -73,7 +89,10 @@ fn what_a_client_writes_never_becomes_a_header_a_path_or_a_line_of_the_log() {
             assert!(matches!(status, 400 | 404 | 410 | 422), "{status} for {path}");
         }
         // Names of parameters and what is searched for may be anything; links repeat them.
-        for path in [format!("/v1/datasets/tiny/data?limit=1&{hostile}=1"), format!("/v1/datasets/tiny/data?limit=1&x={hostile}")] {
+        for path in [
+            format!("/v1/datasets/tiny/data?limit=1&{hostile}=1"),
+            format!("/v1/datasets/tiny/data?limit=1&x={hostile}"),
+        ] {
             let answer = served.get(&path, &[]);
             assert!(matches!(sound(&path, &answer), 200 | 400), "{path}: {answer}");
         }
@@ -81,16 +100,26 @@ fn what_a_client_writes_never_becomes_a_header_a_path_or_a_line_of_the_log() {
     assert_eq!(sound("a whole request", &served.get("/v1/datasets/tiny/data", &[])), 200);
     let log = served.stop();
     for line in log.lines() {
-        assert!(line.starts_with("20") || line.starts_with("listening on "), "not one line of the log: {line:?}");
+        assert!(
+            line.starts_with("20") || line.starts_with("listening on "),
+            "not one line of the log: {line:?}"
+        );
         assert!(!line.contains(|c: char| c.is_control() && c != '\t'), "{line:?}");
     }
 }
 
 #[test]
 fn headers_that_are_none_are_refused_and_repeated_nowhere() {
-    let served = Served::start(&[("YEARBOOK_LOG__LEVEL", "debug"), ("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")]);
+    let served = Served::start(&[
+        ("YEARBOOK_LOG__LEVEL", "debug"),
+        ("YEARBOOK_LIMITS__BURST_PER_SECOND", "0"),
+    ]);
     let raw = |lines: &[u8]| {
-        let mut request = format!("GET /v1/datasets/tiny/data HTTP/1.1\r\nX-API-Key: {}\r\nConnection: close\r\n", served.key).into_bytes();
+        let mut request = format!(
+            "GET /v1/datasets/tiny/data HTTP/1.1\r\nX-API-Key: {}\r\nConnection: close\r\n",
+            served.key
+        )
+        .into_bytes();
         request.extend_from_slice(lines);
         request.extend_from_slice(b"\r\n\r\n");
         served.raw(&request)
@@ -123,7 +152,8 @@ fn headers_that_are_none_are_refused_and_repeated_nowhere() {
             let mut line = format!("{name}: ").into_bytes();
             line.extend_from_slice(value);
             let asked = String::from_utf8_lossy(&line).into_owned();
-            // A line feed alone ends a header for some readers; what follows is then a request's header, never an answer's.
+            // A line feed alone ends a header for some readers; what follows is then a request's
+            // header, never an answer's.
             let answer = raw(&line);
             if !answer.is_empty() {
                 let status = sound(&asked, &answer);
@@ -148,7 +178,10 @@ fn headers_that_are_none_are_refused_and_repeated_nowhere() {
     let log = served.stop();
     assert!(!log.contains(&key), "a key in {log}");
     for line in log.lines() {
-        assert!(line.starts_with("20") || line.starts_with("listening on "), "not one line of the log: {line:?}");
+        assert!(
+            line.starts_with("20") || line.starts_with("listening on "),
+            "not one line of the log: {line:?}"
+        );
     }
 }
 
@@ -156,7 +189,8 @@ fn headers_that_are_none_are_refused_and_repeated_nowhere() {
 fn no_line_of_any_log_has_a_key_in_it() {
     // Everything that can be said, in both shapes.
     for format in ["text", "json"] {
-        let served = Served::start(&[("YEARBOOK_LOG__LEVEL", "trace"), ("YEARBOOK_LOG__FORMAT", format)]);
+        let served =
+            Served::start(&[("YEARBOOK_LOG__LEVEL", "trace"), ("YEARBOOK_LOG__FORMAT", format)]);
         let key = served.key.clone();
         for path in [
             "/v1/datasets",
@@ -170,11 +204,20 @@ fn no_line_of_any_log_has_a_key_in_it() {
         }
         // A key that is nobody's, one that is mistyped, and two.
         let wrong = format!("{}x", &key[..key.len() - 1]);
-        served.raw(format!("GET /v1/me HTTP/1.1\r\nHost: x\r\nX-API-Key: {wrong}\r\nConnection: close\r\n\r\n").as_bytes());
+        served.raw(
+            format!(
+                "GET /v1/me HTTP/1.1\r\nHost: x\r\nX-API-Key: {wrong}\r\nConnection: close\r\n\r\n"
+            )
+            .as_bytes(),
+        );
         served.get("/v1/me", &[&format!("X-API-Key: {wrong}")]);
         let secret = key.strip_prefix("yb_").unwrap()[..20].to_owned();
         let log = served.stop();
         assert!(log.contains("/v1/integrations/meltano"), "nothing was logged");
-        assert!(!log.contains(&secret), "a key in the log: {}", log.lines().find(|line| line.contains(&secret)).unwrap_or_default());
+        assert!(
+            !log.contains(&secret),
+            "a key in the log: {}",
+            log.lines().find(|line| line.contains(&secret)).unwrap_or_default()
+        );
     }
 }

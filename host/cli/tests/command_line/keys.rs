@@ -5,7 +5,10 @@ use crate::binary::Yearbook;
 #[test]
 fn a_key_is_shown_once_listed_and_revoked_contract_6() {
     let yearbook = Yearbook::new();
-    let created = yearbook.run(&["keys", "create", "--plan", "pro", "--label", "a partner", "--json"]).ok().json();
+    let created = yearbook
+        .run(&["keys", "create", "--plan", "pro", "--label", "a partner", "--json"])
+        .ok()
+        .json();
     let members: Vec<_> = created.as_object().unwrap().keys().collect();
     assert_eq!(members, ["id", "key", "plan"]);
     let (id, key) = (created["id"].as_str().unwrap(), created["key"].as_str().unwrap());
@@ -14,7 +17,10 @@ fn a_key_is_shown_once_listed_and_revoked_contract_6() {
     let listed = yearbook.run(&["keys", "list", "--json"]).ok();
     assert!(!listed.stdout.contains(key));
     let listed = listed.json();
-    assert_eq!((&listed[0]["id"], &listed[0]["plan"], &listed[0]["label"]), (&created["id"], &"pro".into(), &"a partner".into()));
+    assert_eq!(
+        (&listed[0]["id"], &listed[0]["plan"], &listed[0]["label"]),
+        (&created["id"], &"pro".into(), &"a partner".into())
+    );
     assert!(listed[0]["revoked_at"].is_null());
 
     yearbook.run(&["keys", "revoke", id]).ok();
@@ -26,12 +32,19 @@ fn a_key_is_shown_once_listed_and_revoked_contract_6() {
 #[test]
 fn the_key_is_nowhere_in_the_data_directory() {
     let yearbook = Yearbook::new();
-    let key = yearbook.run(&["keys", "create", "--plan", "free", "--json"]).ok().json()["key"].as_str().unwrap().to_owned();
+    let key = yearbook.run(&["keys", "create", "--plan", "free", "--json"]).ok().json()["key"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     for file in std::fs::read_dir(yearbook.path("yearbook-data")).unwrap() {
         let path = file.unwrap().path();
         if path.is_file() {
             let bytes = std::fs::read(&path).unwrap();
-            assert!(!bytes.windows(key.len()).any(|window| window == key.as_bytes()), "{}", path.display());
+            assert!(
+                !bytes.windows(key.len()).any(|window| window == key.as_bytes()),
+                "{}",
+                path.display()
+            );
         }
     }
 }
@@ -45,7 +58,10 @@ fn people_are_shown_how_to_use_a_key() {
 #[test]
 fn an_unknown_id_is_an_error_that_says_where_to_look() {
     let said = Yearbook::new().run(&["keys", "revoke", "key_nobody"]).failed(1);
-    assert_eq!(said, "error: there is no key with the id \"key_nobody\"; `yearbook keys list` shows them\n");
+    assert_eq!(
+        said,
+        "error: there is no key with the id \"key_nobody\"; `yearbook keys list` shows them\n"
+    );
 }
 
 #[test]

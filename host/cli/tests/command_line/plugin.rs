@@ -1,4 +1,5 @@
-//! `yearbook plugin` as operators and authors see it. Needs the built-in plugins (`cargo xtask plugins`).
+//! `yearbook plugin` as operators and authors see it. Needs the built-in plugins (`cargo xtask
+//! plugins`).
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,7 +10,9 @@ use crate::binary::Yearbook;
 
 /// A component that `cargo xtask plugins` built.
 pub(crate) fn built(name: &str) -> String {
-    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist").join(format!("{name}.wasm"));
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../plugins/dist")
+        .join(format!("{name}.wasm"));
     path.to_str().unwrap().to_owned()
 }
 
@@ -18,20 +21,27 @@ fn a_good_plugin_passes_its_check_and_nothing_is_left_behind_contract_6() {
     let yearbook = Yearbook::new();
     let said = yearbook.run(&["plugin", "check", &built("csv")]).ok();
     assert!(said.stdout.starts_with("csv 0.1.0 (encoder)\ndigest   "), "{}", said.stdout);
-    for part in
-        ["imports  yearbook:plugin/log@1.0.0", "exports  yearbook:plugin/encoder@1.0.0", "sandbox.cpu_ms_per_call", "Nothing is wrong."]
-    {
+    for part in [
+        "imports  yearbook:plugin/log@1.0.0",
+        "exports  yearbook:plugin/encoder@1.0.0",
+        "sandbox.cpu_ms_per_call",
+        "Nothing is wrong.",
+    ] {
         assert!(said.stdout.contains(part), "{part}: {}", said.stdout);
     }
     let report = yearbook.run(&["plugin", "check", &built("meltano"), "--json"]).ok().json();
-    assert_eq!((&report["kind"], &report["name"], &report["findings"]), (&json!("generator"), &json!("meltano"), &json!([])));
+    assert_eq!(
+        (&report["kind"], &report["name"], &report["findings"]),
+        (&json!("generator"), &json!("meltano"), &json!([]))
+    );
     assert!(!yearbook.path("yearbook-data").exists());
 }
 
 #[test]
 fn what_is_wrong_is_said_with_place_and_advice_and_exit_code_1() {
     let yearbook = Yearbook::new();
-    let said = yearbook.run(&["plugin", "check", &built("evil-generator"), "--capsules", "capsules"]);
+    let said =
+        yearbook.run(&["plugin", "check", &built("evil-generator"), "--capsules", "capsules"]);
     assert_eq!(said.code, Some(1));
     assert!(said.stdout.contains("WRONG\n  1. option evil.attack="), "{}", said.stdout);
     assert!(said.stdout.contains("     -> return at least one file"), "{}", said.stdout);
@@ -46,7 +56,9 @@ fn what_is_wrong_is_said_with_place_and_advice_and_exit_code_1() {
 #[test]
 fn installing_and_taking_back_is_told_and_kept_contract_6() {
     let yearbook = Yearbook::new();
-    let install = |file: &str, more: &[&str]| yearbook.run(&[&["plugin", "install", file, "--json"][..], more].concat()).ok().json();
+    let install = |file: &str, more: &[&str]| {
+        yearbook.run(&[&["plugin", "install", file, "--json"][..], more].concat()).ok().json()
+    };
     let first = install(&built("csv"), &["--by", "ann", "--reason", "wanted"]);
     assert_eq!(
         (&first["name"], &first["state"], &first["unchanged"], &first["before"]),
@@ -55,7 +67,10 @@ fn installing_and_taking_back_is_told_and_kept_contract_6() {
     assert_eq!(install(&built("csv"), &[])["unchanged"], json!(true));
     let listed = yearbook.run(&["plugin", "list", "--json"]).ok().json();
     let [release] = listed.as_array().unwrap().as_slice() else { panic!("{listed}") };
-    assert_eq!((&release["installed_by"], &release["serves"], &release["built_in"]), (&json!("ann"), &json!(true), &json!(false)));
+    assert_eq!(
+        (&release["installed_by"], &release["serves"], &release["built_in"]),
+        (&json!("ann"), &json!(true), &json!(false))
+    );
     assert_eq!(release["reason"], json!("wanted"));
 
     let said = yearbook.run(&["plugin", "rollback", "csv"]).failed(1);
@@ -71,15 +86,26 @@ fn installing_and_taking_back_is_told_and_kept_contract_6() {
     let said = yearbook.run(&["plugin", "remove", "csv", "--reason", "no need"]).ok();
     assert!(said.stdout.contains("Nothing of that name is left"), "{}", said.stdout);
     let doctor = || yearbook.run(&["doctor", "--json", "--plugins", "none"]).json();
-    let releases = |checks: Value| checks.as_array().unwrap().iter().find(|check| check["name"] == "releases").unwrap().clone();
+    let releases = |checks: Value| {
+        checks.as_array().unwrap().iter().find(|check| check["name"] == "releases").unwrap().clone()
+    };
     assert_eq!(releases(doctor())["status"], "ok");
     install(&built("csv"), &[]);
-    std::fs::write(yearbook.path("yearbook-data/objects/plugins").join(format!("{digest}.wasm")), b"cut").unwrap();
+    std::fs::write(
+        yearbook.path("yearbook-data/objects/plugins").join(format!("{digest}.wasm")),
+        b"cut",
+    )
+    .unwrap();
     let found = releases(doctor());
-    assert!(found["status"] == "fail" && found["message"].as_str().unwrap().contains("install it again"), "{found}");
+    assert!(
+        found["status"] == "fail"
+            && found["message"].as_str().unwrap().contains("install it again"),
+        "{found}"
+    );
 
     let history = yearbook.run(&["plugin", "list", "--history", "--json"]).ok().json();
-    let told: Vec<&str> = history.as_array().unwrap().iter().map(|event| event["what"].as_str().unwrap()).collect();
+    let told: Vec<&str> =
+        history.as_array().unwrap().iter().map(|event| event["what"].as_str().unwrap()).collect();
     assert_eq!(told, ["promoted", "pinned", "unpinned", "removed", "promoted"]);
     assert_ne!(history[3]["by"], json!(""), "the system user, where nobody is named");
 }
@@ -94,12 +120,20 @@ trusted comment: made for a test
 8rAUzPQBjIGcdfW5S5kxUooEhzf2yESpzFsDwh4CyWp9ALJFtgVfqqSEzoxJFb2h2rvUYHnc0prWanSgATM3Dw==
 ";
     yearbook.write("csv.minisig", signature);
-    let inspected = yearbook.run(&["plugin", "inspect", &built("csv"), "--signature", "csv.minisig", "--json"]).ok().json();
+    let inspected = yearbook
+        .run(&["plugin", "inspect", &built("csv"), "--signature", "csv.minisig", "--json"])
+        .ok()
+        .json();
     yearbook.run(&["plugin", "install", &built("csv"), "--signature", "csv.minisig"]).ok();
     yearbook.run(&["plugin", "install", &built("json")]).ok();
     let listed = yearbook.run(&["plugin", "list", "--json"]).ok().json();
-    let signed_by = |name: &str| listed.as_array().unwrap().iter().find(|release| release["name"] == name).unwrap()["signed_by"].clone();
-    assert_eq!((signed_by("csv"), signed_by("json")), (inspected["signed_by"].clone(), Value::Null));
+    let signed_by = |name: &str| {
+        listed.as_array().unwrap().iter().find(|release| release["name"] == name).unwrap()["signed_by"].clone()
+    };
+    assert_eq!(
+        (signed_by("csv"), signed_by("json")),
+        (inspected["signed_by"].clone(), Value::Null)
+    );
     assert_eq!(inspected["signed_by"], json!("A625391074C6A9AF"));
     let table = yearbook.run(&["plugin", "list"]).ok().stdout;
     assert!(table.contains("SIGNED") && table.contains("A625391074C6A9AF"), "{table}");
@@ -113,7 +147,8 @@ fn a_plugin_that_fails_its_check_is_not_installed_contract_6() {
     let said = yearbook.run_with(&[("YEARBOOK_LOG__LEVEL", "off")], &install).failed(1);
     let error: Value = serde_json::from_str(&said).unwrap();
     assert!(
-        error["error"].as_str().unwrap().contains("not installed") && !error["report"]["findings"].as_array().unwrap().is_empty(),
+        error["error"].as_str().unwrap().contains("not installed")
+            && !error["report"]["findings"].as_array().unwrap().is_empty(),
         "{said}"
     );
     assert_eq!(yearbook.run(&["plugin", "list", "--json"]).ok().json(), json!([]));
@@ -130,15 +165,24 @@ fn a_project_is_written_once_and_under_a_good_name() {
     yearbook.run(&["plugin", "new", "encoder", "My Tool"]).failed(2);
 }
 
-/// A component whose one function is within every bound on sizes and takes a compiler minutes and gigabytes: a value for
-/// every local meets at every block.
+/// A component whose one function is within every bound on sizes and takes a compiler minutes and
+/// gigabytes: a value for every local meets at every block.
 fn bomb() -> Vec<u8> {
     let block = |at: usize| {
         let local = |factor: usize| at * factor % 15_000;
-        format!("(block (br_if 0 (local.get {})) (local.set {} (local.get {})))", local(1), local(13), local(7))
+        format!(
+            "(block (br_if 0 (local.get {})) (local.set {} (local.get {})))",
+            local(1),
+            local(13),
+            local(7)
+        )
     };
     let body: String = (0..60_000).map(block).collect();
-    wat::parse_str(format!("(component (core module (func (local {}) {body})))", "i32 ".repeat(15_000))).unwrap()
+    wat::parse_str(format!(
+        "(component (core module (func (local {}) {body})))",
+        "i32 ".repeat(15_000)
+    ))
+    .unwrap()
 }
 
 #[test]
@@ -154,7 +198,11 @@ fn a_compile_bomb_ends_at_its_limit_of_time_or_memory() {
         said.stdout
     };
     let said = check(("YEARBOOK_SANDBOX__COMPILE_MS", "1000"));
-    assert!(said.contains("1. compiling") && said.contains("more than 1000 ms of processor time (sandbox.compile_ms)"), "{said}");
+    assert!(
+        said.contains("1. compiling")
+            && said.contains("more than 1000 ms of processor time (sandbox.compile_ms)"),
+        "{said}"
+    );
     let said = check(("YEARBOOK_SANDBOX__COMPILE_MEMORY_BYTES", "1300000000"));
     assert!(said.contains("sandbox.compile_memory_bytes"), "{said}");
 }

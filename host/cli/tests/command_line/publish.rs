@@ -15,14 +15,33 @@ fn a_package_is_published_and_publishing_it_again_changes_nothing_contract_7() {
     let first = first.json();
     let id = first["snapshot_id"].as_str().unwrap();
     assert!(!id.is_empty());
-    assert_eq!(first, json!({ "dataset": "tiny", "namespace": "tests", "snapshot_id": id, "rows": 2, "status": "new" }));
+    assert_eq!(
+        first,
+        json!({ "dataset": "tiny", "namespace": "tests", "snapshot_id": id, "rows": 2, "status": "new" })
+    );
     let again = yearbook.run(&["publish", "tiny/datapackage.json", "--json"]).ok().json();
-    assert_eq!((&again["snapshot_id"], &again["status"]), (&first["snapshot_id"], &json!("unchanged")));
+    assert_eq!(
+        (&again["snapshot_id"], &again["status"]),
+        (&first["snapshot_id"], &json!("unchanged"))
+    );
 
     yearbook.package("tiny", "2024-01-01,7\n");
     let changed = yearbook.run(&["publish", "tiny"]).ok();
-    assert!(changed.stdout.starts_with("tiny: snapshot ") && changed.stdout.ends_with(", 1 row, new\n"), "{}", changed.stdout);
-    assert_eq!(yearbook.run(&["datasets", "snapshots", "tiny", "--json"]).ok().json().as_array().unwrap().len(), 2);
+    assert!(
+        changed.stdout.starts_with("tiny: snapshot ") && changed.stdout.ends_with(", 1 row, new\n"),
+        "{}",
+        changed.stdout
+    );
+    assert_eq!(
+        yearbook
+            .run(&["datasets", "snapshots", "tiny", "--json"])
+            .ok()
+            .json()
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
 }
 
 #[test]
@@ -34,7 +53,11 @@ fn a_pipe_gets_one_line_a_dataset_and_no_progress() {
     assert_eq!(said.stderr, "", "progress belongs on a terminal");
     let lines: Vec<&str> = said.stdout.lines().collect();
     assert_eq!(lines.len(), 2, "{}", said.stdout);
-    assert!(lines[0].starts_with("first: snapshot ") && lines[1].starts_with("second: snapshot "), "{}", said.stdout);
+    assert!(
+        lines[0].starts_with("first: snapshot ") && lines[1].starts_with("second: snapshot "),
+        "{}",
+        said.stdout
+    );
 }
 
 #[test]
@@ -44,13 +67,19 @@ fn faults_are_a_table_of_row_and_column_contract_7() {
     let said = yearbook.run(&["publish", "tiny"]).failed(1);
     assert!(said.contains("error: tiny was not published: 2 faults in its data"), "{said}");
     let lines: Vec<&str> = said.lines().collect();
-    let header = lines.iter().position(|line| line.starts_with("ROW  COLUMN  FAULT")).unwrap_or_else(|| panic!("{said}"));
+    let header = lines
+        .iter()
+        .position(|line| line.starts_with("ROW  COLUMN  FAULT"))
+        .unwrap_or_else(|| panic!("{said}"));
     assert!(lines[header + 1].starts_with("  2  date    "), "{said}");
     assert!(lines[header + 2].starts_with("  3  value   "), "{said}");
 
     let said = yearbook.run(&["publish", "tiny", "--json"]).failed(1);
     let error: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!((&error["total_faults"], &error["faults"][0]["row"], &error["faults"][0]["column"]), (&json!(2), &json!(2), &json!("date")));
+    assert_eq!(
+        (&error["total_faults"], &error["faults"][0]["row"], &error["faults"][0]["column"]),
+        (&json!(2), &json!(2), &json!("date"))
+    );
     assert_eq!(yearbook.run(&["datasets", "list", "--json"]).ok().json(), json!([]));
 }
 
@@ -61,10 +90,17 @@ fn faults_beyond_the_list_are_counted() {
     yearbook.package("tiny", &rows);
     let said = yearbook.run(&["publish", "tiny"]).failed(1);
     assert!(said.contains("60 faults") && said.contains("… and 10 more"), "{said}");
-    assert!(said.contains("bad50") && !said.contains("bad51"), "the first 50 on the terminal: {said}");
+    assert!(
+        said.contains("bad50") && !said.contains("bad51"),
+        "the first 50 on the terminal: {said}"
+    );
     let said = yearbook.run(&["publish", "tiny", "--json"]).failed(1);
     let error: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!((error["faults"].as_array().unwrap().len(), &error["total_faults"]), (60, &json!(60)), "all of them with --json");
+    assert_eq!(
+        (error["faults"].as_array().unwrap().len(), &error["total_faults"]),
+        (60, &json!(60)),
+        "all of them with --json"
+    );
     assert_eq!(error["faults"][59]["row"], json!(60));
 }
 
@@ -73,14 +109,24 @@ fn a_date_in_another_form_and_a_percentage_are_named_with_row_and_column_contrac
     let yearbook = Yearbook::new();
     let path = yearbook.package("tiny", "01/02/2020,55\n");
     let descriptor = std::fs::read_to_string(&path).unwrap();
-    let descriptor = descriptor.replace(r#""type":"date""#, r#""type":"string""#).replace(r#""unit":"index""#, r#""unit":"%""#);
+    let descriptor = descriptor
+        .replace(r#""type":"date""#, r#""type":"string""#)
+        .replace(r#""unit":"index""#, r#""unit":"%""#);
     std::fs::write(&path, descriptor).unwrap();
     let said = yearbook.run(&["publish", "tiny", "--json"]).failed(1);
     let error: Value = serde_json::from_str(&said).unwrap();
-    let places: Vec<_> = error["faults"].as_array().unwrap().iter().map(|fault| (&fault["row"], &fault["column"])).collect();
+    let places: Vec<_> = error["faults"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fault| (&fault["row"], &fault["column"]))
+        .collect();
     assert_eq!(places, [(&json!(1), &json!("date")), (&json!(1), &json!("value"))], "{said}");
     let said = yearbook.run(&["publish", "tiny"]).failed(1);
-    assert!(said.contains("  1  date    \"01/02/2020\" is not a date of the form YYYY-MM-DD"), "{said}");
+    assert!(
+        said.contains("  1  date    \"01/02/2020\" is not a date of the form YYYY-MM-DD"),
+        "{said}"
+    );
     assert!(said.contains("  1  value   55.0 is a percentage, as the unit \"%\" says"), "{said}");
 }
 
@@ -91,7 +137,12 @@ fn a_licence_that_forbids_redistribution_asks_for_the_word_contract_7() {
     let descriptor = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, descriptor.replace("CC-BY-4.0", "CC-BY-NC-ND-4.0")).unwrap();
     let said = yearbook.run(&["publish", "tiny"]).failed(1);
-    assert!(said.contains("yearbook.bulk_redistribution  is missing, and the licence \"CC-BY-NC-ND-4.0\""), "{said}");
+    assert!(
+        said.contains(
+            "yearbook.bulk_redistribution  is missing, and the licence \"CC-BY-NC-ND-4.0\""
+        ),
+        "{said}"
+    );
 }
 
 #[test]
@@ -110,7 +161,10 @@ fn what_is_wrong_with_a_descriptor_is_listed_by_place() {
     let yearbook = Yearbook::new();
     let path = yearbook.write("bad/datapackage.json", r#"{"name": "Bad Name", "resources": []}"#);
     let said = yearbook.run(&["publish", path.to_str().unwrap()]).failed(1);
-    assert!(said.contains("PLACE") && said.contains("\nname ") && said.contains("\nresources "), "{said}");
+    assert!(
+        said.contains("PLACE") && said.contains("\nname ") && said.contains("\nresources "),
+        "{said}"
+    );
 }
 
 #[test]
@@ -127,7 +181,10 @@ fn a_run_stops_at_the_first_failure_and_says_what_was_published() {
     let error: Value = serde_json::from_str(&said.stderr).unwrap();
     assert_eq!(error["published"], json!(["good"]));
     let listed = yearbook.run(&["datasets", "list", "--json"]).ok().json();
-    assert_eq!(listed.as_array().unwrap().iter().map(|dataset| &dataset["name"]).collect::<Vec<_>>(), ["good"]);
+    assert_eq!(
+        listed.as_array().unwrap().iter().map(|dataset| &dataset["name"]).collect::<Vec<_>>(),
+        ["good"]
+    );
 }
 
 #[test]

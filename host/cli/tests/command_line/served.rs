@@ -30,8 +30,10 @@ impl Served {
         let mut server = Server(command.spawn().unwrap());
         let mut line = String::new();
         BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("the server did not start; are plugins built?"));
-        let address = ready["listening"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+        let ready: Value = serde_json::from_str(&line)
+            .unwrap_or_else(|_| panic!("the server did not start; are plugins built?"));
+        let address =
+            ready["listening"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
         Self { yearbook, server, address, key: key["key"].as_str().unwrap().to_owned() }
     }
 
@@ -54,7 +56,13 @@ impl Served {
 
     /// Stops it as an operator would; all of its log.
     pub(crate) fn stop(mut self) -> String {
-        assert!(Command::new("kill").args(["-TERM", &self.server.0.id().to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &self.server.0.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
         assert_eq!(self.server.0.wait().unwrap().code(), Some(0));
         std::fs::read_to_string(self.yearbook.path("log")).unwrap()
     }

@@ -16,16 +16,24 @@ fn an_unknown_key_of_the_file_names_line_and_nearest_key_contract_6() {
 
 #[test]
 fn an_unknown_variable_names_the_nearest_variable_contract_6() {
-    let said = Yearbook::new().run_with(&[("YEARBOOK_LIMITS__BURST_SZE", "1")], &["--json", "keys", "list"]).failed(1);
+    let said = Yearbook::new()
+        .run_with(&[("YEARBOOK_LIMITS__BURST_SZE", "1")], &["--json", "keys", "list"])
+        .failed(1);
     let error: serde_json::Value = serde_json::from_str(&said).unwrap();
     let sentence = error["error"].as_str().unwrap();
-    assert!(sentence.contains("the nearest known key is `YEARBOOK_LIMITS__BURST_SIZE`"), "{sentence}");
+    assert!(
+        sentence.contains("the nearest known key is `YEARBOOK_LIMITS__BURST_SIZE`"),
+        "{sentence}"
+    );
 }
 
 #[test]
 fn every_wrong_value_is_named_at_once() {
     let yearbook = Yearbook::new();
-    let file = yearbook.write("other.toml", "[server]\nlisten = \"nowhere\"\npublic_url = \"ftp://x\"\n[log]\nformat = 3\n");
+    let file = yearbook.write(
+        "other.toml",
+        "[server]\nlisten = \"nowhere\"\npublic_url = \"ftp://x\"\n[log]\nformat = 3\n",
+    );
     let said = yearbook.run(&["--config", file.to_str().unwrap(), "migrate"]).failed(1);
     assert!(said.starts_with("error: 3 settings are wrong\n"), "{said}");
     for part in [
@@ -79,12 +87,17 @@ fn a_data_directory_that_cannot_be_made_says_what_to_do() {
     let yearbook = Yearbook::new();
     yearbook.write("file", "");
     let said = yearbook.run(&["--data-dir", "file/data", "migrate"]).failed(1);
-    assert!(said.contains("cannot create the data directory") && said.contains("--data-dir"), "{said}");
+    assert!(
+        said.contains("cannot create the data directory") && said.contains("--data-dir"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_database_address_of_no_known_kind_does_not_show_a_password() {
-    let said = Yearbook::new().run_with(&[("YEARBOOK_DATABASE_URL", "mysql://ann:hunter2@db/x")], &["migrate"]).failed(1);
+    let said = Yearbook::new()
+        .run_with(&[("YEARBOOK_DATABASE_URL", "mysql://ann:hunter2@db/x")], &["migrate"])
+        .failed(1);
     assert!(said.contains("mysql") && !said.contains("hunter2"), "{said}");
 }
 

@@ -1,4 +1,5 @@
-//! Traces as a collector gets them, and collectors that are not there. Needs the built-in plugins (`cargo xtask plugins`).
+//! Traces as a collector gets them, and collectors that are not there. Needs the built-in plugins
+//! (`cargo xtask plugins`).
 
 #[path = "traces/collector.rs"]
 mod collector;
@@ -23,7 +24,10 @@ fn hex(bytes: &[u8]) -> String {
 fn only<'a>(seen: &'a Seen, name: &str) -> &'a Span {
     let names: Vec<_> = seen.spans.iter().map(|span| &span.name).collect();
     let mut found = seen.spans.iter().filter(|span| span.name == name);
-    found.next().filter(|_| found.next().is_none()).unwrap_or_else(|| panic!("one {name} in {names:?}"))
+    found
+        .next()
+        .filter(|_| found.next().is_none())
+        .unwrap_or_else(|| panic!("one {name} in {names:?}"))
 }
 
 /// What one request of rows gives, to a server that trusts `trusted`, and its key.
@@ -35,7 +39,10 @@ fn traced(trusted: &str) -> (Seen, String) {
         ("YEARBOOK_SERVER__TRUSTED_PROXIES", trusted),
     ]);
     let parent = format!("traceparent: 00-{TRACE}-{PARENT}-01");
-    let answer = served.get("/v1/datasets/tiny/data?dimensions=secretword", &[&parent, "X-Forwarded-For: 203.0.113.77"]);
+    let answer = served.get(
+        "/v1/datasets/tiny/data?dimensions=secretword",
+        &[&parent, "X-Forwarded-For: 203.0.113.77"],
+    );
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     let key = served.key.clone();
     // What is left is sent when the server stops.
@@ -47,7 +54,11 @@ fn traced(trusted: &str) -> (Seen, String) {
 fn a_request_is_a_span_with_plan_scan_and_plugin_below_it() {
     let (seen, key) = traced("127.0.0.0/8");
     let request = only(&seen, "GET /v1/datasets/{name}/data");
-    assert_eq!((hex(&request.trace_id), hex(&request.parent_span_id)), (TRACE.to_owned(), PARENT.to_owned()), "a trusted proxy's trace");
+    assert_eq!(
+        (hex(&request.trace_id), hex(&request.parent_span_id)),
+        (TRACE.to_owned(), PARENT.to_owned()),
+        "a trusted proxy's trace"
+    );
     assert_eq!(request.kind, 2, "a server's");
     let said = attributes(&request.attributes);
     for (name, value) in [
@@ -65,18 +76,23 @@ fn a_request_is_a_span_with_plan_scan_and_plugin_below_it() {
         assert_eq!(hex(&span.trace_id), TRACE, "{name}");
         assert_eq!(hex(&span.parent_span_id), hex(&request.span_id), "{name}");
         assert!(
-            span.start_time_unix_nano >= request.start_time_unix_nano && span.end_time_unix_nano >= span.start_time_unix_nano,
+            span.start_time_unix_nano >= request.start_time_unix_nano
+                && span.end_time_unix_nano >= span.start_time_unix_nano,
             "{name}"
         );
     }
     let plugin = attributes(&only(&seen, "plugin").attributes);
-    assert_eq!((plugin["kind"].as_str(), plugin["name"].as_str(), plugin["outcome"].as_str()), ("encoder", "json", "completed"));
+    assert_eq!(
+        (plugin["kind"].as_str(), plugin["name"].as_str(), plugin["outcome"].as_str()),
+        ("encoder", "json", "completed")
+    );
     assert!(plugin["digest"].len() == 64 && !plugin["version"].is_empty(), "{plugin:?}");
     assert_eq!(attributes(&only(&seen, "plan").attributes)["dataset"], "tiny");
 
     assert_eq!(seen.service["service.name"], "yearbook");
     assert!(
-        seen.heads[0].starts_with("POST /v1/traces HTTP/1.1\r\n") && seen.heads[0].contains("x-tenant: statistics"),
+        seen.heads[0].starts_with("POST /v1/traces HTTP/1.1\r\n")
+            && seen.heads[0].contains("x-tenant: statistics"),
         "{}",
         seen.heads[0]
     );
@@ -98,7 +114,10 @@ fn a_stranger_s_trace_is_not_taken_over() {
 #[test]
 fn nothing_is_sampled_where_the_sampler_says_so() {
     let collector = Collector::start();
-    let served = Served::start(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url), ("OTEL_TRACES_SAMPLER", "always_off")]);
+    let served = Served::start(&[
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url),
+        ("OTEL_TRACES_SAMPLER", "always_off"),
+    ]);
     assert!(served.get("/v1/datasets/tiny/data", &[]).starts_with("HTTP/1.1 200"));
     served.stop();
     assert_eq!(collector.seen().spans.len(), 0);
@@ -130,15 +149,27 @@ fn a_collector_that_is_not_there_or_never_answers_slows_nobody() {
         }
         let begun = Instant::now();
         let log = served.stop();
-        assert!(begun.elapsed() < Duration::from_secs(10), "{url}: stopping took {:?}", begun.elapsed());
-        assert!(log.contains("the last traces were not taken by the collector") || log.contains("BatchSpanProcessor"), "{url}: {log}");
+        assert!(
+            begun.elapsed() < Duration::from_secs(10),
+            "{url}: stopping took {:?}",
+            begun.elapsed()
+        );
+        assert!(
+            log.contains("the last traces were not taken by the collector")
+                || log.contains("BatchSpanProcessor"),
+            "{url}: {log}"
+        );
     }
 }
 
 #[test]
 fn a_collector_s_address_is_plain_http() {
-    for (url, advice) in [("https://collector.example.org", "wants TLS"), ("collector:4318", "must be like http://127.0.0.1:4318")] {
-        let said = Yearbook::new().run_with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", url)], &["serve"]).failed(1);
+    for (url, advice) in [
+        ("https://collector.example.org", "wants TLS"),
+        ("collector:4318", "must be like http://127.0.0.1:4318"),
+    ] {
+        let said =
+            Yearbook::new().run_with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", url)], &["serve"]).failed(1);
         assert!(said.contains("log.otlp_endpoint") && said.contains(advice), "{said}");
     }
 }
@@ -153,14 +184,30 @@ fn every_line_of_a_json_log_has_the_request_s_id_with_traces_or_without() {
             ("YEARBOOK_LOG__LEVEL", "info,yearbook_server=debug,yearbook_sandbox=debug"),
         ];
         let served = Served::start(&variables);
-        assert!(served.get("/v1/datasets/tiny/data", &["X-Request-Id: asked-by-a-test"]).starts_with("HTTP/1.1 200"));
+        assert!(
+            served
+                .get("/v1/datasets/tiny/data", &["X-Request-Id: asked-by-a-test"])
+                .starts_with("HTTP/1.1 200")
+        );
         let log = served.stop();
-        let lines: Vec<serde_json::Value> =
-            log.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect();
+        let lines: Vec<serde_json::Value> = log
+            .lines()
+            .map(|line| {
+                serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+            })
+            .collect();
         for message in ["answered", "the plugin's response ended"] {
-            let line = lines.iter().find(|line| line["message"] == message).unwrap_or_else(|| panic!("no {message:?} in {log}"));
+            let line = lines
+                .iter()
+                .find(|line| line["message"] == message)
+                .unwrap_or_else(|| panic!("no {message:?} in {log}"));
             let spans = line["spans"].as_array().unwrap();
-            assert!(spans.iter().any(|span| span["name"] == "request" && span["id"] == "asked-by-a-test"), "{line}");
+            assert!(
+                spans
+                    .iter()
+                    .any(|span| span["name"] == "request" && span["id"] == "asked-by-a-test"),
+                "{line}"
+            );
         }
     }
 }

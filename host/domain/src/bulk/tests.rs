@@ -52,7 +52,13 @@ fn check(key: Plan, raw: &str, (monthly, current): (bool, bool), expected: &str)
         Freshness::Monthly => snapshot("monthly", monthly),
         Freshness::Current => Arc::clone(&dataset.current),
     };
-    let got = match plan(&dataset, named, freshness, &Caller { key_id: String::new(), plan: key }, limits) {
+    let got = match plan(
+        &dataset,
+        named,
+        freshness,
+        &Caller { key_id: String::new(), plan: key },
+        limits,
+    ) {
         Ok(plan) => plan.snapshot.id.clone(),
         Err(Refusal::BulkForbidden) => "403".to_owned(),
         Err(Refusal::PaymentRequired { .. }) => "402".to_owned(),
@@ -92,7 +98,10 @@ fn a_licence_forbids_on_every_plan_and_before_the_plan_spec_5_6() {
 #[test]
 fn an_unknown_freshness_lists_the_known_ones_contract_2() {
     let problem = Freshness::parse(&pairs("freshness=daily")).unwrap_err();
-    assert_eq!((problem.kind, problem.msg.as_str()), ("literal_error", "Input should be 'monthly' or 'current'"));
+    assert_eq!(
+        (problem.kind, problem.msg.as_str()),
+        ("literal_error", "Input should be 'monthly' or 'current'")
+    );
     assert!(Freshness::parse(&pairs("freshness=")).is_err());
     assert_eq!(Freshness::parse(&pairs("other=1")), Ok(None));
 }

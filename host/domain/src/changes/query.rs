@@ -1,4 +1,5 @@
-//! The parameters of `/changes`, each judged in itself (contract 1, step 2). `since` can only be judged with the dataset at hand.
+//! The parameters of `/changes`, each judged in itself (contract 1, step 2). `since` can only be
+//! judged with the dataset at hand.
 
 use serde_json::json;
 
@@ -11,21 +12,29 @@ pub const DEFAULT_LIMIT: u64 = 10_000;
 /// Parameters of `/data` that mean the same here; encoders' own (with a dot) do too.
 const SHARED: [&str; 3] = ["limit", "format", "geometry"];
 
-/// Parses `pairs` (from [`crate::query::pairs()`]) as [`DataQuery::parse`] does, with another default for `limit`, which is at least 1
-/// here. What else `/data` knows is ignored like any other unknown parameter.
+/// Parses `pairs` (from [`crate::query::pairs()`]) as [`DataQuery::parse`] does, with another
+/// default for `limit`, which is at least 1 here. What else `/data` knows is ignored like any other
+/// unknown parameter.
 ///
 /// # Errors
 /// Every problem there is.
 pub fn query(pairs: &[(String, String)], formats: &[&str]) -> Result<DataQuery, Vec<Problem>> {
     let limit = last(pairs, "limit").map(limit);
-    let shared: Vec<(String, String)> =
-        pairs.iter().filter(|(name, _)| SHARED.contains(&name.as_str()) || name.contains('.')).cloned().collect();
+    let shared: Vec<(String, String)> = pairs
+        .iter()
+        .filter(|(name, _)| SHARED.contains(&name.as_str()) || name.contains('.'))
+        .cloned()
+        .collect();
     let parsed = DataQuery::parse(&shared, formats);
     match (limit.transpose(), parsed) {
         (Ok(limit), Ok(query)) => Ok(DataQuery { limit: limit.unwrap_or(DEFAULT_LIMIT), ..query }),
         (limit, parsed) => {
             let others = parsed.err().unwrap_or_default();
-            Err(limit.err().into_iter().chain(others.into_iter().filter(|problem| problem.loc[1] != "limit")).collect())
+            Err(limit
+                .err()
+                .into_iter()
+                .chain(others.into_iter().filter(|problem| problem.loc[1] != "limit"))
+                .collect())
         }
     }
 }
@@ -33,7 +42,8 @@ pub fn query(pairs: &[(String, String)], formats: &[&str]) -> Result<DataQuery, 
 fn limit(raw: &str) -> Result<u64, Problem> {
     let too_few = |raw| {
         let msg = "Input should be greater than or equal to 1";
-        Problem::new(crate::problem::Place::Query, "limit", "greater_than_equal", msg, Some(raw)).with_ctx(json!({"ge": 1}))
+        Problem::new(crate::problem::Place::Query, "limit", "greater_than_equal", msg, Some(raw))
+            .with_ctx(json!({"ge": 1}))
     };
     match scalar::count("limit", raw) {
         Ok(0) => Err(too_few(raw)),
@@ -57,24 +67,38 @@ mod tests {
     #[test]
     fn limit_is_at_least_one_and_ten_thousand_by_default_contract_4() {
         let limit = |raw: &str| query(&pairs(raw), &["json"]).unwrap().limit;
-        assert_eq!((limit(""), limit("limit=1"), limit("limit=0&limit=+7"), limit("since=x&start=y")), (10_000, 1, 7, 10_000));
+        assert_eq!(
+            (limit(""), limit("limit=1"), limit("limit=0&limit=+7"), limit("since=x&start=y")),
+            (10_000, 1, 7, 10_000)
+        );
         let too_few = "Input should be greater than or equal to 1";
         for raw in ["limit=0", "limit=-5", "limit=-0"] {
             assert_eq!(problems(raw), [("limit".to_owned(), too_few.to_owned())], "{raw}");
         }
-        assert_eq!(problems("limit=x")[0].1, "Input should be a valid integer, unable to parse string as an integer");
+        assert_eq!(
+            problems("limit=x")[0].1,
+            "Input should be a valid integer, unable to parse string as an integer"
+        );
     }
 
     #[test]
     fn every_problem_is_told_at_once_contract_1() {
-        let names: Vec<String> = problems("geometry=7&format=xml&limit=0").into_iter().map(|(name, _)| name).collect();
+        let names: Vec<String> =
+            problems("geometry=7&format=xml&limit=0").into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["limit", "format", "geometry"]);
     }
 
     #[test]
     fn filters_of_data_are_ignored() {
-        let query = query(&pairs("columns=a&dimensions=x&cursor=y&snapshot=z&envelope=true&csv.null=-"), &["json"]).unwrap();
-        assert_eq!((query.columns, query.dimensions, query.cursor, query.snapshot, query.envelope), (None, None, None, None, false));
+        let query = query(
+            &pairs("columns=a&dimensions=x&cursor=y&snapshot=z&envelope=true&csv.null=-"),
+            &["json"],
+        )
+        .unwrap();
+        assert_eq!(
+            (query.columns, query.dimensions, query.cursor, query.snapshot, query.envelope),
+            (None, None, None, None, false)
+        );
         assert_eq!(query.options, [("csv.null".to_owned(), "-".to_owned())]);
     }
 }

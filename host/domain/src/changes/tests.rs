@@ -37,10 +37,12 @@ fn line(id: &str) -> CreditLine {
     CreditLine { attribution: format!("Credit {id}"), licence: id.chars().take(1).collect() }
 }
 
-/// Parts as `set:first-last`, then where it ends, then `+` when more remains and `#` when the rows were why.
+/// Parts as `set:first-last`, then where it ends, then `+` when more remains and `#` when the rows
+/// were why.
 fn check(text: &str, (set, row): (usize, u64), max_rows: u64, expected: &str) {
     let pull = pull(&history(text), Mark { set, row }, max_rows);
-    let mut shown: Vec<String> = pull.parts.iter().map(|(set, rows)| format!("{set}:{}-{}", rows.start, rows.end)).collect();
+    let mut shown: Vec<String> =
+        pull.parts.iter().map(|(set, rows)| format!("{set}:{}-{}", rows.start, rows.end)).collect();
     shown.push(format!("@{}.{}", pull.end.set, pull.end.row));
     shown.extend(pull.more.then(|| "+".to_owned()));
     shown.extend(pull.full.then(|| "#".to_owned()));
@@ -104,11 +106,18 @@ fn distinct_credits_are_joined_oldest_first_contract_4() {
     let today = line("today");
     for (start, end, attribution, licence) in cases {
         let joined = credit(&history(known), mark(start), mark(end), &today);
-        assert_eq!((joined.attribution.as_str(), joined.licence.as_str()), (attribution, licence), "{start:?} to {end:?}");
+        assert_eq!(
+            (joined.attribution.as_str(), joined.licence.as_str()),
+            (attribution, licence),
+            "{start:?} to {end:?}"
+        );
     }
     assert_eq!(credit(&[], mark((0, 0)), mark((0, 0)), &today), today, "nothing has changed yet");
     let mut old = history("a>b:3/x b>c:1/x");
     old[0].from_credit = None;
     let joined = credit(&old, mark((0, 0)), mark((2, 0)), &today);
-    assert_eq!(joined.attribution, "Credit today; Credit b; Credit c", "today's where the older one is not known");
+    assert_eq!(
+        joined.attribution, "Credit today; Credit b; Credit c",
+        "today's where the older one is not known"
+    );
 }

@@ -36,15 +36,16 @@ pub enum Value {
     Boolean(bool),
 }
 
-/// Judges `raw` for the query parameter called `name` (`csv.delimiter`). When `allowed` is not empty,
-/// only the texts in it pass.
+/// Judges `raw` for the query parameter called `name` (`csv.delimiter`). When `allowed` is not
+/// empty, only the texts in it pass.
 ///
 /// # Errors
 /// The [`Problem`] in Pydantic's words.
 pub fn judge(name: &str, kind: Kind, allowed: &[String], raw: &str) -> Result<Value, Problem> {
     if raw.len() > VALUE_BYTES {
         let msg = format!("Data should have at most {VALUE_BYTES} bytes");
-        return Err(Problem::new(Place::Query, name, "bytes_too_long", msg, Some(raw)).with_ctx(json!({"max_length": VALUE_BYTES})));
+        return Err(Problem::new(Place::Query, name, "bytes_too_long", msg, Some(raw))
+            .with_ctx(json!({"max_length": VALUE_BYTES})));
     }
     if !allowed.is_empty() {
         scalar::literal(name, raw, allowed.iter().map(String::as_str))?;
@@ -64,7 +65,11 @@ mod tests {
     fn check(kind: Kind, allowed: &[&str], raw: &str, expected: Result<Value, &str>) {
         let allowed: Vec<String> = allowed.iter().map(|text| (*text).to_owned()).collect();
         let got = judge("csv.x", kind, &allowed, raw);
-        assert_eq!(got.as_ref().map_err(|problem| problem.msg.as_str()), expected.as_ref().map_err(|text| *text), "{kind:?} {raw:?}");
+        assert_eq!(
+            got.as_ref().map_err(|problem| problem.msg.as_str()),
+            expected.as_ref().map_err(|text| *text),
+            "{kind:?} {raw:?}"
+        );
     }
 
     #[test]
@@ -75,14 +80,34 @@ mod tests {
         check(Kind::Integer, &[], "-1_0", Ok(Value::Integer(-10)));
         check(Kind::Integer, &[], "9223372036854775807", Ok(Value::Integer(i64::MAX)));
         check(Kind::Integer, &[], "-9223372036854775808", Ok(Value::Integer(i64::MIN)));
-        check(Kind::Integer, &[], "9223372036854775808", Err("Unable to parse input string as an integer, exceeded maximum size"));
-        check(Kind::Integer, &[], "x", Err("Input should be a valid integer, unable to parse string as an integer"));
+        check(
+            Kind::Integer,
+            &[],
+            "9223372036854775808",
+            Err("Unable to parse input string as an integer, exceeded maximum size"),
+        );
+        check(
+            Kind::Integer,
+            &[],
+            "x",
+            Err("Input should be a valid integer, unable to parse string as an integer"),
+        );
         check(Kind::Number, &[], " 1_0.5 ", Ok(Value::Number(10.5)));
         check(Kind::Number, &[], "inf", Err("Input should be a finite number"));
-        check(Kind::Number, &[], "x", Err("Input should be a valid number, unable to parse string as a number"));
+        check(
+            Kind::Number,
+            &[],
+            "x",
+            Err("Input should be a valid number, unable to parse string as a number"),
+        );
         check(Kind::Boolean, &[], "Yes", Ok(Value::Boolean(true)));
         check(Kind::Boolean, &["true"], "false", Err("Input should be 'true'"));
-        check(Kind::Boolean, &[], "", Err("Input should be a valid boolean, unable to interpret input"));
+        check(
+            Kind::Boolean,
+            &[],
+            "",
+            Err("Input should be a valid boolean, unable to interpret input"),
+        );
     }
 
     #[test]

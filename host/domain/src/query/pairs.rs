@@ -26,7 +26,8 @@ pub fn last<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
 }
 
 fn decode(text: &str) -> String {
-    let spaced = if text.contains('+') { Cow::Owned(text.replace('+', " ")) } else { Cow::Borrowed(text) };
+    let spaced =
+        if text.contains('+') { Cow::Owned(text.replace('+', " ")) } else { Cow::Borrowed(text) };
     percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
 }
 
@@ -35,7 +36,10 @@ mod tests {
     use super::*;
 
     fn check(raw: &str, expected: &[(&str, &str)]) {
-        let expected: Vec<_> = expected.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         assert_eq!(pairs(raw), expected, "{raw}");
     }
 

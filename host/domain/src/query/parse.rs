@@ -1,5 +1,5 @@
-//! The parameters of `/data`, each judged in itself (contract 1, step 2): every problem at once, in the
-//! order of spec 4.1, extensions after it.
+//! The parameters of `/data`, each judged in itself (contract 1, step 2): every problem at once, in
+//! the order of spec 4.1, extensions after it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,8 +8,8 @@ use super::{DEFAULT_LIMIT, DataQuery, LISTED_NAMES, scalar};
 use crate::Problem;
 
 impl DataQuery {
-    /// Parses `pairs` (from [`super::pairs()`]). `formats` are those loaded now, in the order in which a
-    /// problem lists them. Unknown parameters are ignored.
+    /// Parses `pairs` (from [`super::pairs()`]). `formats` are those loaded now, in the order in
+    /// which a problem lists them. Unknown parameters are ignored.
     ///
     /// # Errors
     /// Every problem there is.
@@ -22,17 +22,26 @@ impl DataQuery {
         let end = get("end").map(|raw| scalar::date("end", raw));
         let start = match (start, &end) {
             (Some(Ok(start)), Some(Ok(end))) if start > *end => {
-                note(Problem::value_error("start", &format!("start must not be after end ({end})"), &start));
+                note(Problem::value_error(
+                    "start",
+                    &format!("start must not be after end ({end})"),
+                    &start,
+                ));
                 None
             }
             (start, _) => keep(start, &mut note),
         };
         let end = keep(end, &mut note);
-        let limit = keep(get("limit").map(|raw| scalar::count("limit", raw)), &mut note).unwrap_or(DEFAULT_LIMIT);
-        let format = get("format").map(|raw| scalar::literal("format", raw, formats.iter().copied()).map(|()| raw.to_owned()));
+        let limit = keep(get("limit").map(|raw| scalar::count("limit", raw)), &mut note)
+            .unwrap_or(DEFAULT_LIMIT);
+        let format = get("format").map(|raw| {
+            scalar::literal("format", raw, formats.iter().copied()).map(|()| raw.to_owned())
+        });
         let format = keep(format, &mut note);
-        let geometry = keep(get("geometry").map(|raw| scalar::boolean("geometry", raw)), &mut note).unwrap_or(true);
-        let envelope = keep(get("envelope").map(|raw| scalar::boolean("envelope", raw)), &mut note).unwrap_or(false);
+        let geometry = keep(get("geometry").map(|raw| scalar::boolean("geometry", raw)), &mut note)
+            .unwrap_or(true);
+        let envelope = keep(get("envelope").map(|raw| scalar::boolean("envelope", raw)), &mut note)
+            .unwrap_or(false);
         let columns = keep(get("columns").map(columns), &mut note);
 
         if !problems.is_empty() {
@@ -68,8 +77,8 @@ fn not_empty(raw: Option<&str>) -> Option<String> {
     raw.filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Names of columns; blanks around a name are dropped. A name twice would make objects with the same
-/// key twice, so it is refused.
+/// Names of columns; blanks around a name are dropped. A name twice would make objects with the
+/// same key twice, so it is refused.
 fn columns(raw: &str) -> Result<Vec<String>, Problem> {
     let refuse = |sentence: &str| Err(Problem::value_error("columns", sentence, raw));
     if let Some(sentence) = too_many_names("columns", raw) {
@@ -77,7 +86,9 @@ fn columns(raw: &str) -> Result<Vec<String>, Problem> {
     }
     let names: Vec<String> = raw.split(',').map(|name| name.trim().to_owned()).collect();
     if names.iter().any(String::is_empty) {
-        return refuse("columns must be names separated by commas, none of them empty; leave it out to get every column");
+        return refuse(
+            "columns must be names separated by commas, none of them empty; leave it out to get every column",
+        );
     }
     let mut seen = HashSet::new();
     if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
@@ -90,10 +101,15 @@ fn columns(raw: &str) -> Result<Vec<String>, Problem> {
 #[must_use]
 pub fn too_many_names(parameter: &str, raw: &str) -> Option<String> {
     let names = raw.bytes().filter(|byte| *byte == b',').count() + 1;
-    (names > LISTED_NAMES).then(|| format!("{parameter} lists {names} names and may list {LISTED_NAMES}; ask in several requests"))
+    (names > LISTED_NAMES).then(|| {
+        format!(
+            "{parameter} lists {names} names and may list {LISTED_NAMES}; ask in several requests"
+        )
+    })
 }
 
-/// Parameters whose name has a dot, each once with its last value, in the order of first appearance.
+/// Parameters whose name has a dot, each once with its last value, in the order of first
+/// appearance.
 fn options(pairs: &[(String, String)]) -> Vec<(String, String)> {
     let mut options: Vec<(String, String)> = Vec::new();
     let mut positions: HashMap<&str, usize> = HashMap::new();

@@ -1,6 +1,6 @@
-//! Values of one parameter, judged as Pydantic v2 judges them (contract 2): dates, integers, booleans,
-//! numbers and members of a set. The sentences about dates are those of speedate, the library that
-//! Pydantic itself parses dates with.
+//! Values of one parameter, judged as Pydantic v2 judges them (contract 2): dates, integers,
+//! booleans, numbers and members of a set. The sentences about dates are those of speedate, the
+//! library that Pydantic itself parses dates with.
 
 use serde_json::json;
 use speedate::{Date, DateTime};
@@ -15,8 +15,8 @@ const MAX_DIGITS: usize = 4300;
 /// A date `YYYY-MM-DD` and nothing else; comparing two as text compares them as dates.
 ///
 /// # Errors
-/// Pydantic's sentence for anything else. What Pydantic would read as a moment (a date with a time, a
-/// Unix time) is refused as inexact, whatever the time is.
+/// Pydantic's sentence for anything else. What Pydantic would read as a moment (a date with a time,
+/// a Unix time) is refused as inexact, whatever the time is.
 pub fn date(name: &str, raw: &str) -> Result<String, Problem> {
     if Date::parse_bytes_rfc3339(raw.as_bytes()).is_ok_and(|date| date.year > 0) {
         return Ok(raw.to_owned());
@@ -32,20 +32,30 @@ pub fn date(name: &str, raw: &str) -> Result<String, Problem> {
         ),
         Err(error) => {
             let error = error.get_documentation().unwrap_or("input is invalid");
-            Problem::query(name, "date_from_datetime_parsing", format!("Input should be a valid date or datetime, {error}"), raw)
-                .with_ctx(json!({"error": error}))
+            Problem::query(
+                name,
+                "date_from_datetime_parsing",
+                format!("Input should be a valid date or datetime, {error}"),
+                raw,
+            )
+            .with_ctx(json!({"error": error}))
         }
     })
 }
 
 fn year_zero(name: &str, raw: &str) -> Problem {
     let error = "year 0 is out of range";
-    Problem::query(name, "date_parsing", format!("Input should be a valid date in the format YYYY-MM-DD, {error}"), raw)
-        .with_ctx(json!({"error": error}))
+    Problem::query(
+        name,
+        "date_parsing",
+        format!("Input should be a valid date in the format YYYY-MM-DD, {error}"),
+        raw,
+    )
+    .with_ctx(json!({"error": error}))
 }
 
-/// An integer that is not negative. One beyond `i64::MAX` is that number: no table has as many rows,
-/// and sums of two still fit.
+/// An integer that is not negative. One beyond `i64::MAX` is that number: no table has as many
+/// rows, and sums of two still fit.
 ///
 /// # Errors
 /// `int_parsing`, `int_parsing_size` or `greater_than_equal`.
@@ -78,15 +88,23 @@ fn integer_digits(name: &str, raw: &str) -> Result<(bool, String), Problem> {
             None => (false, text.strip_prefix('+').unwrap_or(text)),
         };
         let whole = match text.split_once('.') {
-            Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0') => whole,
+            Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0') => {
+                whole
+            }
             Some(_) => return None,
             None => text,
         };
         let digits = without_underscores(whole)?;
         digits.bytes().all(|byte| byte.is_ascii_digit()).then_some((negative, digits))
     };
-    let (negative, digits) = parse()
-        .ok_or_else(|| Problem::query(name, "int_parsing", "Input should be a valid integer, unable to parse string as an integer", raw))?;
+    let (negative, digits) = parse().ok_or_else(|| {
+        Problem::query(
+            name,
+            "int_parsing",
+            "Input should be a valid integer, unable to parse string as an integer",
+            raw,
+        )
+    })?;
     let digits = digits.trim_start_matches('0');
     match digits.len() {
         0 => Ok((negative, "0".to_owned())),
@@ -96,12 +114,18 @@ fn integer_digits(name: &str, raw: &str) -> Result<(bool, String), Problem> {
 }
 
 fn too_large(name: &str, raw: &str) -> Problem {
-    Problem::query(name, "int_parsing_size", "Unable to parse input string as an integer, exceeded maximum size", raw)
+    Problem::query(
+        name,
+        "int_parsing_size",
+        "Unable to parse input string as an integer, exceeded maximum size",
+        raw,
+    )
 }
 
 /// None where an underscore does not stand alone between two other characters, or nothing is left.
 fn without_underscores(text: &str) -> Option<String> {
-    (!text.is_empty() && text.split('_').all(|part| !part.is_empty())).then(|| text.replace('_', ""))
+    (!text.is_empty() && text.split('_').all(|part| !part.is_empty()))
+        .then(|| text.replace('_', ""))
 }
 
 /// A boolean: true/false/1/0/yes/no/on/off/t/f/y/n in any case.
@@ -112,7 +136,12 @@ pub fn boolean(name: &str, raw: &str) -> Result<bool, Problem> {
     match raw.to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" | "t" | "y" => Ok(true),
         "false" | "0" | "no" | "off" | "f" | "n" => Ok(false),
-        _ => Err(Problem::query(name, "bool_parsing", "Input should be a valid boolean, unable to interpret input", raw)),
+        _ => Err(Problem::query(
+            name,
+            "bool_parsing",
+            "Input should be a valid boolean, unable to interpret input",
+            raw,
+        )),
     }
 }
 
@@ -124,8 +153,15 @@ pub fn number(name: &str, raw: &str) -> Result<f64, Problem> {
     let parsed: Option<f64> = without_underscores(raw.trim()).and_then(|text| text.parse().ok());
     match parsed {
         Some(number) if number.is_finite() => Ok(number),
-        Some(_) => Err(Problem::query(name, "finite_number", "Input should be a finite number", raw)),
-        None => Err(Problem::query(name, "float_parsing", "Input should be a valid number, unable to parse string as a number", raw)),
+        Some(_) => {
+            Err(Problem::query(name, "finite_number", "Input should be a finite number", raw))
+        }
+        None => Err(Problem::query(
+            name,
+            "float_parsing",
+            "Input should be a valid number, unable to parse string as a number",
+            raw,
+        )),
     }
 }
 
@@ -133,13 +169,18 @@ pub fn number(name: &str, raw: &str) -> Result<f64, Problem> {
 ///
 /// # Errors
 /// `literal_error`, which lists them in their order.
-pub fn literal<'a>(name: &str, raw: &str, allowed: impl IntoIterator<Item = &'a str>) -> Result<(), Problem> {
+pub fn literal<'a>(
+    name: &str,
+    raw: &str,
+    allowed: impl IntoIterator<Item = &'a str>,
+) -> Result<(), Problem> {
     let allowed: Vec<&str> = allowed.into_iter().collect();
     if allowed.contains(&raw) {
         return Ok(());
     }
     let expected = alternatives(&allowed);
-    Err(Problem::query(name, "literal_error", format!("Input should be {expected}"), raw).with_ctx(json!({"expected": expected})))
+    Err(Problem::query(name, "literal_error", format!("Input should be {expected}"), raw)
+        .with_ctx(json!({"expected": expected})))
 }
 
 /// `'a', 'b' or 'c'`.

@@ -1,5 +1,5 @@
-//! The rules that turn a query into a [`ReadPlan`]: projection, the unbounded-pull guard, the plan's
-//! row cap (spec 4.1 and 8, contract 3).
+//! The rules that turn a query into a [`ReadPlan`]: projection, the unbounded-pull guard, the
+//! plan's row cap (spec 4.1 and 8, contract 3).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,11 +15,12 @@ pub const UNBOUNDED_ROWS: u64 = 100_000;
 /// Names of columns that a problem lists at most.
 const LISTED: usize = 40;
 
-/// Names that are looked for one by one: for so few a table of all columns costs more than it saves.
+/// Names that are looked for one by one: for so few a table of all columns costs more than it
+/// saves.
 const LOOKED_THROUGH: usize = 8;
 
-/// Decides what to read of `snapshot`, a version of `dataset`, from `first_row` on (0, or a cursor's).
-/// The caller shows that the key was checked; `limits` are those of the caller's plan.
+/// Decides what to read of `snapshot`, a version of `dataset`, from `first_row` on (0, or a
+/// cursor's). The caller shows that the key was checked; `limits` are those of the caller's plan.
 ///
 /// # Errors
 /// [`Refusal::Invalid`] for `columns` that the snapshot does not have, then [`Refusal::Unbounded`].
@@ -49,36 +50,53 @@ pub fn plan(
     })
 }
 
-/// Positions of the columns to send: those asked for, in that order, or all; `geometry=false` leaves
-/// geometry out of either.
+/// Positions of the columns to send: those asked for, in that order, or all; `geometry=false`
+/// leaves geometry out of either.
 ///
 /// # Errors
 /// `value_error` at `columns` for names that the snapshot does not have, or when nothing is left.
 pub fn select(snapshot: &Snapshot, query: &DataQuery) -> Result<Vec<usize>, Problem> {
-    let wanted = |position: &usize| query.geometry || snapshot.columns[*position].role != Role::Geometry;
+    let wanted =
+        |position: &usize| query.geometry || snapshot.columns[*position].role != Role::Geometry;
     let Some(names) = &query.columns else {
         return Ok((0..snapshot.columns.len()).filter(wanted).collect());
     };
     let problem = |sentence: String| Problem::value_error("columns", &sentence, &names.join(","));
     let positions = positions(snapshot, names);
-    let unknown: Vec<&str> = names.iter().zip(&positions).filter(|(_, position)| position.is_none()).map(|(name, _)| &**name).collect();
+    let unknown: Vec<&str> = names
+        .iter()
+        .zip(&positions)
+        .filter(|(_, position)| position.is_none())
+        .map(|(name, _)| &**name)
+        .collect();
     if !unknown.is_empty() {
-        return Err(problem(format!("unknown {}; this dataset has {}", quoted(&unknown), listed(snapshot))));
+        return Err(problem(format!(
+            "unknown {}; this dataset has {}",
+            quoted(&unknown),
+            listed(snapshot)
+        )));
     }
     let columns: Vec<usize> = positions.into_iter().flatten().filter(wanted).collect();
     if columns.is_empty() {
-        return Err(problem(format!("geometry=false leaves no column to send; ask for more than {GEOMETRY_COLUMN}")));
+        return Err(problem(format!(
+            "geometry=false leaves no column to send; ask for more than {GEOMETRY_COLUMN}"
+        )));
     }
     Ok(columns)
 }
 
-/// Position of each of `names` in the snapshot, in time that grows with the columns and the names, not with one times the other.
+/// Position of each of `names` in the snapshot, in time that grows with the columns and the names,
+/// not with one times the other.
 fn positions(snapshot: &Snapshot, names: &[String]) -> Vec<Option<usize>> {
     if names.len() <= LOOKED_THROUGH {
         return names.iter().map(|name| snapshot.position(name)).collect();
     }
-    let all: HashMap<&str, usize> =
-        snapshot.columns.iter().enumerate().map(|(position, column)| (column.name.as_str(), position)).collect();
+    let all: HashMap<&str, usize> = snapshot
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(position, column)| (column.name.as_str(), position))
+        .collect();
     names.iter().map(|name| all.get(name.as_str()).copied()).collect()
 }
 
@@ -90,29 +108,43 @@ fn quoted(names: &[&str]) -> String {
 }
 
 fn listed(snapshot: &Snapshot) -> String {
-    let mut names: Vec<&str> = snapshot.columns.iter().take(LISTED).map(|column| column.name.as_str()).collect();
+    let mut names: Vec<&str> =
+        snapshot.columns.iter().take(LISTED).map(|column| column.name.as_str()).collect();
     if snapshot.columns.len() > LISTED {
         names.push("…");
     }
     names.join(", ")
 }
 
-/// Spec 7 and 8: `limit=0` needs a date filter when there are many rows or geometry; `geometry=false`
-/// relieves the second reason. A date filter counts only where there is a date axis (contract 3).
-fn guard(dataset: &Dataset, snapshot: &Snapshot, limits: PlanLimits, query: &DataQuery) -> Result<(), Refusal> {
+/// Spec 7 and 8: `limit=0` needs a date filter when there are many rows or geometry;
+/// `geometry=false` relieves the second reason. A date filter counts only where there is a date
+/// axis (contract 3).
+fn guard(
+    dataset: &Dataset,
+    snapshot: &Snapshot,
+    limits: PlanLimits,
+    query: &DataQuery,
+) -> Result<(), Refusal> {
     let dated = snapshot.date_column.is_some();
     let filtered = dated && (query.start.is_some() || query.end.is_some());
     let geometry = query.geometry && snapshot.has_geometry();
     if query.limit == 0 && !filtered && (snapshot.rows > UNBOUNDED_ROWS || geometry) {
-        return Err(Refusal::Unbounded { rows: snapshot.rows, geometry, dated, bulk: has_bulk(dataset, snapshot, limits) });
+        return Err(Refusal::Unbounded {
+            rows: snapshot.rows,
+            geometry,
+            dated,
+            bulk: has_bulk(dataset, snapshot, limits),
+        });
     }
     Ok(())
 }
 
-/// Whether a bulk download would give the caller what was asked for: licence and plan allow one, and the version is the current one,
-/// since no file is addressed by a snapshot's id.
+/// Whether a bulk download would give the caller what was asked for: licence and plan allow one,
+/// and the version is the current one, since no file is addressed by a snapshot's id.
 fn has_bulk(dataset: &Dataset, snapshot: &Snapshot, limits: PlanLimits) -> bool {
-    limits.bulk != BulkEntitlement::None && dataset.current.bulk_redistribution && snapshot.id == dataset.current.id
+    limits.bulk != BulkEntitlement::None
+        && dataset.current.bulk_redistribution
+        && snapshot.id == dataset.current.id
 }
 
 /// `max_rows` and `capped_at` of a limit (0: everything) under a plan's cap.

@@ -1,4 +1,5 @@
-//! One response, made by both releases from the same batches, and what tells them apart: bytes first, then values, then cost.
+//! One response, made by both releases from the same batches, and what tells them apart: bytes
+//! first, then values, then cost.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,10 +11,12 @@ use super::{Sample, nothing};
 
 /// What came of it; none: nothing that could be held against either. `warm`: whether cost counts.
 pub(super) fn run(sample: &Sample, turn: usize, warm: bool) -> Option<Sum> {
-    // Every other time each part by an instance of its own, as hosts make large responses where parts are independent.
+    // Every other time each part by an instance of its own, as hosts make large responses where
+    // parts are independent.
     let promised = |encoder: &Encoder| encoder.description().separator.is_some();
     let apart = turn / 2 % 2 == 1 && promised(&sample.incumbent) && promised(&sample.waiting);
-    let make = |encoder: &Encoder| encoder.trial(&sample.schema, &sample.options, &sample.batches, apart);
+    let make =
+        |encoder: &Encoder| encoder.trial(&sample.schema, &sample.options, &sample.batches, apart);
     // Whoever comes second finds the batches in the processor's cache.
     let (one, other) = if turn.is_multiple_of(2) {
         let one = make(&sample.incumbent);
@@ -30,41 +33,61 @@ pub(super) fn run(sample: &Sample, turn: usize, warm: bool) -> Option<Sum> {
             match alike(sample, &one, &other) {
                 Ok(rewritten) => seen.rewritten = u64::from(rewritten),
                 Err(difference) => {
-                    seen.fault = Some(format!("its response differs from that of {}: {difference}", short(&sample.incumbent)))
+                    seen.fault = Some(format!(
+                        "its response differs from that of {}: {difference}",
+                        short(&sample.incumbent)
+                    ))
                 }
             }
             if warm {
                 (seen.cpu_ns, seen.incumbent_ns) = (nanoseconds(&other), nanoseconds(&one));
             }
-            (seen.memory, seen.incumbent_memory) = (other.usage.memory_bytes as u64, one.usage.memory_bytes as u64);
+            (seen.memory, seen.incumbent_memory) =
+                (other.usage.memory_bytes as u64, one.usage.memory_bytes as u64);
         }
         Err(failed) if is_ours(&failed) => return None,
-        Err(failed) => seen.fault = Some(format!("it failed where {} did not: {failed}", short(&sample.incumbent))),
+        Err(failed) => {
+            seen.fault =
+                Some(format!("it failed where {} did not: {failed}", short(&sample.incumbent)))
+        }
     }
     Some(seen)
 }
 
 /// Whether both wrote the same: true where they did so in other bytes.
 fn alike(sample: &Sample, one: &Trial, other: &Trial) -> Result<bool, String> {
-    let response = |encoder: &Encoder, trial: &Trial| trial.response(encoder.description().separator.as_deref());
+    let response = |encoder: &Encoder, trial: &Trial| {
+        trial.response(encoder.description().separator.as_deref())
+    };
     let (one, other) = (response(&sample.incumbent, one), response(&sample.waiting, other));
     if one == other {
         return Ok(false);
     }
     let media_type = &sample.incumbent.description().media_type;
     // Readers are libraries, and what they read was made by a stranger.
-    let read = catch_unwind(AssertUnwindSafe(|| values::compare(media_type, &sample.schema, &one, &other)));
+    let read = catch_unwind(AssertUnwindSafe(|| {
+        values::compare(media_type, &sample.schema, &one, &other)
+    }));
     match read.unwrap_or_else(|_| Values::Unlike("a reader panicked over it".to_owned())) {
         Values::Same => Ok(true),
         Values::Unlike(difference) => Err(difference),
         Values::Unread(why) => {
-            let at = one.iter().zip(&other).position(|(a, b)| a != b).unwrap_or(one.len().min(other.len()));
-            Err(format!("{} and {} bytes, other ones from byte {at} on; {why}", one.len(), other.len()))
+            let at = one
+                .iter()
+                .zip(&other)
+                .position(|(a, b)| a != b)
+                .unwrap_or(one.len().min(other.len()));
+            Err(format!(
+                "{} and {} bytes, other ones from byte {at} on; {why}",
+                one.len(),
+                other.len()
+            ))
         }
     }
 }
 
-/// Whether a failure says nothing about the release: want of room, or a thread that had to stand back too long.
+/// Whether a failure says nothing about the release: want of room, or a thread that had to stand
+/// back too long.
 fn is_ours(failed: &Failed) -> bool {
     matches!(
         failed.error,

@@ -1,13 +1,19 @@
-//! Whether two releases promise clients the same. Where they do not, no comparison of responses can say which of them is right.
+//! Whether two releases promise clients the same. Where they do not, no comparison of responses can
+//! say which of them is right.
 
 use yearbook_sandbox::Description;
 
 /// What of `other`'s description clients would notice, in words; none: nothing.
 pub(crate) fn difference(one: &Description, other: &Description) -> Option<String> {
-    let word = |what: &str, one: &str, other: &str| (one != other).then(|| format!("its {what} is {other:?} instead of {one:?}"));
+    let word = |what: &str, one: &str, other: &str| {
+        (one != other).then(|| format!("its {what} is {other:?} instead of {one:?}"))
+    };
     word("media type", &one.media_type, &other.media_type)
         .or_else(|| word("file extension", &one.extension, &other.extension))
-        .or_else(|| (one.compressible != other.compressible).then(|| "it says otherwise whether its output can be compressed".to_owned()))
+        .or_else(|| {
+            (one.compressible != other.compressible)
+                .then(|| "it says otherwise whether its output can be compressed".to_owned())
+        })
         .or_else(|| parameters(one, other))
 }
 
@@ -15,7 +21,16 @@ fn parameters(one: &Description, other: &Description) -> Option<String> {
     // Documentation may be reworded.
     let promises = |description: &Description| -> Vec<_> {
         let parameters = description.parameters.iter();
-        parameters.map(|parameter| (parameter.name.clone(), parameter.kind, parameter.default.clone(), parameter.allowed.clone())).collect()
+        parameters
+            .map(|parameter| {
+                (
+                    parameter.name.clone(),
+                    parameter.kind,
+                    parameter.default.clone(),
+                    parameter.allowed.clone(),
+                )
+            })
+            .collect()
     };
     let (mut one, mut other) = (promises(one), promises(other));
     // What both have is nothing new.
@@ -25,9 +40,15 @@ fn parameters(one: &Description, other: &Description) -> Option<String> {
     });
     match (one.first(), other.first()) {
         (None, None) => None,
-        (Some((gone, ..)), _) if other.iter().all(|(name, ..)| name != gone) => Some(format!("it has no parameter {gone:?} any more")),
-        (_, Some((name, ..))) if one.iter().all(|(gone, ..)| gone != name) => Some(format!("it has a new parameter {name:?}")),
-        (Some((name, ..)), _) | (_, Some((name, ..))) => Some(format!("its parameter {name:?} takes other values")),
+        (Some((gone, ..)), _) if other.iter().all(|(name, ..)| name != gone) => {
+            Some(format!("it has no parameter {gone:?} any more"))
+        }
+        (_, Some((name, ..))) if one.iter().all(|(gone, ..)| gone != name) => {
+            Some(format!("it has a new parameter {name:?}"))
+        }
+        (Some((name, ..)), _) | (_, Some((name, ..))) => {
+            Some(format!("its parameter {name:?} takes other values"))
+        }
     }
 }
 
@@ -61,11 +82,19 @@ mod tests {
 
     #[test]
     fn what_clients_would_notice_is_named_and_nothing_else() {
-        let is = |one: &[(&str, &str)], other: &[(&str, &str)]| difference(&description("a/b", one), &description("a/b", other));
+        let is = |one: &[(&str, &str)], other: &[(&str, &str)]| {
+            difference(&description("a/b", one), &description("a/b", other))
+        };
         assert_eq!(is(&[("a", "1"), ("b", "2")], &[("b", "2"), ("a", "1")]), None);
         assert_eq!(is(&[], &[("a", "1")]).as_deref(), Some("it has a new parameter \"a\""));
-        assert_eq!(is(&[("a", "1"), ("b", "2")], &[("a", "1")]).as_deref(), Some("it has no parameter \"b\" any more"));
-        assert_eq!(is(&[("a", "1")], &[("a", "2")]).as_deref(), Some("its parameter \"a\" takes other values"));
+        assert_eq!(
+            is(&[("a", "1"), ("b", "2")], &[("a", "1")]).as_deref(),
+            Some("it has no parameter \"b\" any more")
+        );
+        assert_eq!(
+            is(&[("a", "1")], &[("a", "2")]).as_deref(),
+            Some("its parameter \"a\" takes other values")
+        );
         let other = difference(&description("a/b", &[]), &description("a/c", &[]));
         assert_eq!(other.as_deref(), Some("its media type is \"a/c\" instead of \"a/b\""));
     }

@@ -8,7 +8,8 @@ use crate::GuardSettings;
 /// Memory that is never held against a release, bytes: what a response of one batch takes anyway.
 const FREE_MEMORY: u64 = 16 << 20;
 
-/// Processor time a response that is never held against a release, nanoseconds: below, the clock decides.
+/// Processor time a response that is never held against a release, nanoseconds: below, the clock
+/// decides.
 const FREE_CPU_NS: u64 = 100_000;
 
 /// What becomes of it, and why.
@@ -30,19 +31,27 @@ pub(crate) fn judge(seen: &Trial, settings: &GuardSettings, now: Millis) -> Opti
     if seen.samples < settings.canary_responses.max(1) || seen.incumbent_ns == 0 {
         return None;
     }
-    let (cpu, memory) = (ratio(seen.cpu_ns, seen.incumbent_ns), ratio(seen.memory, seen.incumbent_memory));
+    let (cpu, memory) =
+        (ratio(seen.cpu_ns, seen.incumbent_ns), ratio(seen.memory, seen.incumbent_memory));
     let excess = seen.cpu_ns.saturating_sub(seen.incumbent_ns) / seen.samples;
     if cpu > settings.canary_cpu_ratio && excess > FREE_CPU_NS {
-        return rolled_back(format!("it takes {cpu:.1} times the processor time of {} for the same responses", short(&seen.incumbent)));
+        return rolled_back(format!(
+            "it takes {cpu:.1} times the processor time of {} for the same responses",
+            short(&seen.incumbent)
+        ));
     }
     if memory > settings.canary_memory_ratio && seen.memory > FREE_MEMORY {
-        return rolled_back(format!("it takes {memory:.1} times the memory of {} for the same responses", short(&seen.incumbent)));
+        return rolled_back(format!(
+            "it takes {memory:.1} times the memory of {} for the same responses",
+            short(&seen.incumbent)
+        ));
     }
     let since = u128::from(now.0.saturating_sub(seen.first_at.0).max(0).unsigned_abs());
     if since < settings.canary_time().as_millis() {
         return None;
     }
-    let mut reason = format!("{} responses have the values of {}", seen.samples, short(&seen.incumbent));
+    let mut reason =
+        format!("{} responses have the values of {}", seen.samples, short(&seen.incumbent));
     if seen.rewritten > 0 {
         reason.push_str(&format!(", {} of them in other bytes", seen.rewritten));
     }
@@ -69,16 +78,22 @@ mod tests {
     use super::*;
 
     fn seen(samples: u64) -> Trial {
-        let id = ReleaseId { kind: "encoder".to_owned(), name: "csv".to_owned(), digest: "a".repeat(64) };
+        let id = ReleaseId {
+            kind: "encoder".to_owned(),
+            name: "csv".to_owned(),
+            digest: "a".repeat(64),
+        };
         let mut seen = crate::canary::nothing(&(id, "b".repeat(64)));
         seen.samples = samples;
-        (seen.cpu_ns, seen.incumbent_ns, seen.memory, seen.incumbent_memory) = (samples * 1_000_000, samples * 900_000, 9 << 20, 8 << 20);
+        (seen.cpu_ns, seen.incumbent_ns, seen.memory, seen.incumbent_memory) =
+            (samples * 1_000_000, samples * 900_000, 9 << 20, 8 << 20);
         seen.first_at = Millis(0);
         seen
     }
 
     fn verdict(seen: &Trial, seconds: i64) -> Option<(ReleaseState, String)> {
-        judge(seen, &GuardSettings::default(), Millis(seconds * 1_000)).map(|verdict| (verdict.to, verdict.reason))
+        judge(seen, &GuardSettings::default(), Millis(seconds * 1_000))
+            .map(|verdict| (verdict.to, verdict.reason))
     }
 
     #[test]
@@ -91,7 +106,11 @@ mod tests {
             reason,
             "20 responses have the values of bbbbbbbbbbbb, 3 of them in other bytes; 1.1 times its processor time, 1.1 times its memory"
         );
-        assert_eq!(verdict(&Trial { incumbent_ns: 0, ..seen(20) }, 60), None, "nothing was measured");
+        assert_eq!(
+            verdict(&Trial { incumbent_ns: 0, ..seen(20) }, 60),
+            None,
+            "nothing was measured"
+        );
     }
 
     #[test]
@@ -103,11 +122,14 @@ mod tests {
     #[test]
     fn what_costs_more_than_twice_as_much_is_rolled_back_unless_it_is_next_to_nothing() {
         let slow = Trial { cpu_ns: 20 * 2_000_000, ..seen(20) };
-        assert!(verdict(&slow, 0).is_some_and(|(to, why)| to == ReleaseState::RolledBack && why.contains("2.2 times the processor time")));
+        assert!(verdict(&slow, 0).is_some_and(|(to, why)| to == ReleaseState::RolledBack
+            && why.contains("2.2 times the processor time")));
         let quick = Trial { cpu_ns: 20 * 90_000, incumbent_ns: 20 * 9_000, ..seen(20) };
         assert!(verdict(&quick, 60).is_some_and(|(to, _)| to == ReleaseState::Promoted));
         let fat = Trial { memory: 64 << 20, ..seen(20) };
-        assert!(verdict(&fat, 0).is_some_and(|(to, why)| to == ReleaseState::RolledBack && why.contains("8.0 times the memory")));
+        assert!(verdict(&fat, 0).is_some_and(
+            |(to, why)| to == ReleaseState::RolledBack && why.contains("8.0 times the memory")
+        ));
         let small = Trial { memory: 16 << 20, incumbent_memory: 2 << 20, ..seen(20) };
         assert!(verdict(&small, 60).is_some_and(|(to, _)| to == ReleaseState::Promoted));
     }

@@ -1,4 +1,5 @@
-//! The rows of one live response, held so that they can be encoded again. Arrays are shared with the response, never copied.
+//! The rows of one live response, held so that they can be encoded again. Arrays are shared with
+//! the response, never copied.
 
 use std::sync::Arc;
 
@@ -28,24 +29,28 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// The same `batches`, of which the first are kept and handed to `shadow` as soon as there are enough, or no more come. A response
-    /// that fails, or whose client goes away before that, is not compared.
+    /// The same `batches`, of which the first are kept and handed to `shadow` as soon as there are
+    /// enough, or no more come. A response that fails, or whose client goes away before that, is
+    /// not compared.
     pub(crate) fn tee(self, batches: Batches, shadow: Arc<Shadow>) -> Batches {
-        futures::stream::unfold((batches, Some((self, shadow))), |(mut batches, mut taking)| async {
-            let next = batches.next().await;
-            match &next {
-                Some(Ok(batch)) => {
-                    if let Some((sample, _)) = &mut taking
-                        && sample.take(batch)
-                    {
-                        hand_over(&mut taking);
+        futures::stream::unfold(
+            (batches, Some((self, shadow))),
+            |(mut batches, mut taking)| async {
+                let next = batches.next().await;
+                match &next {
+                    Some(Ok(batch)) => {
+                        if let Some((sample, _)) = &mut taking
+                            && sample.take(batch)
+                        {
+                            hand_over(&mut taking);
+                        }
                     }
+                    Some(Err(_)) => taking = None,
+                    None => hand_over(&mut taking),
                 }
-                Some(Err(_)) => taking = None,
-                None => hand_over(&mut taking),
-            }
-            Some((next?, (batches, taking)))
-        })
+                Some((next?, (batches, taking)))
+            },
+        )
         .boxed()
     }
 

@@ -1,5 +1,6 @@
-//! The one thread of a host on which releases that wait encode: of lowest priority, one response at a time, and what comes while it is
-//! busy is dropped. So whatever such a release does, no client waits for it.
+//! The one thread of a host on which releases that wait encode: of lowest priority, one response at
+//! a time, and what comes while it is busy is dropped. So whatever such a release does, no client
+//! waits for it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -49,7 +50,8 @@ fn run(samples: &Receiver<Sample>, seen: &Seen) {
             measured.clear();
         }
         // The first response of a release pays for pages of its code that were never touched.
-        let warm = !measured.insert(format!("{} {}", sample.waiting.digest(), sample.incumbent.digest()));
+        let warm =
+            !measured.insert(format!("{} {}", sample.waiting.digest(), sample.incumbent.digest()));
         if let Some(found) = compare::run(&sample, turn, warm) {
             seen.add(found);
         }

@@ -1,5 +1,5 @@
-//! Whether two responses of other bytes hold the same values, by media type: what this host can read without trusting sizes that a
-//! stranger wrote. Everything else must be the same bytes.
+//! Whether two responses of other bytes hold the same values, by media type: what this host can
+//! read without trusting sizes that a stranger wrote. Everything else must be the same bytes.
 
 mod arrow_stream;
 mod json;
@@ -43,6 +43,7 @@ pub(super) fn compare(media_type: &str, schema: &Schema, one: &[u8], other: &[u8
 
 /// A piece of somebody's output for people: short, on one line, harmless on a terminal.
 fn shown(text: &str) -> String {
-    let line: String = text.chars().take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line: String =
+        text.chars().take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(SHOWN).is_some() { format!("`{line}…`") } else { format!("`{line}`") }
 }

@@ -1,10 +1,12 @@
-//! The trial of an encoder: the SDK's conformance tables through the sandbox, each twice and, where parts are
-//! promised to be independent, by an instance a part; every allowed value of every parameter; and batches as
-//! large as the host sends.
+//! The trial of an encoder: the SDK's conformance tables through the sandbox, each twice and, where
+//! parts are promised to be independent, by an instance a part; every allowed value of every
+//! parameter; and batches as large as the host sends.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use yearbook_sandbox::{EncodeError, Encoder, Failed, OptionValue, ParameterKind, Trap, Trial, Value};
+use yearbook_sandbox::{
+    EncodeError, Encoder, Failed, OptionValue, ParameterKind, Trap, Trial, Value,
+};
 use yearbook_sdk::testing::{Table, conformance, record_batches};
 
 use super::report::Tally;
@@ -24,7 +26,8 @@ pub(super) fn check(encoder: &Encoder, tally: &mut Tally) {
     large(encoder, tally);
 }
 
-/// Whether the format declines a table as it is: it may want columns of certain roles, such as a geometry.
+/// Whether the format declines a table as it is: it may want columns of certain roles, such as a
+/// geometry.
 fn wants_more(encoder: &Encoder, table: &Table) -> bool {
     let Ok((schema, batches)) = record_batches(table) else { return false };
     let tried = encoder.trial(&schema, &[], &batches, false);
@@ -46,7 +49,8 @@ fn table(encoder: &Encoder, tally: &mut Tally, case: &conformance::Case) {
         Ok(again) => {
             tally.used(again.usage);
             if let Some(difference) = difference(&one, &again) {
-                let wrong = format!("the same input gives other bytes the second time: {difference}");
+                let wrong =
+                    format!("the same input gives other bytes the second time: {difference}");
                 tally.find(&name, wrong, "leave out whatever depends on memory addresses, hash order or what came before");
             }
         }
@@ -57,24 +61,32 @@ fn table(encoder: &Encoder, tally: &mut Tally, case: &conformance::Case) {
             Ok(apart) => {
                 tally.used(apart.usage);
                 if let Some(difference) = difference(&one, &apart) {
-                    let wrong =
-                        format!("a separator is promised, but an instance that sees one batch alone writes something else: {difference}");
+                    let wrong = format!(
+                        "a separator is promised, but an instance that sees one batch alone writes something else: {difference}"
+                    );
                     tally.find(&name, wrong, "keep nothing from one part to the next (notes are for the tail), or say `separator: None`");
                 }
             }
-            Err(failed) => report(&format!("{name}, each part by an instance of its own"), failed, tally),
+            Err(failed) => {
+                report(&format!("{name}, each part by an instance of its own"), failed, tally)
+            }
         }
     }
 }
 
 /// Every value that a parameter says it allows must work on a plain table.
 fn options(encoder: &Encoder, tally: &mut Tally) {
-    let plain = Table::new().text("region", &[Some("north"), None]).numbers("value", &[Some(1.5), None]).integers("n", &[Some(1), Some(2)]);
+    let plain = Table::new()
+        .text("region", &[Some("north"), None])
+        .numbers("value", &[Some(1.5), None])
+        .integers("n", &[Some(1), Some(2)]);
     let plain = if wants_more(encoder, &plain) { plain.furnished() } else { plain };
     let Some((schema, batches)) = made(&plain, "options", tally) else { return };
     for parameter in &encoder.description().parameters {
         let texts = match parameter.kind {
-            ParameterKind::Boolean if parameter.allowed.is_empty() => vec!["true".to_owned(), "false".to_owned()],
+            ParameterKind::Boolean if parameter.allowed.is_empty() => {
+                vec!["true".to_owned(), "false".to_owned()]
+            }
             _ => parameter.allowed.clone(),
         };
         for text in texts {
@@ -82,7 +94,11 @@ fn options(encoder: &Encoder, tally: &mut Tally) {
             let chosen = [OptionValue { name: parameter.name.clone(), value }];
             match encoder.trial(&schema, &chosen, &batches, false) {
                 Ok(trial) => tally.used(trial.usage),
-                Err(failed) => report(&format!("option {}.{}={text}", encoder.description().format, parameter.name), failed, tally),
+                Err(failed) => report(
+                    &format!("option {}.{}={text}", encoder.description().format, parameter.name),
+                    failed,
+                    tally,
+                ),
             }
         }
     }
@@ -92,11 +108,18 @@ fn options(encoder: &Encoder, tally: &mut Tally) {
 fn large(encoder: &Encoder, tally: &mut Tally) {
     let rows = 4 * LARGE_ROWS;
     let count = usize::try_from(LARGE_ROWS).unwrap_or_default();
-    let texts: Vec<_> = (0..rows).map(|row| (row % 11 > 0).then(|| format!("series {row}, \"quoted\""))).collect();
-    let few: Vec<_> = (0..rows).map(|row| Some(["north", "south", "east"][usize::try_from(row % 3).unwrap_or_default()])).collect();
-    let dates: Vec<_> =
-        (0..rows).map(|row| Some(format!("{:04}-{:02}-{:02}", 1900 + row / 700, row / 28 % 12 + 1, row % 28 + 1))).collect();
-    let numbers: Vec<_> = (0..rows).map(|row| (row % 7 > 0).then_some(f64::from(row) * 0.37)).collect();
+    let texts: Vec<_> =
+        (0..rows).map(|row| (row % 11 > 0).then(|| format!("series {row}, \"quoted\""))).collect();
+    let few: Vec<_> = (0..rows)
+        .map(|row| Some(["north", "south", "east"][usize::try_from(row % 3).unwrap_or_default()]))
+        .collect();
+    let dates: Vec<_> = (0..rows)
+        .map(|row| {
+            Some(format!("{:04}-{:02}-{:02}", 1900 + row / 700, row / 28 % 12 + 1, row % 28 + 1))
+        })
+        .collect();
+    let numbers: Vec<_> =
+        (0..rows).map(|row| (row % 7 > 0).then_some(f64::from(row) * 0.37)).collect();
     let integers: Vec<_> = (0..rows).map(|row| Some(i64::from(row) * 7919)).collect();
     let booleans: Vec<_> = (0..rows).map(|row| Some(row % 2 == 0)).collect();
     let table = Table::new()
@@ -149,43 +172,73 @@ fn declined(name: &str, optional: bool, failed: Failed, tally: &mut Tally) {
 
 fn report(place: &str, failed: Failed, tally: &mut Tally) {
     tally.keep(failed.capsule);
-    tally.find(format!("{place}, {}", failed.call), failed.error.to_string(), advice(&failed.error));
+    tally.find(
+        format!("{place}, {}", failed.call),
+        failed.error.to_string(),
+        advice(&failed.error),
+    );
 }
 
 pub(super) fn advice(error: &EncodeError) -> &'static str {
     match error {
         EncodeError::Trapped { trap, .. } | EncodeError::TooLarge { trap, .. } => advice_on(trap),
-        EncodeError::UnsupportedSchema(_) => "take every type that datasets have: text, integers, floats, booleans, all of them nullable",
-        EncodeError::InvalidOption(_) => "take every value that the description allows, or do not declare it",
-        EncodeError::Internal { .. } => "an internal error is a 500 for clients; the sentence is the plugin's own",
-        EncodeError::Busy { .. } | EncodeError::ShareUsedUp | EncodeError::Input(_) | EncodeError::Host(_) => {
-            "try again; if it stays so, the fault is the host's"
+        EncodeError::UnsupportedSchema(_) => {
+            "take every type that datasets have: text, integers, floats, booleans, all of them nullable"
         }
+        EncodeError::InvalidOption(_) => {
+            "take every value that the description allows, or do not declare it"
+        }
+        EncodeError::Internal { .. } => {
+            "an internal error is a 500 for clients; the sentence is the plugin's own"
+        }
+        EncodeError::Busy { .. }
+        | EncodeError::ShareUsedUp
+        | EncodeError::Input(_)
+        | EncodeError::Host(_) => "try again; if it stays so, the fault is the host's",
     }
 }
 
 pub(super) fn advice_on(trap: &Trap) -> &'static str {
     match trap {
-        Trap::Cpu(_) | Trap::Wall(_) => "do less in one call; a batch of 4 MB should take milliseconds",
-        Trap::Memory(_) => "free what a part needed before the next one, and hold no whole response",
-        Trap::TotalMemory { .. } => "try again; other plugins hold the memory that all may have together",
+        Trap::Cpu(_) | Trap::Wall(_) => {
+            "do less in one call; a batch of 4 MB should take milliseconds"
+        }
+        Trap::Memory(_) => {
+            "free what a part needed before the next one, and hold no whole response"
+        }
+        Trap::TotalMemory { .. } => {
+            "try again; other plugins hold the memory that all may have together"
+        }
         Trap::Table(_) => "a table holds functions; it need not grow while rows are written",
         Trap::Stack(_) => "do not recurse over rows or text",
         Trap::Output(_) | Trap::Amplification { .. } => "write what the rows need and no more",
         Trap::Notes(_) => "leave for the tail what an index needs and no more",
-        Trap::Wasm(_) => "a panic, or an access out of bounds; a Rust plugin's panic message stands in the log on standard error",
+        Trap::Wasm(_) => {
+            "a panic, or an access out of bounds; a Rust plugin's panic message stands in the log on standard error"
+        }
     }
 }
 
 /// Where two responses differ, in words; none: nowhere.
 fn difference(one: &Trial, other: &Trial) -> Option<String> {
     let differ = |place: String, one: &[u8], other: &[u8]| {
-        let at = one.iter().zip(other).position(|(a, b)| a != b).unwrap_or(one.len().min(other.len()));
-        (one != other).then(|| format!("{place} has {} and {} bytes and differs from byte {at} on", one.len(), other.len()))
+        let at =
+            one.iter().zip(other).position(|(a, b)| a != b).unwrap_or(one.len().min(other.len()));
+        (one != other).then(|| {
+            format!(
+                "{place} has {} and {} bytes and differs from byte {at} on",
+                one.len(),
+                other.len()
+            )
+        })
     };
     let parts = one.parts.iter().zip(&other.parts).enumerate();
     differ("the head".to_owned(), &one.head, &other.head)
-        .or_else(|| parts.into_iter().find_map(|(at, (one, other))| differ(format!("part {}", at + 1), one, other)))
+        .or_else(|| {
+            parts
+                .into_iter()
+                .find_map(|(at, (one, other))| differ(format!("part {}", at + 1), one, other))
+        })
         .or_else(|| differ("the tail".to_owned(), &one.tail, &other.tail))
 }
 
@@ -193,16 +246,21 @@ fn difference(one: &Trial, other: &Trial) -> Option<String> {
 fn counted(encoder: &Encoder, name: &str, trial: &Trial, rows: usize, tally: &mut Tally) {
     let description = encoder.description();
     let body = trial.response(description.separator.as_deref());
-    let found: Result<Rows, String> = match description.media_type.split(';').next().unwrap_or_default().trim() {
-        "application/json" => {
-            serde_json::from_slice::<Vec<serde_json::Value>>(&body).map(|rows| Some(rows.len())).map_err(|e| e.to_string())
-        }
-        "application/vnd.apache.arrow.stream" => arrow_rows(&body).map(Some).map_err(|error| error.to_string()),
-        _ => Ok(None),
-    };
+    let found: Result<Rows, String> =
+        match description.media_type.split(';').next().unwrap_or_default().trim() {
+            "application/json" => serde_json::from_slice::<Vec<serde_json::Value>>(&body)
+                .map(|rows| Some(rows.len()))
+                .map_err(|e| e.to_string()),
+            "application/vnd.apache.arrow.stream" => {
+                arrow_rows(&body).map(Some).map_err(|error| error.to_string())
+            }
+            _ => Ok(None),
+        };
     let wrong = match found {
         Ok(Some(found)) if found != rows => format!("{rows} rows become {found}"),
-        Err(error) => format!("what it writes cannot be read as {}: {error}", description.media_type),
+        Err(error) => {
+            format!("what it writes cannot be read as {}: {error}", description.media_type)
+        }
         Ok(_) => return,
     };
     tally.find(name, wrong, "read the plugin's output back with a library of that format");

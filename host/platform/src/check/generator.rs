@@ -1,8 +1,10 @@
-//! The trial of a generator: canned requests of every shape, each twice, and every allowed value of every
-//! parameter. The sandbox judges what the files may be called and hold.
+//! The trial of a generator: canned requests of every shape, each twice, and every allowed value of
+//! every parameter. The sandbox judges what the files may be called and hold.
 
 use yearbook_domain::Plan;
-use yearbook_sandbox::{Failed, GenerateError, Generator, OptionValue, ParameterKind, Request, Value};
+use yearbook_sandbox::{
+    Failed, GenerateError, Generator, OptionValue, ParameterKind, Request, Value,
+};
 
 use super::encoder::advice_on;
 use super::report::Tally;
@@ -16,9 +18,19 @@ pub(super) fn check(generator: &Generator, tally: &mut Tally) {
     request(generator, "a request for a dataset of every shape", &all, tally);
     for dataset in &all.datasets {
         let alone = Request { datasets: vec![dataset.clone()], ..all.clone() };
-        request(generator, &format!("a request for `{}` alone", dataset.dataset.name), &alone, tally);
+        request(
+            generator,
+            &format!("a request for `{}` alone", dataset.dataset.name),
+            &alone,
+            tally,
+        );
     }
-    request(generator, "a request on a plan without limits", &requests::request(Plan::Enterprise, &["places"]), tally);
+    request(
+        generator,
+        "a request on a plan without limits",
+        &requests::request(Plan::Enterprise, &["places"]),
+        tally,
+    );
     request(generator, &format!("a request for {MANY} datasets"), &requests::many(MANY), tally);
     options(generator, &all, tally);
 }
@@ -35,9 +47,16 @@ fn request(generator: &Generator, place: &str, request: &Request, tally: &mut Ta
         Ok((again, usage)) => {
             tally.used(usage);
             if again != made {
-                let differs = made.files.iter().zip(&again.files).find(|(one, other)| one != other).map(|(one, _)| one.path.clone());
-                let wrong =
-                    format!("the same request gives other files the second time: {}", differs.unwrap_or("another number".to_owned()));
+                let differs = made
+                    .files
+                    .iter()
+                    .zip(&again.files)
+                    .find(|(one, other)| one != other)
+                    .map(|(one, _)| one.path.clone());
+                let wrong = format!(
+                    "the same request gives other files the second time: {}",
+                    differs.unwrap_or("another number".to_owned())
+                );
                 tally.find(place, wrong, "leave out whatever depends on memory addresses, hash order or what came before");
             }
         }
@@ -51,15 +70,24 @@ fn request(generator: &Generator, place: &str, request: &Request, tally: &mut Ta
 fn options(generator: &Generator, all: &Request, tally: &mut Tally) {
     for parameter in &generator.description().parameters {
         let texts = match parameter.kind {
-            ParameterKind::Boolean if parameter.allowed.is_empty() => vec!["true".to_owned(), "false".to_owned()],
+            ParameterKind::Boolean if parameter.allowed.is_empty() => {
+                vec!["true".to_owned(), "false".to_owned()]
+            }
             _ => parameter.allowed.clone(),
         };
         for text in texts {
             let value = parameter.parse(&text).unwrap_or(Value::Text(text.clone()));
-            let asked = Request { options: vec![OptionValue { name: parameter.name.clone(), value }], ..all.clone() };
+            let asked = Request {
+                options: vec![OptionValue { name: parameter.name.clone(), value }],
+                ..all.clone()
+            };
             match generator.trial(&asked) {
                 Ok((_, usage)) => tally.used(usage),
-                Err(failed) => report(&format!("option {}.{}={text}", generator.description().tool, parameter.name), failed, tally),
+                Err(failed) => report(
+                    &format!("option {}.{}={text}", generator.description().tool, parameter.name),
+                    failed,
+                    tally,
+                ),
             }
         }
     }
@@ -68,14 +96,24 @@ fn options(generator: &Generator, all: &Request, tally: &mut Tally) {
 fn report(place: &str, failed: Failed<GenerateError>, tally: &mut Tally) {
     tally.keep(failed.capsule);
     let advice = match &failed.error {
-        GenerateError::Trapped { trap, .. } | GenerateError::TooLarge { trap, .. } => advice_on(trap),
+        GenerateError::Trapped { trap, .. } | GenerateError::TooLarge { trap, .. } => {
+            advice_on(trap)
+        }
         GenerateError::UnsupportedDataset(_) => {
             "make something of every dataset, or warn that it is left out; declining is a 422 for clients"
         }
-        GenerateError::InvalidOption(_) => "take every value that the description allows, or do not declare it",
-        GenerateError::Internal { .. } => "an internal error is a 500 for clients; the sentence is the plugin's own",
-        GenerateError::Output { .. } => "return at least one file of UTF-8 text, each at a relative path of its own",
-        GenerateError::MemoryUsedUp { .. } => "use less memory, or raise sandbox.total_memory_bytes",
+        GenerateError::InvalidOption(_) => {
+            "take every value that the description allows, or do not declare it"
+        }
+        GenerateError::Internal { .. } => {
+            "an internal error is a 500 for clients; the sentence is the plugin's own"
+        }
+        GenerateError::Output { .. } => {
+            "return at least one file of UTF-8 text, each at a relative path of its own"
+        }
+        GenerateError::MemoryUsedUp { .. } => {
+            "use less memory, or raise sandbox.total_memory_bytes"
+        }
         GenerateError::Host(_) => "try again; if it stays so, the fault is the host's",
     };
     tally.find(format!("{place}, generate"), failed.error.to_string(), advice);

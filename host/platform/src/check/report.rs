@@ -121,9 +121,18 @@ impl Tally {
         self.report.version = Some(plugin.version().to_owned());
     }
 
-    pub(super) fn find(&mut self, place: impl Into<String>, wrong: impl Into<String>, advice: impl Into<String>) {
+    pub(super) fn find(
+        &mut self,
+        place: impl Into<String>,
+        wrong: impl Into<String>,
+        advice: impl Into<String>,
+    ) {
         if self.report.findings.len() < LISTED {
-            self.report.findings.push(Finding { place: place.into(), wrong: wrong.into(), advice: advice.into() });
+            self.report.findings.push(Finding {
+                place: place.into(),
+                wrong: wrong.into(),
+                advice: advice.into(),
+            });
         } else {
             self.report.more_findings += 1;
         }
@@ -156,8 +165,8 @@ impl Tally {
         self.usage = self.usage.and(usage);
     }
 
-    /// Takes the ratio of a large response; small ones may exceed the limit, since any call may return some
-    /// bytes whatever its input.
+    /// Takes the ratio of a large response; small ones may exceed the limit, since any call may
+    /// return some bytes whatever its input.
     pub(super) fn amplified(&mut self, trial: &Trial) {
         #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
         let ratio = trial.bytes() as f64 / trial.weight.max(1) as f64;
@@ -165,20 +174,57 @@ impl Tally {
     }
 
     pub(super) fn done(mut self) -> (Report, Vec<Capsule>) {
-        let Limits { memory_bytes, table_elements, cpu_ms_per_call, output_bytes_per_call, amplification, component_bytes, .. } =
-            self.limits;
+        let Limits {
+            memory_bytes,
+            table_elements,
+            cpu_ms_per_call,
+            output_bytes_per_call,
+            amplification,
+            component_bytes,
+            ..
+        } = self.limits;
         let mb = |bytes: usize| count(bytes) / 1e6;
         let ms = |time: Duration| (time.as_secs_f64() * 1e5).round() / 1e2;
         let line = |what, used, limit, unit, setting| Budget { what, used, limit, unit, setting };
         let mut budget = vec![
-            line("component", mb(self.report.bytes), mb(component_bytes), "MB", Some("sandbox.component_bytes")),
-            line("compiling", ms(self.compiled.0), ms(self.compiled.1), "ms", Some("sandbox.compile_ms")),
+            line(
+                "component",
+                mb(self.report.bytes),
+                mb(component_bytes),
+                "MB",
+                Some("sandbox.component_bytes"),
+            ),
+            line(
+                "compiling",
+                ms(self.compiled.0),
+                ms(self.compiled.1),
+                "ms",
+                Some("sandbox.compile_ms"),
+            ),
         ];
         if self.report.tries > 0 {
             budget.extend([
-                line("memory", mb(self.usage.memory_bytes), mb(memory_bytes), "MB", Some("sandbox.memory_bytes")),
-                line("table", count(self.usage.table_elements), count(table_elements), "elements", Some("sandbox.table_elements")),
-                line("longest call", ms(self.usage.cpu), ms(Duration::from_millis(cpu_ms_per_call)), "ms", Some("sandbox.cpu_ms_per_call")),
+                line(
+                    "memory",
+                    mb(self.usage.memory_bytes),
+                    mb(memory_bytes),
+                    "MB",
+                    Some("sandbox.memory_bytes"),
+                ),
+                line(
+                    "table",
+                    count(self.usage.table_elements),
+                    count(table_elements),
+                    "elements",
+                    Some("sandbox.table_elements"),
+                ),
+                line(
+                    "longest call",
+                    ms(self.usage.cpu),
+                    ms(Duration::from_millis(cpu_ms_per_call)),
+                    "ms",
+                    Some("sandbox.cpu_ms_per_call"),
+                ),
                 line(
                     "bytes of a call",
                     mb(self.usage.output_bytes),
@@ -190,7 +236,13 @@ impl Tally {
         }
         if self.amplification > 0.0 {
             let rounded = (self.amplification * 1e2).round() / 1e2;
-            budget.push(line("bytes out per byte in", rounded, count(amplification), "", Some("sandbox.amplification")));
+            budget.push(line(
+                "bytes out per byte in",
+                rounded,
+                count(amplification),
+                "",
+                Some("sandbox.amplification"),
+            ));
         }
         self.report.budget = budget;
         (self.report, self.capsules)

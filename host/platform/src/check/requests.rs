@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use yearbook_domain::{
-    Column, ColumnType, Credit, Dataset, DatasetName, Layout, Millis, Namespace, Plan, PlanTable, Role, Snapshot, StoredFile,
+    Column, ColumnType, Credit, Dataset, DatasetName, Layout, Millis, Namespace, Plan, PlanTable,
+    Role, Snapshot, StoredFile,
 };
 use yearbook_sandbox::{Described, Request};
 use yearbook_sdk::generator as sdk;
@@ -25,8 +26,9 @@ pub(super) fn request(plan: Plan, names: &[&str]) -> Request {
 /// A request for `count` datasets, each a copy with a name of its own, on a plan that allows it.
 pub(super) fn many(count: usize) -> Request {
     let shapes = project::request().datasets;
-    let copy =
-        |(index, shape): (usize, &sdk::Dataset)| described(&sdk::Dataset { name: format!("{}_{index}", shape.name), ..shape.clone() });
+    let copy = |(index, shape): (usize, &sdk::Dataset)| {
+        described(&sdk::Dataset { name: format!("{}_{index}", shape.name), ..shape.clone() })
+    };
     let datasets = shapes.iter().cycle().take(count).enumerate().filter_map(copy).collect();
     Request { datasets, ..request(Plan::Enterprise, &[]) }
 }
@@ -69,7 +71,12 @@ fn snapshot(dataset: &sdk::Dataset) -> Snapshot {
         bulk_redistribution: dataset.bulk_url.is_some(),
         columns: dataset.columns.iter().map(column).collect(),
         primary_key: dataset.primary_key.clone(),
-        dimensions: dataset.columns.iter().filter(|column| column.role == sdk::Role::Dimension).map(|column| column.name.clone()).collect(),
+        dimensions: dataset
+            .columns
+            .iter()
+            .filter(|column| column.role == sdk::Role::Dimension)
+            .map(|column| column.name.clone())
+            .collect(),
         date_column: dataset.date_column.clone(),
         date_range: dataset.date_range.clone(),
         layout: match dataset.layout {

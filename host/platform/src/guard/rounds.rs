@@ -1,11 +1,15 @@
-//! What a host brings to the catalogue, round by round: comparisons and the verdict on them, quarantines and their ends, and how much each
-//! release is used. A few small writes a second at most, and none while nothing happens.
+//! What a host brings to the catalogue, round by round: comparisons and the verdict on them,
+//! quarantines and their ends, and how much each release is used. A few small writes a second at
+//! most, and none while nothing happens.
 
 use std::collections::HashMap;
 use std::sync::Weak;
 use std::time::Duration;
 
-use yearbook_catalog::{Failure, Line, Live, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, ReleaseUse, Settlement, Trial, lines};
+use yearbook_catalog::{
+    Failure, Line, Live, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, ReleaseUse,
+    Settlement, Trial, lines,
+};
 use yearbook_domain::Millis;
 use yearbook_sandbox::Counts;
 
@@ -50,7 +54,9 @@ impl View<'_> {
     /// line, not the only one, so that two releases that fail at once are not both taken away.
     fn is_last_of_a_built_in(&self, line: &Line, id: &ReleaseId) -> bool {
         let last = line.candidates.last().is_some_and(|last| last.id == *id);
-        last && self.releases.iter().any(|release| release.built_in && (&release.id.kind, &release.id.name) == (&line.kind, &line.name))
+        last && self.releases.iter().any(|release| {
+            release.built_in && (&release.id.kind, &release.id.name) == (&line.kind, &line.name)
+        })
     }
 }
 
@@ -78,7 +84,12 @@ pub(super) async fn run(guard: Weak<Guard>, live: Weak<Live>, every: Duration) {
 impl Rounds {
     async fn round(&mut self, guard: &Guard, live: &Live) -> Result<(), Failure> {
         let releases = live.releases().borrow().clone();
-        let view = View { lines: lines(&releases), releases: &releases, counts: guard.sandbox.tallies(), now: Millis::now() };
+        let view = View {
+            lines: lines(&releases),
+            releases: &releases,
+            counts: guard.sandbox.tallies(),
+            now: Millis::now(),
+        };
         self.past.note(&view.counts, guard.settings.strike_time());
         let mut moved = self.strikes(guard, &view).await?;
         moved |= self.trials(guard, &view).await?;
@@ -87,7 +98,8 @@ impl Rounds {
         if self.rounds.is_multiple_of(USE_ROUNDS) {
             self.used(guard, &view).await?;
         }
-        // So that this host acts on it with the next request; the others hear of it as of any change.
+        // So that this host acts on it with the next request; the others hear of it as of any
+        // change.
         if moved { live.refresh().await } else { Ok(()) }
     }
 
@@ -117,7 +129,16 @@ impl Rounds {
         for trial in self.trials.values() {
             let Some(verdict) = judge(trial, &guard.settings, view.now) else { continue };
             let against = Some(trial.incumbent.clone());
-            moved |= settle(guard, &trial.id, ReleaseState::Installed, verdict.to, verdict.reason, against, None).await?;
+            moved |= settle(
+                guard,
+                &trial.id,
+                ReleaseState::Installed,
+                verdict.to,
+                verdict.reason,
+                against,
+                None,
+            )
+            .await?;
         }
         Ok(moved)
     }
@@ -126,7 +147,11 @@ impl Rounds {
     async fn strikes(&mut self, guard: &Guard, view: &View<'_>) -> Result<bool, Failure> {
         let mut moved = false;
         for (digest, strikes) in guard.strikes.within(guard.settings.strike_time()) {
-            let Some(line) = view.lines.iter().find(|line| line.candidates.iter().any(|release| release.id.digest == digest)) else {
+            let Some(line) = view
+                .lines
+                .iter()
+                .find(|line| line.candidates.iter().any(|release| release.id.digest == digest))
+            else {
                 continue;
             };
             let (Some(release), Some(counts)) = (
@@ -136,20 +161,45 @@ impl Rounds {
                 continue;
             };
             let (begun, whole) = self.past.since(counts);
-            let Some(reason) = verdict(&strikes, begun, whole, line.candidates.len() > 1, &guard.settings) else { continue };
+            let Some(reason) =
+                verdict(&strikes, begun, whole, line.candidates.len() > 1, &guard.settings)
+            else {
+                continue;
+            };
             guard.strikes.forget(&digest);
             if release.pinned {
-                tracing::error!(plugin = release.id.name, digest, reason, "a pinned release fails; it stays, since somebody pinned it");
+                tracing::error!(
+                    plugin = release.id.name,
+                    digest,
+                    reason,
+                    "a pinned release fails; it stays, since somebody pinned it"
+                );
                 continue;
             }
             if view.is_last_of_a_built_in(line, &release.id) {
-                tracing::error!(plugin = release.id.name, digest, reason, "the last release of a built-in plugin fails; it stays");
+                tracing::error!(
+                    plugin = release.id.name,
+                    digest,
+                    reason,
+                    "the last release of a built-in plugin fails; it stays"
+                );
                 continue;
             }
             let lasts = guard.settings.quarantine(release.quarantines);
-            let until = Millis(view.now.0.saturating_add(i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX)));
+            let until = Millis(
+                view.now.0.saturating_add(i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX)),
+            );
             let reason = format!("{reason}; out of service until {}", until.rfc3339());
-            moved |= settle(guard, &release.id, ReleaseState::Promoted, ReleaseState::Quarantined, reason, None, Some(until)).await?;
+            moved |= settle(
+                guard,
+                &release.id,
+                ReleaseState::Promoted,
+                ReleaseState::Quarantined,
+                reason,
+                None,
+                Some(until),
+            )
+            .await?;
         }
         Ok(moved)
     }
@@ -157,9 +207,14 @@ impl Rounds {
     /// Adds what each release did since it was written last.
     async fn used(&mut self, guard: &Guard, view: &View<'_>) -> Result<(), Failure> {
         let since = |counts: &Counts| {
-            let (responses, failures) = self.written.get(&counts.release.digest).copied().unwrap_or_default();
+            let (responses, failures) =
+                self.written.get(&counts.release.digest).copied().unwrap_or_default();
             let release = &counts.release;
-            let id = ReleaseId { kind: release.kind.to_owned(), name: release.name.clone(), digest: release.digest.clone() };
+            let id = ReleaseId {
+                kind: release.kind.to_owned(),
+                name: release.name.clone(),
+                digest: release.digest.clone(),
+            };
             let used = ReleaseUse {
                 id,
                 responses: counts.begun.saturating_sub(responses),
@@ -180,32 +235,40 @@ impl Rounds {
     }
 }
 
-/// Whether a quarantine that lasts `until` then is over. It is kept as a time of the calendar, since
-/// all hosts and a restart must agree on it; one that lies further ahead than any quarantine lasts
-/// was written by a clock that was wrong, or ours has gone back, and must not last for years.
+/// Whether a quarantine that lasts `until` then is over. It is kept as a time of the calendar,
+/// since all hosts and a restart must agree on it; one that lies further ahead than any quarantine
+/// lasts was written by a clock that was wrong, or ours has gone back, and must not last for years.
 fn is_over(until: Millis, now: Millis) -> bool {
     let ahead = u128::from(until.0.saturating_sub(now.0).max(0).unsigned_abs());
     ahead == 0 || ahead > GuardSettings::LONGEST_QUARANTINE.as_millis()
 }
 
-/// Ends quarantines whose time is up. Where another release serves, the one that failed has to show beside it that it can; where none does,
-/// it is tried on whoever asks.
+/// Ends quarantines whose time is up. Where another release serves, the one that failed has to show
+/// beside it that it can; where none does, it is tried on whoever asks.
 async fn ended(guard: &Guard, view: &View<'_>) -> Result<bool, Failure> {
     let mut moved = false;
     let over = |release: &&PluginRelease| {
-        release.state == ReleaseState::Quarantined && release.until.is_some_and(|until| is_over(until, view.now))
+        release.state == ReleaseState::Quarantined
+            && release.until.is_some_and(|until| is_over(until, view.now))
     };
     for release in view.releases.iter().filter(over) {
-        let line = view.lines.iter().find(|line| line.kind == release.id.kind && line.name == release.id.name);
+        let line = view
+            .lines
+            .iter()
+            .find(|line| line.kind == release.id.kind && line.name == release.id.name);
         let serves = line.and_then(|line| line.candidates.first());
         let (to, reason) = match serves {
             Some(serves) if release.id.kind == "encoder" => {
                 let serves = serves.id.digest.get(..12).unwrap_or_default();
-                (ReleaseState::Installed, format!("its quarantine is over; it is compared with {serves}"))
+                (
+                    ReleaseState::Installed,
+                    format!("its quarantine is over; it is compared with {serves}"),
+                )
             }
             _ => (ReleaseState::Promoted, "its quarantine is over; it is tried again".to_owned()),
         };
-        moved |= settle(guard, &release.id, ReleaseState::Quarantined, to, reason, None, None).await?;
+        moved |=
+            settle(guard, &release.id, ReleaseState::Quarantined, to, reason, None, None).await?;
     }
     Ok(moved)
 }
@@ -220,7 +283,13 @@ async fn settle(
     against: Option<String>,
     until: Option<Millis>,
 ) -> Result<bool, Failure> {
-    let change = ReleaseChange { id: id.clone(), to, by: BY.to_owned(), at: Millis::now(), reason: Some(reason.clone()) };
+    let change = ReleaseChange {
+        id: id.clone(),
+        to,
+        by: BY.to_owned(),
+        at: Millis::now(),
+        reason: Some(reason.clone()),
+    };
     let settled = guard.store.settle_release(&Settlement { change, from, against, until }).await?;
     if settled {
         let (plugin, digest, to) = (&id.name, &id.digest, to.as_str());

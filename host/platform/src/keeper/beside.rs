@@ -1,4 +1,5 @@
-//! What stands beside a release that serves: the one that waits to take its place, and the one that would serve in its place.
+//! What stands beside a release that serves: the one that waits to take its place, and the one that
+//! would serve in its place.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +12,8 @@ use crate::canary::difference;
 use crate::guard::Beside;
 
 impl Keeper {
-    /// What stands beside each of `serving`, loaded; of encoders alone, since nothing tells whether two projects for a tool are alike.
+    /// What stands beside each of `serving`, loaded; of encoders alone, since nothing tells whether
+    /// two projects for a tool are alike.
     pub(super) async fn beside(
         &self,
         state: &mut State,
@@ -20,21 +22,35 @@ impl Keeper {
         complete: &mut bool,
     ) -> HashMap<String, Beside> {
         // One that is installed anew is judged anew.
-        state.unlike.retain(|(digest, _)| lines.iter().any(|line| line.waiting.as_ref().is_some_and(|waits| waits.id.digest == *digest)));
+        state.unlike.retain(|(digest, _)| {
+            lines
+                .iter()
+                .any(|line| line.waiting.as_ref().is_some_and(|waits| waits.id.digest == *digest))
+        });
         let mut all = HashMap::new();
         for plugin in serving {
             let Plugin::Encoder(encoder) = plugin else { continue };
             let format = &encoder.description().format;
-            let Some(line) = lines.iter().find(|line| line.kind == "encoder" && line.name == *format) else { continue };
+            let Some(line) =
+                lines.iter().find(|line| line.kind == "encoder" && line.name == *format)
+            else {
+                continue;
+            };
             let mut beside = Beside::default();
-            let place = line.candidates.iter().position(|release| release.id.digest == encoder.digest()).unwrap_or(0);
+            let place = line
+                .candidates
+                .iter()
+                .position(|release| release.id.digest == encoder.digest())
+                .unwrap_or(0);
             if !line.candidates.first().is_some_and(|first| first.pinned) {
                 let previous = self.choose(state, &line.candidates[place + 1..], complete).await;
-                beside.previous = previous.and_then(taken).filter(|previous| alike(encoder, previous).is_ok());
+                beside.previous =
+                    previous.and_then(taken).filter(|previous| alike(encoder, previous).is_ok());
             }
             // Compared with what the catalogue says serves, and with nothing else.
             if place == 0
-                && let Some(waiting) = self.choose(state, line.waiting.as_slice(), complete).await.and_then(taken)
+                && let Some(waiting) =
+                    self.choose(state, line.waiting.as_slice(), complete).await.and_then(taken)
             {
                 match alike(encoder, &waiting) {
                     Ok(()) => beside.waiting = Some(waiting),
@@ -47,9 +63,17 @@ impl Keeper {
     }
 
     /// No comparison of responses can tell whether clients want what is promised now.
-    fn unlike(&self, state: &mut State, waiting: Arc<Encoder>, encoder: &Encoder, difference: &str) {
+    fn unlike(
+        &self,
+        state: &mut State,
+        waiting: Arc<Encoder>,
+        encoder: &Encoder,
+        difference: &str,
+    ) {
         if state.unlike.insert((waiting.digest().to_owned(), encoder.digest().to_owned())) {
-            let fault = format!("{difference}, which clients would notice; if that is meant: yearbook plugin pin, or install --now");
+            let fault = format!(
+                "{difference}, which clients would notice; if that is meant: yearbook plugin pin, or install --now"
+            );
             self.guard.found(&id(&Plugin::Encoder(waiting)), encoder.digest(), fault);
         }
     }

@@ -1,9 +1,11 @@
-//! Installing: check, store the bytes, record the release. The order matters: what a release names is there
-//! before anybody can hear of the release.
+//! Installing: check, store the bytes, record the release. The order matters: what a release names
+//! is there before anybody can hear of the release.
 
 use std::sync::Arc;
 
-use yearbook_catalog::{Changed, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines};
+use yearbook_catalog::{
+    Changed, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines,
+};
 use yearbook_domain::Millis;
 use yearbook_sandbox::Sandbox;
 use yearbook_snapshot::Files;
@@ -43,11 +45,13 @@ pub struct Installed {
     pub report: Report,
 }
 
-/// Checks `component` in `sandbox` and records it. Where that is wished for it is promoted, and so it is where nothing of its
-/// name serves yet, and where it is a generator; otherwise it waits as `installed` beside the release that serves, to be compared with it.
+/// Checks `component` in `sandbox` and records it. Where that is wished for it is promoted, and so
+/// it is where nothing of its name serves yet, and where it is a generator; otherwise it waits as
+/// `installed` beside the release that serves, to be compared with it.
 ///
 /// # Errors
-/// [`Problem::Untrusted`] before anything of it is compiled; [`Problem::Unfit`] when it does not pass its check, or what store and catalogue fail with.
+/// [`Problem::Untrusted`] before anything of it is compiled; [`Problem::Unfit`] when it does not
+/// pass its check, or what store and catalogue fail with.
 pub async fn install(
     store: &dyn Store,
     files: &Files,
@@ -59,17 +63,26 @@ pub async fn install(
     let Wish { now, by, reason, signature } = wish;
     trust.judge(&component.bytes, signature.as_ref())?;
     let (sandbox, tried) = (Arc::clone(sandbox), component.clone());
-    let checked = tokio::task::spawn_blocking(move || check(&sandbox, &tried)).await.map_err(|_| Problem::Panicked)?;
+    let checked = tokio::task::spawn_blocking(move || check(&sandbox, &tried))
+        .await
+        .map_err(|_| Problem::Panicked)?;
     let plugin = match checked.plugin {
         Some(plugin) if checked.report.passed() => plugin,
         _ => return Err(Problem::Unfit(Box::new(checked.report))),
     };
     let known = store.releases().await?;
     let id = id(&plugin);
-    let serves = lines(&known).into_iter().find(|line| line.kind == id.kind && line.name == id.name);
-    let before = serves.and_then(|line| line.candidates.into_iter().next()).map(|release| release.id);
-    // Nothing serves, so there is nobody to protect from it; or nothing tells whether two projects for a tool are alike.
-    let state = if now || before.is_none() || id.kind != "encoder" { ReleaseState::Promoted } else { ReleaseState::Installed };
+    let serves =
+        lines(&known).into_iter().find(|line| line.kind == id.kind && line.name == id.name);
+    let before =
+        serves.and_then(|line| line.candidates.into_iter().next()).map(|release| release.id);
+    // Nothing serves, so there is nobody to protect from it; or nothing tells whether two projects
+    // for a tool are alike.
+    let state = if now || before.is_none() || id.kind != "encoder" {
+        ReleaseState::Promoted
+    } else {
+        ReleaseState::Installed
+    };
     let digest = component.digest;
     store_component(store, files, component.bytes.into()).await?;
     if let Some(signature) = &signature {
@@ -84,7 +97,8 @@ pub async fn install(
         before: before.clone(),
         report: checked.report.clone(),
     };
-    let fresh = PluginRelease { reason: reason.clone(), ..release(&plugin, by.clone(), false, state) };
+    let fresh =
+        PluginRelease { reason: reason.clone(), ..release(&plugin, by.clone(), false, state) };
     if store.register_release(&fresh).await? {
         return Ok(done(state, false));
     }
@@ -96,7 +110,10 @@ pub async fn install(
         return Ok(done(state, true));
     }
     let reason = reason.or_else(|| Some("installed again".to_owned()));
-    match store.change_release(&ReleaseChange { id: id.clone(), to: state, by, at: Millis::now(), reason }).await? {
+    match store
+        .change_release(&ReleaseChange { id: id.clone(), to: state, by, at: Millis::now(), reason })
+        .await?
+    {
         Changed::Done => Ok(done(state, false)),
         Changed::NoSuchRelease => Err(Problem::NoSuchPlugin(id.name)),
         Changed::Not(state) => Err(Problem::Moved(id, state)),

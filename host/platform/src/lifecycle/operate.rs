@@ -1,6 +1,8 @@
 //! Taking releases out of service and putting them back.
 
-use yearbook_catalog::{Changed, Line, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines};
+use yearbook_catalog::{
+    Changed, Line, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines,
+};
 use yearbook_domain::Millis;
 
 use super::{Problem, named};
@@ -17,18 +19,28 @@ pub struct Outcome {
 /// Takes the release of `name` that serves out of service; the one promoted before it serves again.
 ///
 /// # Errors
-/// [`Problem::Nothing`] when nothing of the name serves, when it is pinned, or when nothing could serve in its
-/// place.
-pub async fn rollback(store: &dyn Store, name: &str, by: &str, reason: Option<String>) -> Result<Outcome, Problem> {
+/// [`Problem::Nothing`] when nothing of the name serves, when it is pinned, or when nothing could
+/// serve in its place.
+pub async fn rollback(
+    store: &dyn Store,
+    name: &str,
+    by: &str,
+    reason: Option<String>,
+) -> Result<Outcome, Problem> {
     let releases = named(store.releases().await?, name)?;
     let mut changed = Vec::new();
     for line in lines(&releases) {
         let [first, next, ..] = line.candidates.as_slice() else { continue };
         if first.pinned {
-            let sentence = format!("{name} is pinned to {}; take the pin away first: yearbook plugin pin {name} --off", short(&first.id));
+            let sentence = format!(
+                "{name} is pinned to {}; take the pin away first: yearbook plugin pin {name} --off",
+                short(&first.id)
+            );
             return Err(Problem::Nothing(sentence));
         }
-        let reason = reason.clone().or_else(|| Some(format!("back to {} ({})", short(&next.id), next.version)));
+        let reason = reason
+            .clone()
+            .or_else(|| Some(format!("back to {} ({})", short(&next.id), next.version)));
         change(store, &first.id, ReleaseState::RolledBack, by, reason).await?;
         changed.push(first.id.clone());
     }
@@ -44,44 +56,72 @@ pub async fn rollback(store: &dyn Store, name: &str, by: &str, reason: Option<St
 ///
 /// # Errors
 /// [`Problem::Nothing`] when all that there is came with the binary.
-pub async fn remove(store: &dyn Store, name: &str, by: &str, reason: Option<String>) -> Result<Outcome, Problem> {
+pub async fn remove(
+    store: &dyn Store,
+    name: &str,
+    by: &str,
+    reason: Option<String>,
+) -> Result<Outcome, Problem> {
     let releases = named(store.releases().await?, name)?;
-    let installed = releases.iter().filter(|release| !release.built_in && release.state != ReleaseState::Removed);
+    let installed = releases
+        .iter()
+        .filter(|release| !release.built_in && release.state != ReleaseState::Removed);
     let mut changed = Vec::new();
     for release in installed {
         change(store, &release.id, ReleaseState::Removed, by, reason.clone()).await?;
         changed.push(release.id.clone());
     }
     if changed.is_empty() {
-        return Err(Problem::Nothing(format!("nobody installed a release of {name}; what is built in cannot be removed")));
+        return Err(Problem::Nothing(format!(
+            "nobody installed a release of {name}; what is built in cannot be removed"
+        )));
     }
     outcome(store, name, changed).await
 }
 
-/// Makes the release of `name` whose digest begins with `digest` serve, whatever is promoted later; without a
-/// digest takes the name's pin away.
+/// Makes the release of `name` whose digest begins with `digest` serve, whatever is promoted later;
+/// without a digest takes the name's pin away.
 ///
 /// # Errors
-/// [`Problem::Digest`] unless exactly one release fits; [`Problem::Nothing`] when there is no pin to take away
-/// or the release was removed.
-pub async fn pin(store: &dyn Store, name: &str, digest: Option<&str>, by: &str) -> Result<Outcome, Problem> {
+/// [`Problem::Digest`] unless exactly one release fits; [`Problem::Nothing`] when there is no pin
+/// to take away or the release was removed.
+pub async fn pin(
+    store: &dyn Store,
+    name: &str,
+    digest: Option<&str>,
+    by: &str,
+) -> Result<Outcome, Problem> {
     let releases = named(store.releases().await?, name)?;
     let Some(digest) = digest else {
-        let pinned: Vec<&PluginRelease> = releases.iter().filter(|release| release.pinned).collect();
+        let pinned: Vec<&PluginRelease> =
+            releases.iter().filter(|release| release.pinned).collect();
         if pinned.is_empty() {
             return Err(Problem::Nothing(format!("{name} is not pinned")));
         }
         for release in &pinned {
             store.pin_release(&release.id, false, by, Millis::now()).await?;
         }
-        return outcome(store, name, pinned.into_iter().map(|release| release.id.clone()).collect()).await;
+        return outcome(
+            store,
+            name,
+            pinned.into_iter().map(|release| release.id.clone()).collect(),
+        )
+        .await;
     };
-    let fitting: Vec<&PluginRelease> = releases.iter().filter(|release| release.id.digest.starts_with(digest)).collect();
+    let fitting: Vec<&PluginRelease> =
+        releases.iter().filter(|release| release.id.digest.starts_with(digest)).collect();
     let &[release] = fitting.as_slice() else {
-        return Err(Problem::Digest { name: name.to_owned(), digest: digest.to_owned(), found: fitting.len() });
+        return Err(Problem::Digest {
+            name: name.to_owned(),
+            digest: digest.to_owned(),
+            found: fitting.len(),
+        });
     };
     if release.state == ReleaseState::Removed {
-        return Err(Problem::Nothing(format!("{} of {name} was removed; install it again before it is pinned", short(&release.id))));
+        return Err(Problem::Nothing(format!(
+            "{} of {name} was removed; install it again before it is pinned",
+            short(&release.id)
+        )));
     }
     if release.state != ReleaseState::Promoted {
         change(store, &release.id, ReleaseState::Promoted, by, Some("pinned".to_owned())).await?;
@@ -92,7 +132,13 @@ pub async fn pin(store: &dyn Store, name: &str, digest: Option<&str>, by: &str) 
     outcome(store, name, vec![release.id.clone()]).await
 }
 
-async fn change(store: &dyn Store, id: &ReleaseId, to: ReleaseState, by: &str, reason: Option<String>) -> Result<(), Problem> {
+async fn change(
+    store: &dyn Store,
+    id: &ReleaseId,
+    to: ReleaseState,
+    by: &str,
+    reason: Option<String>,
+) -> Result<(), Problem> {
     let change = ReleaseChange { id: id.clone(), to, by: by.to_owned(), at: Millis::now(), reason };
     match store.change_release(&change).await? {
         Changed::Done => Ok(()),
@@ -101,7 +147,11 @@ async fn change(store: &dyn Store, id: &ReleaseId, to: ReleaseState, by: &str, r
     }
 }
 
-async fn outcome(store: &dyn Store, name: &str, changed: Vec<ReleaseId>) -> Result<Outcome, Problem> {
+async fn outcome(
+    store: &dyn Store,
+    name: &str,
+    changed: Vec<ReleaseId>,
+) -> Result<Outcome, Problem> {
     let releases = named(store.releases().await?, name)?;
     let serving = |line: Line| (line.kind, line.candidates.into_iter().next());
     Ok(Outcome { changed, serving: lines(&releases).into_iter().map(serving).collect() })

@@ -1,4 +1,5 @@
-//! Publishers of one dataset that meet: each waits within its own publication until the other has committed.
+//! Publishers of one dataset that meet: each waits within its own publication until the other has
+//! committed.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,8 +26,12 @@ struct Shared {
 impl Shared {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = open(&sqlite_url(&folder.path().join("catalogue.db")), &DatabaseSettings::default()).await.unwrap();
-        let files = Files::open(&format!("file:{}", folder.path().join("store").display())).unwrap();
+        let store =
+            open(&sqlite_url(&folder.path().join("catalogue.db")), &DatabaseSettings::default())
+                .await
+                .unwrap();
+        let files =
+            Files::open(&format!("file:{}", folder.path().join("store").display())).unwrap();
         Self { folder, store, files }
     }
 
@@ -62,8 +67,8 @@ fn write(folder: &Path, value: u32) {
     std::fs::write(folder.join("datapackage.json"), descriptor).unwrap();
 }
 
-/// Says that a package is compared from now on with what was found to be current, and waits for leave to go on; once each for as many
-/// publications as there are leaves.
+/// Says that a package is compared from now on with what was found to be current, and waits for
+/// leave to go on; once each for as many publications as there are leaves.
 struct Gate {
     reached: Sender<()>,
     leave: Mutex<Receiver<()>>,
@@ -80,8 +85,13 @@ impl Progress for Gate {
     fn advance(&self, _by: u64) {}
 }
 
-/// Publishes `slow`; each time it has found what is current, one of `fast` is published before it goes on.
-async fn interleaved(shared: &Shared, slow: u32, fast: &[u32]) -> Result<Published, PublishFailure> {
+/// Publishes `slow`; each time it has found what is current, one of `fast` is published before it
+/// goes on.
+async fn interleaved(
+    shared: &Shared,
+    slow: u32,
+    fast: &[u32],
+) -> Result<Published, PublishFailure> {
     let ((reached, is_reached), (leave, is_left)) = (channel(), channel());
     let (publisher, package) = (shared.publisher(), shared.package(slow));
     let gate = Gate { reached, leave: Mutex::new(is_left) };
@@ -89,7 +99,9 @@ async fn interleaved(shared: &Shared, slow: u32, fast: &[u32]) -> Result<Publish
     let mut fast = fast.iter();
     let mut reached = Some(is_reached);
     while let Some(is_reached) = reached.take() {
-        let next = tokio::task::spawn_blocking(move || is_reached.recv_timeout(PATIENCE).ok().map(|()| is_reached));
+        let next = tokio::task::spawn_blocking(move || {
+            is_reached.recv_timeout(PATIENCE).ok().map(|()| is_reached)
+        });
         reached = next.await.unwrap();
         if reached.is_some() {
             if let Some(value) = fast.next() {
@@ -117,15 +129,23 @@ async fn unchanged_is_decided_against_what_is_current_at_the_commit() {
     let a = shared.publish(1).await.publication.snapshot.id;
     let name = DatasetName::parse("met").unwrap();
     let first = shared.store.current(&name).await.unwrap().unwrap();
-    // Found to be unchanged, and then there is another one: this publisher's comes after it, with a time of its own.
+    // Found to be unchanged, and then there is another one: this publisher's comes after it, with a
+    // time of its own.
     let again = interleaved(&shared, 1, &[2]).await.unwrap();
     assert!(!again.unchanged);
     let dataset = shared.store.dataset(&name).await.unwrap().unwrap();
     let times: Vec<i64> = dataset.snapshots.iter().map(|summary| summary.created_at.0).collect();
     assert_eq!((dataset.snapshots.len(), &dataset.current.id), (3, &a));
-    assert!(times.is_sorted_by(|one, next| one < next) && dataset.current.created_at > first.created_at, "{times:?}");
+    assert!(
+        times.is_sorted_by(|one, next| one < next) && dataset.current.created_at > first.created_at,
+        "{times:?}"
+    );
     let history = shared.history().await;
-    assert_eq!(history.iter().map(|(from, _)| from == &a).collect::<Vec<_>>(), [true, false], "followed without a gap: {history:?}");
+    assert_eq!(
+        history.iter().map(|(from, _)| from == &a).collect::<Vec<_>>(),
+        [true, false],
+        "followed without a gap: {history:?}"
+    );
     // And the other way round: what both publish is new once.
     let both = interleaved(&shared, 4, &[4]).await.unwrap();
     assert!(both.unchanged);

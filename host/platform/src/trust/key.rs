@@ -1,5 +1,5 @@
-//! Keys and signatures as minisign writes them (https://jedisct1.github.io/minisign/): ed25519 over the file, or over its
-//! BLAKE2b hash, as the tool does by default.
+//! Keys and signatures as minisign writes them (https://jedisct1.github.io/minisign/): ed25519 over
+//! the file, or over its BLAKE2b hash, as the tool does by default.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -36,7 +36,11 @@ impl TryFrom<String> for Key {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let wrong = || format!("a key is the second line of minisign.pub, 56 characters that begin with RW, not {text:?}");
+        let wrong = || {
+            format!(
+                "a key is the second line of minisign.pub, 56 characters that begin with RW, not {text:?}"
+            )
+        };
         let key = minisign_verify::PublicKey::from_base64(&text).map_err(|_| wrong())?;
         let id = id(&text).ok_or_else(wrong)?;
         Ok(Self { text, id, key })
@@ -63,7 +67,11 @@ impl Signature {
     /// Takes what a file or a store holds; what is too long, or no text, stays unreadable.
     #[must_use]
     pub fn of(file: &[u8]) -> Self {
-        Self(if file.len() > SIGNATURE_BYTES { String::new() } else { String::from_utf8_lossy(file).into_owned() })
+        Self(if file.len() > SIGNATURE_BYTES {
+            String::new()
+        } else {
+            String::from_utf8_lossy(file).into_owned()
+        })
     }
 
     /// The text.
@@ -77,7 +85,8 @@ impl Signature {
     /// # Errors
     /// What is wrong with it.
     pub fn read(&self) -> Result<SignatureBytes, String> {
-        let signature = minisign_verify::Signature::decode(&self.0).map_err(|error| error.to_string())?;
+        let signature =
+            minisign_verify::Signature::decode(&self.0).map_err(|error| error.to_string())?;
         let id = self.0.lines().nth(1).and_then(id).ok_or("its second line is not base64")?;
         Ok(SignatureBytes { id, signature })
     }

@@ -29,7 +29,10 @@ JNxjhTcQMTdn/MS6cEaXmOV6ajEQoyDVrv0tfrt9++CSkMrOdbTm1JRcLWKeW995vj70BZeIsbJmASqk
 fn trust(require: Require, digests: &[&str], keys: &[&str]) -> Trust {
     Trust {
         require,
-        allowed_digests: digests.iter().map(|digest| Digest::try_from((*digest).to_owned()).unwrap()).collect(),
+        allowed_digests: digests
+            .iter()
+            .map(|digest| Digest::try_from((*digest).to_owned()).unwrap())
+            .collect(),
         trusted_keys: keys.iter().map(|key| Key::try_from((*key).to_owned()).unwrap()).collect(),
     }
 }
@@ -57,7 +60,11 @@ fn what_is_required_is_what_is_judged() {
     ] {
         let trust = trust(require, if digest { &right } else { &wrong }, &[KEY]);
         let came = if signed { signature(SIGNATURE) } else { None };
-        assert_eq!(trust.judge(COMPONENT, came.as_ref()).is_ok(), expected, "{require:?} {digest} {signed}");
+        assert_eq!(
+            trust.judge(COMPONENT, came.as_ref()).is_ok(),
+            expected,
+            "{require:?} {digest} {signed}"
+        );
     }
 }
 
@@ -67,14 +74,25 @@ fn signatures_of_both_forms_count_and_none_of_other_bytes_or_keys() {
     let judge = |component: &[u8], text: &str| trust.judge(component, signature(text).as_ref());
     assert_eq!((judge(COMPONENT, SIGNATURE), judge(COMPONENT, LEGACY)), (Ok(()), Ok(())));
     let (key, digest) = ("A625391074C6A9AF".to_owned(), DIGEST.to_owned());
-    assert_eq!(judge(COMPONENT, FOREIGN), Err(Untrusted::Key { digest: digest.clone(), key: "AF2684440B9B638".to_owned() }));
+    assert_eq!(
+        judge(COMPONENT, FOREIGN),
+        Err(Untrusted::Key { digest: digest.clone(), key: "AF2684440B9B638".to_owned() })
+    );
     assert!(matches!(judge(b"another component", SIGNATURE), Err(Untrusted::Signature { .. })));
     for (from, to) in [("made for", "made by"), ("JiuVHX", "JiuVHY"), ("8rAUz", "8rAUy")] {
         let forged = judge(COMPONENT, &SIGNATURE.replace(from, to));
-        assert_eq!(forged, Err(Untrusted::Signature { digest: digest.clone(), key: key.clone() }), "{from}");
+        assert_eq!(
+            forged,
+            Err(Untrusted::Signature { digest: digest.clone(), key: key.clone() }),
+            "{from}"
+        );
     }
-    for nothing in ["", "untrusted comment: x", "a\nb\nc\nd", &"x".repeat(5_000), &SIGNATURE[..200]] {
-        assert!(matches!(judge(COMPONENT, nothing), Err(Untrusted::Unreadable { .. })), "{nothing}");
+    for nothing in ["", "untrusted comment: x", "a\nb\nc\nd", &"x".repeat(5_000), &SIGNATURE[..200]]
+    {
+        assert!(
+            matches!(judge(COMPONENT, nothing), Err(Untrusted::Unreadable { .. })),
+            "{nothing}"
+        );
     }
     assert_eq!(trust.judge(COMPONENT, None), Err(Untrusted::Unsigned { digest }));
 }
@@ -86,14 +104,22 @@ fn a_key_that_borrows_the_identifier_of_a_trusted_one_is_nobody() {
     let (mut key, honest) = (standard.decode(OTHER_KEY).unwrap(), standard.decode(KEY).unwrap());
     key[2..10].copy_from_slice(&honest[2..10]);
     let trust = trust(Require::Signature, &[], &[&standard.encode(key)]);
-    assert!(matches!(trust.judge(COMPONENT, signature(SIGNATURE).as_ref()), Err(Untrusted::Signature { .. })));
+    assert!(matches!(
+        trust.judge(COMPONENT, signature(SIGNATURE).as_ref()),
+        Err(Untrusted::Signature { .. })
+    ));
 }
 
 #[test]
 fn settings_that_are_no_digest_or_no_key_are_refused_with_an_example() {
     let read = |json: &str| serde_json::from_str::<Trust>(json).map_err(|error| error.to_string());
-    let good = format!(r#"{{"require":"both","allowed_digests":["{DIGEST}"],"trusted_keys":["{KEY}"]}}"#);
+    let good =
+        format!(r#"{{"require":"both","allowed_digests":["{DIGEST}"],"trusted_keys":["{KEY}"]}}"#);
     assert_eq!(read(&good).unwrap(), trust(Require::Both, &[DIGEST], &[KEY]));
     assert!(read(r#"{"allowed_digests":["AB"]}"#).unwrap_err().contains("64 digits"));
-    assert!(read(r#"{"trusted_keys":["ssh-ed25519 AAAA"]}"#).unwrap_err().contains("second line of minisign.pub"));
+    assert!(
+        read(r#"{"trusted_keys":["ssh-ed25519 AAAA"]}"#)
+            .unwrap_err()
+            .contains("second line of minisign.pub")
+    );
 }

@@ -1,5 +1,5 @@
-//! Host bindings of the generator world of `yearbook:plugin@1.0.0`. `types` and `log` are those of the
-//! encoder world, so that one set of checks serves both.
+//! Host bindings of the generator world of `yearbook:plugin@1.0.0`. `types` and `log` are those of
+//! the encoder world, so that one set of checks serves both.
 
 wasmtime::component::bindgen!({
     path: "../../wit/1.0.0",

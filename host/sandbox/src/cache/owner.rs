@@ -25,7 +25,9 @@ fn is_ours(owner: u32, us: u32) -> Result<(), String> {
     if owner == us {
         return Ok(());
     }
-    Err(format!("it belongs to user {owner}, and this is user {us}; run as the service's user, or chown it"))
+    Err(format!(
+        "it belongs to user {owner}, and this is user {us}; run as the service's user, or chown it"
+    ))
 }
 
 #[cfg(all(test, unix))]
@@ -34,7 +36,13 @@ mod tests {
 
     #[test]
     fn what_belongs_to_another_user_is_refused_even_by_root_and_even_where_it_is_root_s() {
-        for (owner, us, expected) in [(0, 0, true), (1000, 1000, true), (1000, 0, false), (0, 1000, false), (1000, 1001, false)] {
+        for (owner, us, expected) in [
+            (0, 0, true),
+            (1000, 1000, true),
+            (1000, 0, false),
+            (0, 1000, false),
+            (1000, 1001, false),
+        ] {
             assert_eq!(is_ours(owner, us).is_ok(), expected, "{owner} {us}");
         }
     }

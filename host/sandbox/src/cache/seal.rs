@@ -1,5 +1,5 @@
-//! The secret of one host's cache, and the seal that it puts on an entry (HMAC-SHA-256, RFC 2104). Who can write the
-//! cache's folder but not read the secret cannot make an entry that counts.
+//! The secret of one host's cache, and the seal that it puts on an entry (HMAC-SHA-256, RFC 2104).
+//! Who can write the cache's folder but not read the secret cannot make an entry that counts.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -16,7 +16,8 @@ pub(super) const SEAL_BYTES: usize = 32;
 /// Bytes of a secret: as many as the hash has.
 const SECRET_BYTES: usize = 32;
 
-/// What a seal is for, so that no other use of the secret makes one; changes with the entries' shape.
+/// What a seal is for, so that no other use of the secret makes one; changes with the entries'
+/// shape.
 const PURPOSE: &[u8] = b"yearbook compiled plugin 1\0";
 
 /// Makes and checks seals.
@@ -25,7 +26,8 @@ pub(super) struct Seal {
 }
 
 impl Seal {
-    /// Reads the secret, or makes one where there is none. Of several processes that make it at once one wins.
+    /// Reads the secret, or makes one where there is none. Of several processes that make it at
+    /// once one wins.
     ///
     /// # Errors
     /// A sentence, when the file cannot be made or read, is open to others or has another length.
@@ -52,8 +54,14 @@ impl Seal {
     }
 
     fn over(&self, name: &str, artifact: &[u8]) -> Hmac<Sha256> {
-        // A name has neither zero bytes nor a length of its own choice, so no two entries are the same text.
-        self.keyed.clone().chain_update(PURPOSE).chain_update(name).chain_update([0]).chain_update(artifact)
+        // A name has neither zero bytes nor a length of its own choice, so no two entries are the
+        // same text.
+        self.keyed
+            .clone()
+            .chain_update(PURPOSE)
+            .chain_update(name)
+            .chain_update([0])
+            .chain_update(artifact)
     }
 }
 
@@ -66,18 +74,25 @@ fn read(path: &Path) -> Result<Option<[u8; SECRET_BYTES]>, String> {
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     owner::check(&metadata)?;
     if open_to_others(&metadata) {
-        return Err("others may read or write it; remove it, and the next start makes another".to_owned());
+        return Err(
+            "others may read or write it; remove it, and the next start makes another".to_owned()
+        );
     }
     let mut content = Vec::with_capacity(SECRET_BYTES + 1);
-    file.take(SECRET_BYTES as u64 + 1).read_to_end(&mut content).map_err(|error| format!("cannot be read: {error}"))?;
-    content.try_into().map(Some).map_err(|_| format!("does not have {SECRET_BYTES} bytes; remove it, and the next start makes another"))
+    file.take(SECRET_BYTES as u64 + 1)
+        .read_to_end(&mut content)
+        .map_err(|error| format!("cannot be read: {error}"))?;
+    content.try_into().map(Some).map_err(|_| {
+        format!("does not have {SECRET_BYTES} bytes; remove it, and the next start makes another")
+    })
 }
 
 /// A file appears whole or not at all, and one that is there stays.
 fn make(path: &Path) -> std::io::Result<()> {
     let mut secret = [0; SECRET_BYTES];
     getrandom::fill(&mut secret)?;
-    let partial = path.with_extension(format!("{}-{:08x}.partial", std::process::id(), getrandom::u32()?));
+    let partial =
+        path.with_extension(format!("{}-{:08x}.partial", std::process::id(), getrandom::u32()?));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

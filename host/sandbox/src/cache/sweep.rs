@@ -1,5 +1,6 @@
-//! What leaves the folder of compiled plugins: entries that no start has used for long, of plugins that were removed and of engines before
-//! this one, and what killed processes left half-written. A mistake costs a compilation, so nobody is asked.
+//! What leaves the folder of compiled plugins: entries that no start has used for long, of plugins
+//! that were removed and of engines before this one, and what killed processes left half-written. A
+//! mistake costs a compilation, so nobody is asked.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -42,7 +43,10 @@ pub(super) fn sweep(folder: &Path) {
 pub(super) fn used(path: &Path) {
     if std::fs::metadata(path).is_ok_and(|metadata| age(&metadata) > DAY) {
         // A folder that cannot be written is not swept either.
-        let _ = File::options().append(true).open(path).and_then(|file| file.set_modified(SystemTime::now()));
+        let _ = File::options()
+            .append(true)
+            .open(path)
+            .and_then(|file| file.set_modified(SystemTime::now()));
     }
 }
 

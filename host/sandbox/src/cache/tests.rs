@@ -38,8 +38,12 @@ impl Host {
     }
 
     fn entry(&self, digest: &str) -> PathBuf {
-        let mut entries = std::fs::read_dir(self.folder.path().join("cache")).unwrap().map(|entry| entry.unwrap().path());
-        entries.find(|path| path.file_name().unwrap().to_str().unwrap().starts_with(digest)).unwrap()
+        let mut entries = std::fs::read_dir(self.folder.path().join("cache"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        entries
+            .find(|path| path.file_name().unwrap().to_str().unwrap().starts_with(digest))
+            .unwrap()
     }
 }
 
@@ -89,7 +93,9 @@ fn an_entry_of_another_component_engine_or_host_is_compiled_again() {
     let other = Engine::new(&config).unwrap();
     host.compiles(&cache, &other, "c");
     let foreign = host.entry("c");
-    let entry = |engine: &Engine| host.folder.path().join("cache").join(format!("c-{:016x}.cwasm", environment(engine)));
+    let entry = |engine: &Engine| {
+        host.folder.path().join("cache").join(format!("c-{:016x}.cwasm", environment(engine)))
+    };
     std::fs::rename(&foreign, entry(&host.engine)).unwrap();
     assert!(host.compiles(&cache, &host.engine, "c"), "another engine's");
 
@@ -101,7 +107,11 @@ fn an_entry_of_another_component_engine_or_host_is_compiled_again() {
 #[test]
 fn a_secret_that_others_can_read_or_that_was_cut_is_refused_with_what_to_do() {
     let host = Host::new();
-    let refused = || Cache::open(&host.folder.path().join("cache"), &host.folder.path().join("key")).err().map(|error| error.to_string());
+    let refused = || {
+        Cache::open(&host.folder.path().join("cache"), &host.folder.path().join("key"))
+            .err()
+            .map(|error| error.to_string())
+    };
     assert_eq!(refused(), None);
     let key = host.folder.path().join("key");
     let mode = |mode| std::fs::set_permissions(&key, PermissionsExt::from_mode(mode)).unwrap();
@@ -118,7 +128,8 @@ fn of_many_that_make_a_secret_at_once_all_have_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     let seals = std::thread::scope(|scope| {
-        let made: Vec<_> = (0..8).map(|_| scope.spawn(|| Seal::open(&path).unwrap().of("a", b"b"))).collect();
+        let made: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| Seal::open(&path).unwrap().of("a", b"b"))).collect();
         made.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
     assert!(seals.iter().all(|seal| *seal == seals[0]));
@@ -131,7 +142,12 @@ fn what_no_start_has_used_for_a_month_goes_and_what_is_used_stays() {
     let host = Host::new();
     let cache = host.cache("key");
     let aged = |path: &Path, days: u32| {
-        std::fs::File::options().append(true).open(path).unwrap().set_modified(SystemTime::now() - DAY * days).unwrap();
+        std::fs::File::options()
+            .append(true)
+            .open(path)
+            .unwrap()
+            .set_modified(SystemTime::now() - DAY * days)
+            .unwrap();
     };
     for (digest, days) in [("fresh", 0), ("used", 29), ("unused", 31)] {
         host.compiles(&cache, &host.engine, digest);
@@ -143,7 +159,8 @@ fn what_no_start_has_used_for_a_month_goes_and_what_is_used_stays() {
         aged(&path, days);
         path
     };
-    let (abandoned, written, strange) = (partial("x.1.partial", 2), partial("x.2.partial", 0), partial("notes.txt", 400));
+    let (abandoned, written, strange) =
+        (partial("x.1.partial", 2), partial("x.2.partial", 0), partial("notes.txt", 400));
     assert!(!host.compiles(&host.cache("key"), &host.engine, "used"));
     assert!(!abandoned.exists() && written.exists() && strange.exists());
     assert!(host.compiles(&host.cache("key"), &host.engine, "unused"), "swept");
@@ -169,7 +186,10 @@ fn a_folder_or_a_secret_of_another_user_is_refused_whatever_its_mode() {
     let give = |path: &Path, user| std::os::unix::fs::chown(path, Some(user), None).unwrap();
     give(&folder, 65_534);
     let said = refused().unwrap();
-    assert!(said.contains("it belongs to user 65534, and this is user 0") && said.contains("chown"), "{said}");
+    assert!(
+        said.contains("it belongs to user 65534, and this is user 0") && said.contains("chown"),
+        "{said}"
+    );
     give(&folder, 0);
     give(&key, 65_534);
     let said = refused().unwrap();

@@ -1,5 +1,6 @@
-//! A capsule as a file: one Arrow IPC stream that any Arrow library reads. The schema is the response's, with its own metadata;
-//! what is no data stands beside it as JSON under keys that begin with `yearbook.capsule`. Whoever reads one believes nothing of it.
+//! A capsule as a file: one Arrow IPC stream that any Arrow library reads. The schema is the
+//! response's, with its own metadata; what is no data stands beside it as JSON under keys that
+//! begin with `yearbook.capsule`. Whoever reads one believes nothing of it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -53,7 +54,9 @@ pub enum Unreadable {
     #[error("it is an Arrow stream, but no capsule: its schema has no metadata {ABOUT:?}")]
     NotACapsule,
     /// Of another version of this program.
-    #[error("it is a capsule of version {0}, and this program reads version {CAPSULE_VERSION}; replay it with the program that made it")]
+    #[error(
+        "it is a capsule of version {0}, and this program reads version {CAPSULE_VERSION}; replay it with the program that made it"
+    )]
     Version(u64),
     /// Something of it breaks a rule.
     #[error("it is damaged: {0}")]
@@ -61,8 +64,8 @@ pub enum Unreadable {
 }
 
 impl Capsule {
-    /// Writes it into `folder` under its own name, for this user alone, and at once: under another name first. One that is
-    /// there already is replaced.
+    /// Writes it into `folder` under its own name, for this user alone, and at once: under another
+    /// name first. One that is there already is replaced.
     ///
     /// # Errors
     /// When it cannot be written, or would be too large.
@@ -80,10 +83,13 @@ impl Capsule {
     }
 
     fn write(&self, out: &mut impl Write) -> Result<(), ArrowError> {
-        let json = |value: serde_json::Result<String>| value.map_err(|error| ArrowError::ExternalError(Box::new(error)));
+        let json = |value: serde_json::Result<String>| {
+            value.map_err(|error| ArrowError::ExternalError(Box::new(error)))
+        };
         let mut metadata = vec![(ABOUT, json(serde_json::to_string(&self.about))?)];
         if !self.notes.is_empty() {
-            let notes: Vec<(u64, String)> = self.notes.iter().map(|(offset, note)| (*offset, STANDARD.encode(note))).collect();
+            let notes: Vec<(u64, String)> =
+                self.notes.iter().map(|(offset, note)| (*offset, STANDARD.encode(note))).collect();
             metadata.push((NOTES, json(serde_json::to_string(&notes))?));
         }
         if let Some(request) = &self.request {
@@ -91,7 +97,10 @@ impl Capsule {
         }
         let own = self.schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone()));
         let all = own.chain(metadata.into_iter().map(|(key, value)| (key.to_owned(), value)));
-        let schema = Arc::new(Schema::new(self.schema.fields().clone()).with_metadata(all.collect::<BTreeMap<_, _>>()));
+        let schema = Arc::new(
+            Schema::new(self.schema.fields().clone())
+                .with_metadata(all.collect::<BTreeMap<_, _>>()),
+        );
         let mut writer = StreamWriter::try_new(out, &schema)?;
         if let Some(batch) = &self.batch {
             writer.write(&RecordBatch::try_new(schema, batch.columns().to_vec())?)?;
@@ -120,21 +129,39 @@ impl Capsule {
         }
         // Capsules are written without compression, so nothing may claim to be more than it is.
         if claimed_bytes(bytes) != Some(0) {
-            return Err(Unreadable::NotArrow("its messages do not hang together, or are compressed".to_owned()));
+            return Err(Unreadable::NotArrow(
+                "its messages do not hang together, or are compressed".to_owned(),
+            ));
         }
-        let broken = |error: ArrowError| Unreadable::NotArrow(show(&error.to_string(), SHOWN_BYTES));
+        let broken =
+            |error: ArrowError| Unreadable::NotArrow(show(&error.to_string(), SHOWN_BYTES));
         let mut reader = StreamReader::try_new(bytes, None).map_err(broken)?;
         let schema = reader.schema();
         let about = about(schema.metadata().get(ABOUT).ok_or(Unreadable::NotACapsule)?)?;
-        let notes = schema.metadata().get(NOTES).map(|text| notes(text)).transpose()?.unwrap_or_default();
-        let request = schema.metadata().get(REQUEST).map(|text| parse::<Written>("the request", text)).transpose()?.map(Into::into);
-        let own = schema.metadata().iter().filter(|(key, _)| !key.starts_with(ABOUT)).map(|(key, value)| (key.clone(), value.clone()));
-        let schema = Arc::new(Schema::new(schema.fields().clone()).with_metadata(own.collect::<BTreeMap<_, _>>()));
+        let notes =
+            schema.metadata().get(NOTES).map(|text| notes(text)).transpose()?.unwrap_or_default();
+        let request = schema
+            .metadata()
+            .get(REQUEST)
+            .map(|text| parse::<Written>("the request", text))
+            .transpose()?
+            .map(Into::into);
+        let own = schema
+            .metadata()
+            .iter()
+            .filter(|(key, _)| !key.starts_with(ABOUT))
+            .map(|(key, value)| (key.clone(), value.clone()));
+        let schema = Arc::new(
+            Schema::new(schema.fields().clone()).with_metadata(own.collect::<BTreeMap<_, _>>()),
+        );
         let batch = reader.next().transpose().map_err(broken)?;
         if batch.is_some() && reader.next().transpose().map_err(broken)?.is_some() {
             return Err(damaged("it has more than one batch"));
         }
-        let batch = batch.map(|batch| RecordBatch::try_new(Arc::clone(&schema), batch.columns().to_vec())).transpose().map_err(broken)?;
+        let batch = batch
+            .map(|batch| RecordBatch::try_new(Arc::clone(&schema), batch.columns().to_vec()))
+            .transpose()
+            .map_err(broken)?;
         let capsule = Self { about, schema, batch, notes, request };
         capsule.hangs_together()?;
         Ok(capsule)
@@ -147,7 +174,9 @@ impl Capsule {
             return Err(damaged("its call is none of its plugin's kind"));
         }
         match call {
-            CallName::Part if self.batch.as_ref().is_none_or(|batch| batch.num_rows() == 0) => Err(damaged("the part has no rows")),
+            CallName::Part if self.batch.as_ref().is_none_or(|batch| batch.num_rows() == 0) => {
+                Err(damaged("the part has no rows"))
+            }
             CallName::Generate if self.request.is_none() => Err(damaged("there is no request")),
             _ => Ok(()),
         }
@@ -159,7 +188,8 @@ fn damaged(what: &str) -> Unreadable {
 }
 
 fn parse<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T, Unreadable> {
-    serde_json::from_str(text).map_err(|error| Unreadable::Damaged(show(&format!("{what}: {error}"), SHOWN_BYTES)))
+    serde_json::from_str(text)
+        .map_err(|error| Unreadable::Damaged(show(&format!("{what}: {error}"), SHOWN_BYTES)))
 }
 
 /// The version first: what a later one has more is no damage.
@@ -173,13 +203,21 @@ fn about(text: &str) -> Result<About, Unreadable> {
     let mut about: About = parse("its description", text)?;
     about.limits.bearable().map_err(Unreadable::Damaged)?;
     let digest = &about.component.digest;
-    if digest.len() != 64 || !digest.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte)) {
+    if digest.len() != 64
+        || !digest.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    {
         return Err(damaged("the component's digest is none"));
     }
     // Whatever is shown, on one line and without what moves a cursor.
     let About { component, failure, log, .. } = &mut about;
     let lines = log.iter_mut().flat_map(|line| [&mut line.level, &mut line.message]);
-    let texts = [&mut component.kind, &mut component.name, &mut component.version, &mut failure.kind, &mut failure.message];
+    let texts = [
+        &mut component.kind,
+        &mut component.name,
+        &mut component.version,
+        &mut failure.kind,
+        &mut failure.message,
+    ];
     lines.chain(texts).for_each(|text| *text = show(text, SHOWN_BYTES));
     Ok(about)
 }
@@ -206,7 +244,9 @@ impl Limits {
             ("compile_ms", self.compile_ms, HOUR_MS),
         ];
         match rules.into_iter().find(|(_, value, most)| value > most) {
-            Some((limit, value, most)) => Err(format!("its limit {limit} is {value}, and replays are run with {most} at most")),
+            Some((limit, value, most)) => Err(format!(
+                "its limit {limit} is {value}, and replays are run with {most} at most"
+            )),
             None => Ok(()),
         }
     }
@@ -220,7 +260,10 @@ struct Bounded<W> {
 
 impl<W: Write> Write for Bounded<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.left = self.left.checked_sub(bytes.len() as u64).ok_or_else(|| io::Error::other("the capsule would be too large"))?;
+        self.left = self
+            .left
+            .checked_sub(bytes.len() as u64)
+            .ok_or_else(|| io::Error::other("the capsule would be too large"))?;
         self.to.write_all(bytes)?;
         Ok(bytes.len())
     }

@@ -1,4 +1,5 @@
-//! Where capsules go: nowhere, to whoever tries a plugin, or into a folder, one file for each way of failing.
+//! Where capsules go: nowhere, to whoever tries a plugin, or into a folder, one file for each way
+//! of failing.
 
 use std::collections::HashSet;
 use std::fs::DirBuilder;
@@ -35,7 +36,10 @@ impl Outlet {
     /// [`Failure::Capsules`] when it cannot be made.
     pub(crate) fn folder(folder: &Path) -> Result<Self, Failure> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(|error| Failure::Capsules { folder: folder.display().to_string(), reason: error.to_string() })?;
+        made.map_err(|error| Failure::Capsules {
+            folder: folder.display().to_string(),
+            reason: error.to_string(),
+        })?;
         Ok(Self::Folder(Arc::new(Folder { path: folder.to_owned(), taken: Mutex::default() })))
     }
 
@@ -61,7 +65,9 @@ impl Outlet {
             Self::Closed => {}
             Self::Folder(_) if is_refusal => {}
             Self::Folder(folder) => folder.keep(&capsule),
-            Self::Hand(hand) => *hand.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(capsule)),
+            Self::Hand(hand) => {
+                *hand.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(capsule))
+            }
         }
     }
 

@@ -33,7 +33,9 @@ pub enum NotReplayed {
     #[error(transparent)]
     Rejected(#[from] Rejected),
     /// It is one of the other kind.
-    #[error("the capsule is of a plugin of the kind {expected}, and the component is of the other kind")]
+    #[error(
+        "the capsule is of a plugin of the kind {expected}, and the component is of the other kind"
+    )]
     Kind {
         /// `encoder` or `generator`.
         expected: String,
@@ -44,7 +46,8 @@ pub enum NotReplayed {
 }
 
 impl Replayed {
-    /// Whether it failed at the same call, and in the same way, as `capsule`; other words count as the same.
+    /// Whether it failed at the same call, and in the same way, as `capsule`; other words count as
+    /// the same.
     #[must_use]
     pub fn is_same(&self, capsule: &Capsule) -> bool {
         let way = |about: &About| (about.call, about.failure.kind.clone());
@@ -53,22 +56,34 @@ impl Replayed {
 }
 
 impl Sandbox {
-    /// Makes the call of `capsule` again, on `component`. The sandbox's own limits are in force: make it with those of the capsule.
-    /// Blocking.
+    /// Makes the call of `capsule` again, on `component`. The sandbox's own limits are in force:
+    /// make it with those of the capsule. Blocking.
     ///
     /// # Errors
     /// [`NotReplayed`] when the call was not made.
-    pub fn replay(self: &Arc<Self>, component: &[u8], capsule: &Capsule) -> Result<Replayed, NotReplayed> {
+    pub fn replay(
+        self: &Arc<Self>,
+        component: &[u8],
+        capsule: &Capsule,
+    ) -> Result<Replayed, NotReplayed> {
         let hand = Outlet::hand();
-        let failed = |capsule: Box<Capsule>| Replayed { log: capsule.about.log.clone(), failed: Some(capsule.about), bytes: 0 };
+        let failed = |capsule: Box<Capsule>| Replayed {
+            log: capsule.about.log.clone(),
+            failed: Some(capsule.about),
+            bytes: 0,
+        };
         let plugin = match self.load_into(component, &hand) {
             Ok(plugin) => plugin,
             Err(rejected) => return hand.take().map(failed).ok_or(NotReplayed::Rejected(rejected)),
         };
         let made = match (&capsule.request, &plugin) {
             _ if capsule.about.call == CallName::Describe => Ok((0, Vec::new())),
-            (Some(request), Plugin::Generator(generator)) => generator.replay(request, hand.clone()),
-            (None, Plugin::Encoder(encoder)) => encoder.replay(capsule, hand.clone()).map_err(|error| error.to_string()),
+            (Some(request), Plugin::Generator(generator)) => {
+                generator.replay(request, hand.clone())
+            }
+            (None, Plugin::Encoder(encoder)) => {
+                encoder.replay(capsule, hand.clone()).map_err(|error| error.to_string())
+            }
             _ => return Err(NotReplayed::Kind { expected: capsule.about.component.kind.clone() }),
         };
         match made {
@@ -80,7 +95,11 @@ impl Sandbox {
 
 impl Generator {
     fn replay(&self, request: &Request, hand: Outlet) -> Result<(usize, Vec<Line>), String> {
-        let permit = self.sandbox.instances.try_acquire(&Holder::default()).map_err(|_| NONE_FREE.to_owned())?;
+        let permit = self
+            .sandbox
+            .instances
+            .try_acquire(&Holder::default())
+            .map_err(|_| NONE_FREE.to_owned())?;
         let made = self.call(permit, Work::new(Arc::clone(&self.tally), hand), request);
         let project = made.project.map_err(|error| error.to_string())?;
         Ok((project.files.iter().map(|file| file.content.len()).sum(), made.log))
@@ -89,11 +108,16 @@ impl Generator {
 
 impl Encoder {
     fn replay(&self, capsule: &Capsule, hand: Outlet) -> Result<(usize, Vec<Line>), EncodeError> {
-        let permit = self.sandbox.instances.try_acquire(&Holder::default()).map_err(|_| EncodeError::Host(NONE_FREE.to_owned()))?;
+        let permit = self
+            .sandbox
+            .instances
+            .try_acquire(&Holder::default())
+            .map_err(|_| EncodeError::Host(NONE_FREE.to_owned()))?;
         let work = Work::new(Arc::clone(&self.tally), hand);
         let About { call, before, options, .. } = &capsule.about;
         let options = self.description().complete(options);
-        let mut instance = Instance::open(self, permit, Arc::clone(&work), &capsule.schema, &options)?;
+        let mut instance =
+            Instance::open(self, permit, Arc::clone(&work), &capsule.schema, &options)?;
         let mut bytes = 0;
         if before.head && *call != CallName::Head {
             instance.head()?;

@@ -1,4 +1,5 @@
-//! A generator's request as JSON: what crosses to the guest and the addresses, without what only the host knows of datasets.
+//! A generator's request as JSON: what crosses to the guest and the addresses, without what only
+//! the host knows of datasets.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The other side: this process as somebody's compiler. Reads a component from standard input, writes machine code to
-//! standard output, and looks at nothing else.
+//! The other side: this process as somebody's compiler. Reads a component from standard input,
+//! writes machine code to standard output, and looks at nothing else.
 
 use std::ffi::OsString;
 use std::io::{Read, Write, stdin, stdout};
@@ -10,8 +10,9 @@ use rustix::process::{Resource, Rlimit, Signal};
 use super::{ARGUMENT, DONE, REFUSED};
 use crate::engine;
 
-/// Compiles what stands on standard input, if `arguments` (the program's name first) say that this process is a
-/// compiler; otherwise does nothing. A program that uses [`super::Compiler::Child`] calls it before anything else.
+/// Compiles what stands on standard input, if `arguments` (the program's name first) say that this
+/// process is a compiler; otherwise does nothing. A program that uses [`super::Compiler::Child`]
+/// calls it before anything else.
 #[must_use]
 pub fn compile_as_child(arguments: &[OsString]) -> Option<ExitCode> {
     let [_, argument, memory_bytes, seconds] = arguments else { return None };
@@ -20,11 +21,13 @@ pub fn compile_as_child(arguments: &[OsString]) -> Option<ExitCode> {
     }
     let number = |text: &OsString| text.to_str()?.parse::<u64>().ok();
     let limits = number(memory_bytes).zip(number(seconds));
-    let done = limits.is_some_and(|(memory_bytes, seconds)| confine(memory_bytes, seconds).is_ok()) && compile().is_ok();
+    let done = limits.is_some_and(|(memory_bytes, seconds)| confine(memory_bytes, seconds).is_ok())
+        && compile().is_ok();
     Some(if done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Gives up what compiling does not need. Fails where the kernel refuses: nothing is compiled without limits.
+/// Gives up what compiling does not need. Fails where the kernel refuses: nothing is compiled
+/// without limits.
 fn confine(memory_bytes: u64, seconds: u64) -> rustix::io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -32,8 +35,12 @@ fn confine(memory_bytes: u64, seconds: u64) -> rustix::io::Result<()> {
     rustix::process::setrlimit(Resource::As, most(memory_bytes))?;
     rustix::process::setrlimit(Resource::Fsize, most(0))?;
     rustix::process::setrlimit(Resource::Core, most(0))?;
-    // At the first bound the signal says why; at the second the process ends whatever it thinks of signals.
-    rustix::process::setrlimit(Resource::Cpu, Rlimit { current: Some(seconds), maximum: Some(seconds.saturating_add(5)) })
+    // At the first bound the signal says why; at the second the process ends whatever it thinks of
+    // signals.
+    rustix::process::setrlimit(
+        Resource::Cpu,
+        Rlimit { current: Some(seconds), maximum: Some(seconds.saturating_add(5)) },
+    )
 }
 
 fn compile() -> std::io::Result<()> {

@@ -15,7 +15,9 @@ fn with(script: &str, limits: &Limits) -> Result<Vec<u8>, String> {
     std::fs::set_permissions(&program, PermissionsExt::from_mode(0o700)).unwrap();
     let engine = Engine::default();
     // Larger than a pipe, so that a child that reads nothing is noticed.
-    Compiler::Child(program).compile(&engine, limits, &vec![0; 1 << 20]).map_err(|rejected| rejected.to_string())
+    Compiler::Child(program)
+        .compile(&engine, limits, &vec![0; 1 << 20])
+        .map_err(|rejected| rejected.to_string())
 }
 
 #[test]
@@ -33,18 +35,29 @@ fn a_compiler_that_hangs_is_ended_at_its_deadline() {
 fn only_a_whole_answer_of_a_child_that_ended_well_counts() {
     let answer = |script: &str| with(script, &Limits::default());
     assert_eq!(answer("/bin/cat > /dev/null; printf '+code'").unwrap(), b"code");
-    assert!(answer("/bin/cat > /dev/null; printf -- '-it is nothing'").unwrap_err().contains("compiled: it is nothing"));
-    for script in ["exit 1", "/bin/cat > /dev/null; printf '+code'; exit 1", "kill -KILL $$", "printf 'code'"] {
+    assert!(
+        answer("/bin/cat > /dev/null; printf -- '-it is nothing'")
+            .unwrap_err()
+            .contains("compiled: it is nothing")
+    );
+    for script in
+        ["exit 1", "/bin/cat > /dev/null; printf '+code'; exit 1", "kill -KILL $$", "printf 'code'"]
+    {
         let rejected = answer(script).unwrap_err();
         assert!(rejected.contains("sandbox.compile_memory_bytes"), "{script}: {rejected}");
     }
-    let absent = Compiler::Child("/nowhere/yearbook".into()).compile(&Engine::default(), &Limits::default(), b"");
+    let absent = Compiler::Child("/nowhere/yearbook".into()).compile(
+        &Engine::default(),
+        &Limits::default(),
+        b"",
+    );
     assert!(absent.unwrap_err().to_string().contains("does not start"));
 }
 
 #[test]
 fn a_child_compiles_for_the_engine_that_serves_whatever_its_limits() {
-    let limits = Limits { instances: 1, stack_bytes: 1 << 19, memory_bytes: 64 << 20, ..Limits::default() };
+    let limits =
+        Limits { instances: 1, stack_bytes: 1 << 19, memory_bytes: 64 << 20, ..Limits::default() };
     let serving = engine::start(&limits, false).unwrap();
     assert_eq!(cache::environment(&serving), cache::environment(&engine::for_compiling().unwrap()));
 }

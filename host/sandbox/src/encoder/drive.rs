@@ -1,8 +1,9 @@
-//! The rest of a response after its first part. Where parts are independent several instances make them
-//! at once; they leave in order either way. Room for a chunk is reserved before the chunk is made, so
-//! instances never work ahead of their client by more than the channel's bound, and by one chunk alone
-//! where the byte budget of all bodies or the caller's share of it is used up; reading the next part
-//! overlaps making the present ones. Which instance makes a part never shows in the bytes.
+//! The rest of a response after its first part. Where parts are independent several instances make
+//! them at once; they leave in order either way. Room for a chunk is reserved before the chunk is
+//! made, so instances never work ahead of their client by more than the channel's bound, and by one
+//! chunk alone where the byte budget of all bodies or the caller's share of it is used up; reading
+//! the next part overlaps making the present ones. Which instance makes a part never shows in the
+//! bytes.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -84,7 +85,22 @@ impl Response {
         let (sink, chunks) = channel(encoder.sandbox.limits.buffered_chunks.max(1) + width - 1);
         let hands = Hands::new(instance, width, holder.clone());
         let (making, places) = (FuturesUnordered::new(), VecDeque::new());
-        (Self { encoder, holder, schema, options, notes, parts, sink, hands, making, places, left: 0 }, chunks)
+        (
+            Self {
+                encoder,
+                holder,
+                schema,
+                options,
+                notes,
+                parts,
+                sink,
+                hands,
+                making,
+                places,
+                left: 0,
+            },
+            chunks,
+        )
     }
 
     /// Sends `chunk`, which is the head with the first part, then makes and sends the rest.
@@ -107,7 +123,10 @@ impl Response {
 
     async fn rest(mut self, chunk: Chunk, work: &Arc<Work>) -> Result<End, EncodeError> {
         let patience = self.encoder.sandbox.limits.stalled_client();
-        let Ok(Ok(first)) = timeout(patience, self.sink.sender.clone().reserve_owned()).await else { return Ok(End::Abandoned) };
+        let Ok(Ok(first)) = timeout(patience, self.sink.sender.clone().reserve_owned()).await
+        else {
+            return Ok(End::Abandoned);
+        };
         first.send(self.leased(chunk));
         // The next part as soon as it is read, and room for its chunk.
         let (mut ready, mut room): (Option<ReadPart>, Option<OwnedPermit<Chunk>>) = (None, None);
@@ -160,15 +179,24 @@ impl Response {
     }
 
     /// Begins a part.
-    fn make(&mut self, hand: Hand, (part, lease): ReadPart, room: OwnedPermit<Chunk>, account: Arc<Work>) {
+    fn make(
+        &mut self,
+        hand: Hand,
+        (part, lease): ReadPart,
+        room: OwnedPermit<Chunk>,
+        account: Arc<Work>,
+    ) {
         let position = self.left + self.places.len();
         self.places.push_back(Place { room, pieces: None });
-        let (encoder, schema, options) = (Arc::clone(&self.encoder), Arc::clone(&self.schema), Arc::clone(&self.options));
+        let (encoder, schema, options) =
+            (Arc::clone(&self.encoder), Arc::clone(&self.schema), Arc::clone(&self.options));
         let opener = Arc::clone(&encoder);
         let work = move || {
             let (instance, first) = match hand {
                 Hand::Held { instance, first } => (instance, first),
-                Hand::New(permit) => (Box::new(Instance::open(&opener, permit, account, &schema, &options)?), false),
+                Hand::New(permit) => {
+                    (Box::new(Instance::open(&opener, permit, account, &schema, &options)?), false)
+                }
             };
             let (instance, pieces) = opener.pieces(instance, &part, &schema, &options, first)?;
             drop((part, lease));
@@ -194,7 +222,8 @@ impl Response {
             self.notes.skip(lead.len());
             let bytes = self.encoder.together(pieces, &mut self.notes);
             if !lead.is_empty() || !bytes.is_empty() {
-                let chunk = self.leased(Chunk { lead: lead.into(), bytes: bytes.into(), lease: None });
+                let chunk =
+                    self.leased(Chunk { lead: lead.into(), bytes: bytes.into(), lease: None });
                 room.send(chunk);
             }
         }
@@ -214,7 +243,11 @@ impl Response {
         };
         let tail = self.encoder.on_worker(work).await?;
         if !tail.is_empty() {
-            room.send(Chunk { lead: Bytes::new(), lease: Some(self.holder.lease(tail.len())), bytes: tail.into() });
+            room.send(Chunk {
+                lead: Bytes::new(),
+                lease: Some(self.holder.lease(tail.len())),
+                bytes: tail.into(),
+            });
         }
         self.sink.finish();
         Ok(())

@@ -1,6 +1,7 @@
-//! A part for which a guest returns more than one call may: its rows are given once more, in halves, to a fresh instance. Only where
-//! parts are independent, because what the spent instance held is lost. Bytes stay a pure function: whether a part is too long is
-//! decided by its rows and the component alone, and so is where it is halved.
+//! A part for which a guest returns more than one call may: its rows are given once more, in
+//! halves, to a fresh instance. Only where parts are independent, because what the spent instance
+//! held is lost. Bytes stay a pure function: whether a part is too long is decided by its rows and
+//! the component alone, and so is where it is halved.
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
@@ -15,8 +16,9 @@ use crate::instance::Instance;
 pub(crate) type Pieces = Vec<Piece>;
 
 impl Encoder {
-    /// Makes `part` with `instance`. Returns the instance that goes on, which is another one where the part was halved. `with_head`: the
-    /// instance has made the header, and will make the footer. Blocking.
+    /// Makes `part` with `instance`. Returns the instance that goes on, which is another one where
+    /// the part was halved. `with_head`: the instance has made the header, and will make the
+    /// footer. Blocking.
     pub(crate) fn pieces(
         &self,
         mut instance: Box<Instance>,
@@ -33,7 +35,11 @@ impl Encoder {
         if !self.is_halved(&unmade.error, &batch) {
             return Err(instance.give_up(unmade));
         }
-        tracing::debug!(plugin = self.description.format, rows = batch.num_rows(), "a part is made in halves");
+        tracing::debug!(
+            plugin = self.description.format,
+            rows = batch.num_rows(),
+            "a part is made in halves"
+        );
         let mut instance = Box::new(instance.renew(self, schema, options)?);
         if with_head {
             instance.head()?;
@@ -49,7 +55,8 @@ impl Encoder {
         too_long && batch.num_rows() > 1 && self.description.separator.is_some()
     }
 
-    /// The bytes of a part, with the separator between its pieces. Their notes are counted and kept.
+    /// The bytes of a part, with the separator between its pieces. Their notes are counted and
+    /// kept.
     pub(crate) fn together(&self, pieces: Pieces, notes: &mut Notes) -> Vec<u8> {
         let separator = self.description.separator.as_deref().unwrap_or_default();
         let mut pieces = pieces.into_iter();

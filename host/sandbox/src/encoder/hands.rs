@@ -1,6 +1,6 @@
 //! The instances that make one response. One begins and ends it; further ones help where parts are
-//! independent, as long as workers would be idle otherwise and instances are plenty: whatever is made,
-//! no other response ever waits for these.
+//! independent, as long as workers would be idle otherwise and instances are plenty: whatever is
+//! made, no other response ever waits for these.
 
 use std::time::Duration;
 
@@ -39,7 +39,14 @@ pub(crate) enum Hand {
 impl Hands {
     /// `width`: how many instances there may be at once, on the account of `holder`.
     pub(crate) fn new(first: Box<Instance>, width: usize, holder: Holder) -> Self {
-        Self { first: Some(first), spare: Vec::new(), since: Instant::now(), held: 1, width, holder }
+        Self {
+            first: Some(first),
+            spare: Vec::new(),
+            since: Instant::now(),
+            held: 1,
+            width,
+            holder,
+        }
     }
 
     /// One that can begin a part now.

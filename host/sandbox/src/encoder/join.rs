@@ -1,6 +1,6 @@
-//! Joins batches into parts of the size that a format wants. What goes into which part depends on the
-//! batches and the format's description alone, never on time or load, since bytes depend on it (decision
-//! 0013). Batches are joined, never split.
+//! Joins batches into parts of the size that a format wants. What goes into which part depends on
+//! the batches and the format's description alone, never on time or load, since bytes depend on it
+//! (decision 0013). Batches are joined, never split.
 
 mod columns;
 
@@ -18,8 +18,8 @@ pub(crate) use columns::concat;
 /// batches of the largest size that the host makes, and what bounds a response's memory.
 const PART_BYTES: usize = 16 << 20;
 
-/// Parts that are smaller than the others, so that the first byte comes early: the first has a sixteenth
-/// of the bounds, each that follows twice as much.
+/// Parts that are smaller than the others, so that the first byte comes early: the first has a
+/// sixteenth of the bounds, each that follows twice as much.
 const RAMP: u32 = 4;
 
 /// Batches of one part, at least one.
@@ -70,7 +70,8 @@ impl Parts {
         while let Some(batch) = self.batch().await? {
             let (more, bytes) = (batch.num_rows(), weight(&batch, self.plain));
             let shift = RAMP.saturating_sub(self.position);
-            let fits = self.pending_rows + more <= rows >> shift && self.pending_bytes.saturating_add(bytes) <= PART_BYTES >> shift;
+            let fits = self.pending_rows + more <= rows >> shift
+                && self.pending_bytes.saturating_add(bytes) <= PART_BYTES >> shift;
             let full = if fits || self.pending.is_empty() { None } else { Some(self.close()) };
             self.pending.push(batch);
             self.pending_rows += more;
@@ -119,14 +120,18 @@ impl Parts {
     }
 }
 
-/// Bytes of a batch's columns; of dictionary-encoded ones with `plain` what they would have as plain
-/// text, estimated by the dictionary's mean.
+/// Bytes of a batch's columns; of dictionary-encoded ones with `plain` what they would have as
+/// plain text, estimated by the dictionary's mean.
 fn weight(batch: &RecordBatch, plain: bool) -> usize {
     let columns = batch.columns().iter().map(|column| match column.data_type() {
         DataType::Dictionary(keys, _) if **keys == DataType::Int32 => {
             let dictionary = column.as_dictionary::<Int32Type>();
             let values = flat(&dictionary.values().to_data());
-            let each = if plain { values.div_ceil(dictionary.values().len().max(1)) } else { size_of::<i32>() };
+            let each = if plain {
+                values.div_ceil(dictionary.values().len().max(1))
+            } else {
+                size_of::<i32>()
+            };
             each.saturating_mul(column.len())
         }
         _ => flat(&column.to_data()),
@@ -150,7 +155,8 @@ mod tests {
     use super::*;
 
     fn batch(rows: usize, text: usize) -> RecordBatch {
-        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..i64::try_from(rows).unwrap()));
+        let numbers: ArrayRef =
+            Arc::new(Int64Array::from_iter_values(0..i64::try_from(rows).unwrap()));
         let texts: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(text); rows]));
         RecordBatch::try_from_iter([("n", numbers), ("t", texts)]).unwrap()
     }
@@ -187,23 +193,33 @@ mod tests {
 
     #[tokio::test]
     async fn parts_grow_up_to_the_rows_that_the_format_wants() {
-        let sums: Vec<usize> = parts(Some(16_000), vec![batch(500, 1); 100]).await.iter().map(|part| part.iter().sum()).collect();
+        let sums: Vec<usize> = parts(Some(16_000), vec![batch(500, 1); 100])
+            .await
+            .iter()
+            .map(|part| part.iter().sum())
+            .collect();
         assert_eq!(sums, [1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 3_000]);
     }
 
     #[tokio::test]
     async fn a_batch_that_does_not_fit_begins_the_next_part_and_is_never_split() {
         assert_eq!(
-            parts(Some(16_000), vec![batch(700, 1), batch(700, 1), batch(5_000, 1), batch(10, 1)]).await,
+            parts(Some(16_000), vec![batch(700, 1), batch(700, 1), batch(5_000, 1), batch(10, 1)])
+                .await,
             [vec![700], vec![700], vec![5_000], vec![10]]
         );
     }
 
     #[tokio::test]
     async fn parts_are_bounded_in_bytes_too() {
-        let counts: Vec<usize> = parts(Some(1 << 30), vec![batch(10, 50_000); 80]).await.iter().map(Vec::len).collect();
+        let counts: Vec<usize> =
+            parts(Some(1 << 30), vec![batch(10, 50_000); 80]).await.iter().map(Vec::len).collect();
         // Half a million bytes each: 1, 2, 4, 8 and 16 MiB hold that many.
         assert_eq!(counts, [2, 4, 8, 16, 33, 17]);
-        assert_eq!(parts(Some(1 << 30), vec![batch(40, 1_000_000), batch(1, 1)]).await, [vec![40], vec![1]], "one batch may have more");
+        assert_eq!(
+            parts(Some(1 << 30), vec![batch(40, 1_000_000), batch(1, 1)]).await,
+            [vec![40], vec![1]],
+            "one batch may have more"
+        );
     }
 }

@@ -19,7 +19,11 @@ impl Notes {
 
     /// Those of a response whose parts are all made: each with the place of its part.
     pub(crate) fn of(kept: &[(u64, Vec<u8>)]) -> Self {
-        Self { written: 0, bytes: kept.iter().map(|(_, note)| note.len()).sum(), kept: kept.to_vec() }
+        Self {
+            written: 0,
+            bytes: kept.iter().map(|(_, note)| note.len()).sum(),
+            kept: kept.to_vec(),
+        }
     }
 
     /// Each note with the place of its part.
@@ -48,7 +52,8 @@ impl Notes {
 
     /// Calls `with` with what crosses to the tail.
     pub(crate) fn borrow<T>(&self, with: impl FnOnce(&[wire::Noted<'_>]) -> T) -> T {
-        let notes: Vec<wire::Noted<'_>> = self.kept.iter().map(|(offset, note)| wire::Noted { offset: *offset, note }).collect();
+        let notes: Vec<wire::Noted<'_>> =
+            self.kept.iter().map(|(offset, note)| wire::Noted { offset: *offset, note }).collect();
         with(&notes)
     }
 }
@@ -66,7 +71,9 @@ mod tests {
         notes.take(20, Vec::new());
         notes.skip(1);
         notes.take(30, b"bb".to_vec());
-        let seen = notes.borrow(|notes| notes.iter().map(|noted| (noted.offset, noted.note.to_vec())).collect::<Vec<_>>());
+        let seen = notes.borrow(|notes| {
+            notes.iter().map(|noted| (noted.offset, noted.note.to_vec())).collect::<Vec<_>>()
+        });
         assert_eq!(seen, [(4, b"a".to_vec()), (36, b"bb".to_vec())]);
     }
 }

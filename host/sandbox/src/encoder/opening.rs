@@ -1,5 +1,5 @@
-//! Asks an encoder whether it takes a schema and options, without a response: what its `open` refuses must be known where no body
-//! is made (contract 3, HEAD and 304).
+//! Asks an encoder whether it takes a schema and options, without a response: what its `open`
+//! refuses must be known where no body is made (contract 3, HEAD and 304).
 
 use std::sync::Arc;
 
@@ -13,15 +13,22 @@ use crate::instance::Instance;
 use crate::tally::Work;
 
 impl Encoder {
-    /// Opens a response in an instance of the share of `holder` and lets it go. `chosen` are the options that the client named.
+    /// Opens a response in an instance of the share of `holder` and lets it go. `chosen` are the
+    /// options that the client named.
     ///
     /// # Errors
     /// What [`Encoder::encode`] would fail with before its first byte, as far as `open` decides it.
-    pub async fn check_open(self: &Arc<Self>, holder: &Holder, schema: SchemaRef, chosen: &[OptionValue]) -> Result<(), EncodeError> {
+    pub async fn check_open(
+        self: &Arc<Self>,
+        holder: &Holder,
+        schema: SchemaRef,
+        chosen: &[OptionValue],
+    ) -> Result<(), EncodeError> {
         let Admission { permit, .. } = self.admit_for(holder).await?;
         let options = self.description.complete(chosen);
         let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.clone());
         let encoder = Arc::clone(self);
-        self.on_worker(move || Instance::open(&encoder, permit, work, &schema, &options).map(drop)).await
+        self.on_worker(move || Instance::open(&encoder, permit, work, &schema, &options).map(drop))
+            .await
     }
 }

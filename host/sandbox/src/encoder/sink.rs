@@ -1,6 +1,6 @@
-//! The channel between the task that makes a response and the body that a client reads. Its bound is how
-//! far encoding may run ahead of the client; its end is the response's end only when the tail was sent
-//! (decision 0011).
+//! The channel between the task that makes a response and the body that a client reads. Its bound
+//! is how far encoding may run ahead of the client; its end is the response's end only when the
+//! tail was sent (decision 0011).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,9 +65,12 @@ pub(crate) fn channel(bound: usize) -> (Sink, BoxStream<'static, Result<Bytes, C
     (sink, chunks(receiver, ending))
 }
 
-/// The client's end. A channel that closes before the response is whole is a cut, never an end: so a
-/// maker that gave up, failed or panicked cannot look like success.
-fn chunks(receiver: mpsc::Receiver<Chunk>, ending: Arc<Ending>) -> BoxStream<'static, Result<Bytes, CutOff>> {
+/// The client's end. A channel that closes before the response is whole is a cut, never an end: so
+/// a maker that gave up, failed or panicked cannot look like success.
+fn chunks(
+    receiver: mpsc::Receiver<Chunk>,
+    ending: Arc<Ending>,
+) -> BoxStream<'static, Result<Bytes, CutOff>> {
     futures::stream::unfold(Some((receiver, ending, Bytes::new())), |state| async {
         let (mut receiver, ending, mut held) = state?;
         loop {
@@ -76,9 +79,16 @@ fn chunks(receiver: mpsc::Receiver<Chunk>, ending: Arc<Ending>) -> BoxStream<'st
             }
             match receiver.recv().await {
                 Some(Chunk { lead, bytes, .. }) if lead.is_empty() => held = bytes,
-                Some(Chunk { lead, bytes, .. }) => return Some((Ok(lead), Some((receiver, ending, bytes)))),
+                Some(Chunk { lead, bytes, .. }) => {
+                    return Some((Ok(lead), Some((receiver, ending, bytes))));
+                }
                 None if ending.whole.load(Ordering::Acquire) => return None,
-                None => return Some((Err(CutOff { by_plugin: ending.by_plugin.load(Ordering::Acquire) }), None)),
+                None => {
+                    return Some((
+                        Err(CutOff { by_plugin: ending.by_plugin.load(Ordering::Acquire) }),
+                        None,
+                    ));
+                }
             }
         }
     })

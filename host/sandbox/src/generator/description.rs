@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::description::{
-    OptionValue, Parameter, WORD_BYTES, check_docs, check_name, check_parameters, check_word, complete, non_default, quote,
+    OptionValue, Parameter, WORD_BYTES, check_docs, check_name, check_parameters, check_word,
+    complete, non_default, quote,
 };
 use crate::words::hidden;
 
@@ -31,7 +32,10 @@ impl GeneratorDescription {
     }
 
     /// Options of `chosen` that have another value than the default.
-    pub fn non_default<'a>(&'a self, chosen: &'a [OptionValue]) -> impl Iterator<Item = &'a OptionValue> {
+    pub fn non_default<'a>(
+        &'a self,
+        chosen: &'a [OptionValue],
+    ) -> impl Iterator<Item = &'a OptionValue> {
         non_default(&self.parameters, chosen)
     }
 
@@ -44,7 +48,10 @@ impl GeneratorDescription {
         check_name("tool", &tool, b"-")?;
         check_word("version", &version)?;
         if title.is_empty() || title.len() > WORD_BYTES || title.chars().any(hidden) {
-            return Err(format!("title {} must be text of 1 to {WORD_BYTES} bytes without control characters", quote(&title)));
+            return Err(format!(
+                "title {} must be text of 1 to {WORD_BYTES} bytes without control characters",
+                quote(&title)
+            ));
         }
         check_docs("docs", &docs)?;
         Ok(Self { tool, version, title, parameters: check_parameters(parameters)?, docs })
@@ -84,7 +91,12 @@ mod tests {
             let mut raw = good();
             spoil(&mut raw);
             let message = GeneratorDescription::check(raw).unwrap_err();
-            assert!(message.contains(field) && message.len() < 400 && !message.contains(['\r', '\n', '\u{1b}']), "{field}: {message:?}");
+            assert!(
+                message.contains(field)
+                    && message.len() < 400
+                    && !message.contains(['\r', '\n', '\u{1b}']),
+                "{field}: {message:?}"
+            );
         }
     }
 }

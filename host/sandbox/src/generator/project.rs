@@ -1,5 +1,5 @@
-//! Files that a generator returned, checked before anybody unpacks them: a path must stay inside the
-//! folder that a client chooses, on every operating system.
+//! Files that a generator returned, checked before anybody unpacks them: a path must stay inside
+//! the folder that a client chooses, on every operating system.
 
 use std::collections::HashSet;
 
@@ -63,7 +63,8 @@ fn check_file(raw: guest::File) -> Result<File, String> {
     let guest::File { path, media_type, content } = raw;
     check_path(&path)?;
     check_media_type(&media_type).map_err(|rule| format!("{}: {rule}", quote(&path)))?;
-    let content = String::from_utf8(content).map_err(|_| format!("{}: a file must be UTF-8 text", quote(&path)))?;
+    let content = String::from_utf8(content)
+        .map_err(|_| format!("{}: a file must be UTF-8 text", quote(&path)))?;
     Ok(File { path, media_type, content })
 }
 
@@ -75,8 +76,9 @@ fn check_path(path: &str) -> Result<(), String> {
             // Windows drops a dot or a blank at the end, so two names would be one.
             && !segment.ends_with(['.', ' '])
             && !segment.starts_with(' ')
-            // Backslashes and colons are separators there, the rest may not stand in names. Beyond ASCII, which
-            // names are one depends on the file system, and what they look like on the reader.
+            // Backslashes and colons are separators there, the rest may not stand in names. Beyond
+            // ASCII, which names are one depends on the file system, and what they look like on the
+            // reader.
             && !segment.contains(|c: char| !(' '..='~').contains(&c) || "\\:*?\"<>|".contains(c))
             && !is_device(segment)
             && !is_short_name(segment)
@@ -104,8 +106,13 @@ fn is_short_name(name: &str) -> bool {
 /// Whether Windows takes a name for a device, whatever follows its first dot.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
-    let numbered = |kind| stem.strip_prefix(kind).is_some_and(|rest| rest.len() == 1 && rest.bytes().all(|b| b.is_ascii_digit()));
-    ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(&stem.as_str()) || numbered("COM") || numbered("LPT")
+    let numbered = |kind| {
+        stem.strip_prefix(kind)
+            .is_some_and(|rest| rest.len() == 1 && rest.bytes().all(|b| b.is_ascii_digit()))
+    };
+    ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(&stem.as_str())
+        || numbered("COM")
+        || numbered("LPT")
 }
 
 /// No path twice, and none that is also a folder of another, in whatever case.
@@ -120,7 +127,9 @@ fn check_apart(files: &[File]) -> Result<(), String> {
         }
     }
     match taken.intersection(&folders).next() {
-        Some(path) => Err(format!("path {} is taken twice: by a file and by a folder", quote(path))),
+        Some(path) => {
+            Err(format!("path {} is taken twice: by a file and by a folder", quote(path)))
+        }
         None => Ok(()),
     }
 }
@@ -132,7 +141,11 @@ mod tests {
     use super::*;
 
     fn file(path: &str) -> guest::File {
-        guest::File { path: path.into(), media_type: "application/json".into(), content: b"{}".to_vec() }
+        guest::File {
+            path: path.into(),
+            media_type: "application/json".into(),
+            content: b"{}".to_vec(),
+        }
     }
 
     fn check(files: Vec<guest::File>) -> Result<Project, String> {
@@ -198,18 +211,36 @@ mod tests {
     #[test]
     fn no_spelling_of_a_folder_of_version_control_is_taken() {
         for folder in RUN {
-            for spelling in
-                [folder.to_owned(), folder.to_ascii_uppercase(), format!("{folder} "), format!("{folder}."), format!("{folder} . .")]
-            {
-                for path in [format!("{spelling}/config"), format!("a/{spelling}/hooks/post-checkout"), spelling.clone()] {
+            for spelling in [
+                folder.to_owned(),
+                folder.to_ascii_uppercase(),
+                format!("{folder} "),
+                format!("{folder}."),
+                format!("{folder} . ."),
+            ] {
+                for path in [
+                    format!("{spelling}/config"),
+                    format!("a/{spelling}/hooks/post-checkout"),
+                    spelling.clone(),
+                ] {
                     assert!(check(vec![file(&path)]).is_err(), "{path:?}");
                 }
             }
         }
         // What NTFS calls `.git` and others for programs that know eight characters, and its
         // streams.
-        for name in ["GIT~1", "git~1", "Git~2", "GI7EBA~1", "HG~1", "SVN~1", "LONGNA~1.TXT", "git~10", ".git::$INDEX_ALLOCATION", ".git:x"]
-        {
+        for name in [
+            "GIT~1",
+            "git~1",
+            "Git~2",
+            "GI7EBA~1",
+            "HG~1",
+            "SVN~1",
+            "LONGNA~1.TXT",
+            "git~10",
+            ".git::$INDEX_ALLOCATION",
+            ".git:x",
+        ] {
             for path in [format!("{name}/config"), format!("a/{name}"), name.to_owned()] {
                 assert!(check(vec![file(&path)]).is_err(), "{path:?}");
             }
@@ -241,8 +272,14 @@ mod tests {
 
     #[test]
     fn no_file_hides_another() {
-        for (one, other) in [("a", "a"), ("README.md", "readme.MD"), ("a", "a/b"), ("A/b/c", "a/B")] {
-            assert!(check(vec![file(one), file("a-b"), file(other)]).unwrap_err().contains("taken twice"), "{one} {other}");
+        for (one, other) in [("a", "a"), ("README.md", "readme.MD"), ("a", "a/b"), ("A/b/c", "a/B")]
+        {
+            assert!(
+                check(vec![file(one), file("a-b"), file(other)])
+                    .unwrap_err()
+                    .contains("taken twice"),
+                "{one} {other}"
+            );
         }
     }
 
@@ -255,10 +292,20 @@ mod tests {
         };
         assert!(spoilt(|file| file.content = vec![0xff]).contains("UTF-8"));
         assert!(spoilt(|file| file.content = vec![b'x'; PROJECT_BYTES + 1]).contains("bytes"));
-        assert!(spoilt(|file| file.media_type = "text/plain\r\nX: y".into()).contains("media type"));
+        assert!(
+            spoilt(|file| file.media_type = "text/plain\r\nX: y".into()).contains("media type")
+        );
         assert!(check(Vec::new()).unwrap_err().contains("0 files"));
-        assert!(check((0..=FILES).map(|n| file(&format!("{n}"))).collect()).unwrap_err().contains("files"));
+        assert!(
+            check((0..=FILES).map(|n| file(&format!("{n}"))).collect())
+                .unwrap_err()
+                .contains("files")
+        );
         let warnings = vec![String::new(); WARNINGS + 1];
-        assert!(Project::check(guest::Project { files: vec![file("a")], warnings }).unwrap_err().contains("warnings"));
+        assert!(
+            Project::check(guest::Project { files: vec![file("a")], warnings })
+                .unwrap_err()
+                .contains("warnings")
+        );
     }
 }

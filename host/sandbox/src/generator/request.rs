@@ -45,13 +45,25 @@ pub struct Described {
 }
 
 /// Lends `request` in the guest's shape.
-pub(super) fn borrow<T>(request: &Request, options: &[types::OptionValue<'_>], use_it: impl FnOnce(wire::Request<'_>) -> T) -> T {
-    let columns: Vec<Vec<wire::Column<'_>>> = request.datasets.iter().map(|described| columns(&described.dataset.current)).collect();
-    let keys: Vec<Vec<&str>> =
-        request.datasets.iter().map(|described| described.dataset.current.primary_key.iter().map(String::as_str).collect()).collect();
+pub(super) fn borrow<T>(
+    request: &Request,
+    options: &[types::OptionValue<'_>],
+    use_it: impl FnOnce(wire::Request<'_>) -> T,
+) -> T {
+    let columns: Vec<Vec<wire::Column<'_>>> =
+        request.datasets.iter().map(|described| columns(&described.dataset.current)).collect();
+    let keys: Vec<Vec<&str>> = request
+        .datasets
+        .iter()
+        .map(|described| described.dataset.current.primary_key.iter().map(String::as_str).collect())
+        .collect();
     let lists = columns.iter().zip(&keys);
-    let datasets: Vec<wire::Dataset<'_>> =
-        request.datasets.iter().zip(lists).map(|(described, (columns, key))| dataset(described, columns, key)).collect();
+    let datasets: Vec<wire::Dataset<'_>> = request
+        .datasets
+        .iter()
+        .zip(lists)
+        .map(|(described, (columns, key))| dataset(described, columns, key))
+        .collect();
     use_it(wire::Request {
         base_url: &request.base_url,
         plan: wire::Plan {
@@ -69,7 +81,11 @@ pub(super) fn borrow<T>(request: &Request, options: &[types::OptionValue<'_>], u
     })
 }
 
-fn dataset<'a>(described: &'a Described, columns: &'a [wire::Column<'a>], primary_key: &'a [&'a str]) -> wire::Dataset<'a> {
+fn dataset<'a>(
+    described: &'a Described,
+    columns: &'a [wire::Column<'a>],
+    primary_key: &'a [&'a str],
+) -> wire::Dataset<'a> {
     let dataset = &described.dataset;
     let snapshot = &dataset.current;
     let credit = &snapshot.credit;
@@ -89,7 +105,10 @@ fn dataset<'a>(described: &'a Described, columns: &'a [wire::Column<'a>], primar
             Layout::Wide => wire::Layout::Wide,
         },
         date_column: snapshot.date_column.as_deref(),
-        date_range: snapshot.date_range.as_ref().map(|(first, last)| (first.as_str(), last.as_str())),
+        date_range: snapshot
+            .date_range
+            .as_ref()
+            .map(|(first, last)| (first.as_str(), last.as_str())),
         rows: snapshot.rows,
         snapshot_id: &snapshot.id,
         refresh_cadence: snapshot.refresh_cadence.as_deref(),

@@ -1,4 +1,5 @@
-//! What a component imports and exports, against what there is: nothing but `log` is given to it, and it is of one of the two worlds.
+//! What a component imports and exports, against what there is: nothing but `log` is given to it,
+//! and it is of one of the two worlds.
 
 use wasmtime::Engine;
 use wasmtime::component::{Component, HasSelf, Linker};
@@ -29,17 +30,27 @@ pub(super) fn check_imports(engine: &Engine, component: &Component) -> Result<()
 }
 
 /// Links a component as an encoder.
-pub(super) fn encoder(engine: &Engine, component: &Component) -> Result<EncoderPluginPre<HostState>, Rejected> {
+pub(super) fn encoder(
+    engine: &Engine,
+    component: &Component,
+) -> Result<EncoderPluginPre<HostState>, Rejected> {
     let mut linker = Linker::new(engine);
     let added = EncoderPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state);
-    added.and_then(|()| EncoderPluginPre::new(linker.instantiate_pre(component)?)).map_err(other_interface)
+    added
+        .and_then(|()| EncoderPluginPre::new(linker.instantiate_pre(component)?))
+        .map_err(other_interface)
 }
 
 /// Links a component as a generator.
-pub(super) fn generator(engine: &Engine, component: &Component) -> Result<GeneratorPluginPre<HostState>, Rejected> {
+pub(super) fn generator(
+    engine: &Engine,
+    component: &Component,
+) -> Result<GeneratorPluginPre<HostState>, Rejected> {
     let mut linker = Linker::new(engine);
     let added = GeneratorPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state);
-    added.and_then(|()| GeneratorPluginPre::new(linker.instantiate_pre(component)?)).map_err(other_interface)
+    added
+        .and_then(|()| GeneratorPluginPre::new(linker.instantiate_pre(component)?))
+        .map_err(other_interface)
 }
 
 fn other_interface(error: wasmtime::Error) -> Rejected {

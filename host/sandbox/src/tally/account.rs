@@ -1,5 +1,5 @@
-//! One response while it is made: counted when it begins and once when it ends, whichever way. Its span says the same
-//! to whoever traces.
+//! One response while it is made: counted when it begins and once when it ends, whichever way. Its
+//! span says the same to whoever traces.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -27,7 +27,15 @@ impl Work {
     /// Counted in `tally` too; what fails goes to `outlet`.
     pub(crate) fn new(tally: Arc<Tally>, outlet: Outlet) -> Arc<Self> {
         let zero = AtomicU64::default;
-        Arc::new(Self { tally, cpu_ns: zero(), rows: zero(), bytes_in: zero(), bytes_out: zero(), noted: AtomicUsize::default(), outlet })
+        Arc::new(Self {
+            tally,
+            cpu_ns: zero(),
+            rows: zero(),
+            bytes_in: zero(),
+            bytes_out: zero(),
+            noted: AtomicUsize::default(),
+            outlet,
+        })
     }
 
     /// Format or tool.
@@ -74,7 +82,9 @@ impl Work {
 
     /// Counts what is given to a guest.
     pub(crate) fn given(&self, rows: usize, bytes: usize) {
-        for (own, all, value) in [(&self.rows, &self.tally.rows, rows), (&self.bytes_in, &self.tally.bytes_in, bytes)] {
+        for (own, all, value) in
+            [(&self.rows, &self.tally.rows, rows), (&self.bytes_in, &self.tally.bytes_in, bytes)]
+        {
             add(own, value as u64);
             add(all, value as u64);
         }
@@ -116,7 +126,12 @@ impl Account {
             bytes_in = Empty,
             bytes_out = Empty,
         );
-        Self { work: Work::new(Arc::clone(tally), outlet.clone()), since: Instant::now(), span, ended: false }
+        Self {
+            work: Work::new(Arc::clone(tally), outlet.clone()),
+            since: Instant::now(),
+            span,
+            ended: false,
+        }
     }
 
     /// What its guests do.
@@ -134,7 +149,10 @@ impl Account {
         let tally = &self.work.tally;
         let time = self.since.elapsed();
         let microseconds = time.as_micros();
-        let bucket = BUCKETS_US.iter().position(|bound| microseconds <= u128::from(*bound)).unwrap_or(BUCKETS_US.len());
+        let bucket = BUCKETS_US
+            .iter()
+            .position(|bound| microseconds <= u128::from(*bound))
+            .unwrap_or(BUCKETS_US.len());
         add(&tally.first_bytes[bucket], 1);
         add(&tally.first_bytes_ns, nanoseconds(time));
     }

@@ -11,7 +11,8 @@ pub struct Counts {
     pub release: ReleaseName,
     /// Responses that were given a place among the instances.
     pub begun: u64,
-    /// Responses by how they ended, as [`Outcome::ALL`]; those begun that are missing here are being made.
+    /// Responses by how they ended, as [`Outcome::ALL`]; those begun that are missing here are
+    /// being made.
     pub outcomes: [u64; Outcome::ALL.len()],
     /// Responses that were stopped, by what, as [`TrapKind::ALL`].
     pub traps: [u64; TrapKind::ALL.len()],
@@ -35,8 +36,8 @@ pub struct Counts {
     pub bytes_out: u64,
     /// Instances that live now.
     pub instances: usize,
-    /// Responses by the time from their place among the instances to their first bytes: one bucket for each of
-    /// [`BUCKETS_US`] (not cumulative), and one for longer times.
+    /// Responses by the time from their place among the instances to their first bytes: one bucket
+    /// for each of [`BUCKETS_US`] (not cumulative), and one for longer times.
     pub first_bytes: [u64; BUCKETS_US.len() + 1],
     /// Those times together.
     pub first_bytes_time: Duration,
@@ -71,6 +72,10 @@ impl Counts {
     /// Responses that failed by the plugin's own fault.
     #[must_use]
     pub fn failures(&self) -> u64 {
-        Outcome::ALL.into_iter().filter(|outcome| outcome.is_failure_of_the_plugin()).map(|outcome| self.outcome(outcome)).sum()
+        Outcome::ALL
+            .into_iter()
+            .filter(|outcome| outcome.is_failure_of_the_plugin())
+            .map(|outcome| self.outcome(outcome))
+            .sum()
     }
 }

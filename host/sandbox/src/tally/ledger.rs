@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{ReleaseName, Tally};
 
-/// Releases that are remembered after they were unloaded: a year of weekly releases of five plugins. Loaded ones are
-/// always remembered.
+/// Releases that are remembered after they were unloaded: a year of weekly releases of five
+/// plugins. Loaded ones are always remembered.
 const REMEMBERED: usize = 256;
 
 /// Tallies in the order in which their releases were first loaded.
@@ -41,7 +41,12 @@ mod tests {
     use super::*;
 
     fn release(number: usize) -> ReleaseName {
-        ReleaseName { kind: "encoder", name: "csv".to_owned(), version: "1.0.0".to_owned(), digest: format!("{number:064x}") }
+        ReleaseName {
+            kind: "encoder",
+            name: "csv".to_owned(),
+            version: "1.0.0".to_owned(),
+            digest: format!("{number:064x}"),
+        }
     }
 
     #[test]

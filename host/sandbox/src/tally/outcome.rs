@@ -1,4 +1,5 @@
-//! How responses end, and what stops a guest, as short words with a fixed number of values: they become labels.
+//! How responses end, and what stops a guest, as short words with a fixed number of values: they
+//! become labels.
 
 use crate::failure::{EncodeError, GenerateError, Trap};
 
@@ -89,8 +90,16 @@ pub enum TrapKind {
 
 impl TrapKind {
     /// Every one, in the order of [`super::Counts::traps`].
-    pub const ALL: [Self; 8] =
-        [Self::Cpu, Self::Wall, Self::Memory, Self::Stack, Self::Output, Self::Notes, Self::Amplification, Self::Wasm];
+    pub const ALL: [Self; 8] = [
+        Self::Cpu,
+        Self::Wall,
+        Self::Memory,
+        Self::Stack,
+        Self::Output,
+        Self::Notes,
+        Self::Amplification,
+        Self::Wasm,
+    ];
 
     /// As a label.
     #[must_use]

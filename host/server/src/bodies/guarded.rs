@@ -1,5 +1,6 @@
-//! One body with its bytes counted until the transport has let go of them, handed out in steps that fit
-//! the client's pace. Whoever watches it can take away what it holds, and ends its transport then.
+//! One body with its bytes counted until the transport has let go of them, handed out in steps that
+//! fit the client's pace. Whoever watches it can take away what it holds, and ends its transport
+//! then.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -17,7 +18,8 @@ use super::transport::Transport;
 use super::{OpenResponse, Watched};
 use crate::respond::body::Cut;
 
-/// Bytes of a step: the first, and whenever the client was slow. Two kilobytes a second keep up with it.
+/// Bytes of a step: the first, and whenever the client was slow. Two kilobytes a second keep up
+/// with it.
 const FIRST_STEP: usize = 64 << 10;
 
 /// Bytes of a step of a client that keeps up. Larger ones would save nothing.
@@ -109,8 +111,8 @@ impl Watch {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Lets go of everything and ends the transport. Not where the body is being asked for bytes at this
-    /// moment, or has ended.
+    /// Lets go of everything and ends the transport. Not where the body is being asked for bytes at
+    /// this moment, or has ended.
     pub(super) fn cut(&self, reason: TooSlow) -> bool {
         let held = match self.holds.try_lock() {
             Ok(mut holds) => holds.take(),
@@ -137,7 +139,11 @@ impl Watch {
 
 impl Source {
     /// Fetches the next chunk; false at the end, and for trailers, which we have none of.
-    fn poll_chunk(&mut self, context: &mut Context<'_>, unsent: &Arc<Unsent>) -> Poll<Result<bool, axum::Error>> {
+    fn poll_chunk(
+        &mut self,
+        context: &mut Context<'_>,
+        unsent: &Arc<Unsent>,
+    ) -> Poll<Result<bool, axum::Error>> {
         while self.chunk.is_empty() && !self.ended {
             let frame = ready!(Pin::new(&mut self.body).poll_frame(context)).transpose()?;
             let bytes = frame.and_then(|frame| frame.into_data().ok());
@@ -145,7 +151,8 @@ impl Source {
             if let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) {
                 unsent.chunks.fetch_add(1, Ordering::Relaxed);
                 let lease = self.open.holder().lease(bytes.len());
-                self.chunk = Bytes::from_owner(Counted { bytes, unsent: Arc::clone(unsent), _lease: lease });
+                self.chunk =
+                    Bytes::from_owner(Counted { bytes, unsent: Arc::clone(unsent), _lease: lease });
             }
         }
         Poll::Ready(Ok(!self.chunk.is_empty()))
@@ -156,14 +163,18 @@ impl HttpBody for Guarded {
     type Data = Bytes;
     type Error = axum::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = &mut *self;
         let now = this.watched.now();
         this.adapt(now);
         let watch = &this.watch;
         let mut holds = watch.holds();
         let Some(source) = holds.as_mut() else {
-            let cut = watch.cut.get().map(|reason| Err(axum::Error::new(Cut::because(reason.name()))));
+            let cut =
+                watch.cut.get().map(|reason| Err(axum::Error::new(Cut::because(reason.name()))));
             return Poll::Ready(cut);
         };
         watch.waits_since.store(NOT_WAITING, Ordering::Relaxed);
@@ -178,7 +189,8 @@ impl HttpBody for Guarded {
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
             Poll::Ready(Ok(false)) => {
-                // The end is told when all has gone: an HTTP/2 stream without a task could not be cut.
+                // The end is told when all has gone: an HTTP/2 stream without a task could not be
+                // cut.
                 watch.unsent.waker.register(context.waker());
                 if watch.transport.is_some() && watch.unsent.chunks.load(Ordering::Acquire) > 0 {
                     watch.waits_since.store(now, Ordering::Relaxed);

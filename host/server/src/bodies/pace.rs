@@ -1,5 +1,6 @@
-//! How fast a client has to take a body: something within a while, a least rate, and all of it within
-//! a total. Time that a body waits for us counts for the total alone. Pure; the clock counts looks.
+//! How fast a client has to take a body: something within a while, a least rate, and all of it
+//! within a total. Time that a body waits for us counts for the total alone. Pure; the clock counts
+//! looks.
 
 use std::time::Duration;
 
@@ -64,7 +65,11 @@ impl Pace {
         let idle = settings.write_idle();
         let [shortest, longest] = PERIODS;
         let period = (idle / LOOKS).clamp(shortest, longest);
-        let looks = |duration: Duration| u64::try_from(duration.as_nanos().div_ceil(period.as_nanos())).unwrap_or(u64::MAX).max(1);
+        let looks = |duration: Duration| {
+            u64::try_from(duration.as_nanos().div_ceil(period.as_nanos()))
+                .unwrap_or(u64::MAX)
+                .max(1)
+        };
         let rate = settings.body_rate_bytes as f64 * period.as_secs_f64();
         Self { period, idle: looks(idle), rate, total: looks(settings.body()) }
     }
@@ -86,8 +91,15 @@ impl Judgement {
         Self { began: now, window: now, taken: 0, waited: 0 }
     }
 
-    /// Looks at a body: `waits_since` when it waits for its client, with `taken` bytes handed out so far.
-    pub(crate) fn judge(&mut self, pace: &Pace, now: u64, waits_since: Option<u64>, taken: u64) -> Option<TooSlow> {
+    /// Looks at a body: `waits_since` when it waits for its client, with `taken` bytes handed out
+    /// so far.
+    pub(crate) fn judge(
+        &mut self,
+        pace: &Pace,
+        now: u64,
+        waits_since: Option<u64>,
+        taken: u64,
+    ) -> Option<TooSlow> {
         if now.saturating_sub(self.began) > pace.total {
             return Some(TooSlow::Deadline);
         }
@@ -120,7 +132,9 @@ mod tests {
         let (pace, mut judgement) = (pace(), Judgement::begin(0));
         (1..=seconds).find_map(|now| {
             let turns = now / every;
-            judgement.judge(&pace, now, Some(turns * every), bytes * turns).map(|reason| (now, reason))
+            judgement
+                .judge(&pace, now, Some(turns * every), bytes * turns)
+                .map(|reason| (now, reason))
         })
     }
 
@@ -155,7 +169,10 @@ mod tests {
     #[test]
     fn waiting_for_us_is_not_the_clients_fault() {
         let (pace, mut judgement) = (pace(), Judgement::begin(0));
-        assert!((1..3_600).all(|now| judgement.judge(&pace, now, None, 0).is_none()), "a scan that takes an hour");
+        assert!(
+            (1..3_600).all(|now| judgement.judge(&pace, now, None, 0).is_none()),
+            "a scan that takes an hour"
+        );
         let (mut judgement, mut now) = (Judgement::begin(0), 0);
         // A chunk a minute, which the client takes within ten seconds.
         for _ in 0..60 {
@@ -169,7 +186,8 @@ mod tests {
 
     #[test]
     fn lowered_settings_are_looked_at_more_often() {
-        let settings = ServerSettings { write_idle_ms: 400, body_ms: 1_000, ..ServerSettings::default() };
+        let settings =
+            ServerSettings { write_idle_ms: 400, body_ms: 1_000, ..ServerSettings::default() };
         let pace = Pace::new(&settings);
         assert_eq!((pace.period(), pace.idle, pace.total), (Duration::from_millis(50), 8, 20));
         let least = Pace::new(&ServerSettings { write_idle_ms: 0, ..settings });

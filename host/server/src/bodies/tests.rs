@@ -1,5 +1,5 @@
-//! What bodies hold, how they are handed out, and how they are cut. Looks are taken by hand, so no test
-//! waits for a clock.
+//! What bodies hold, how they are handed out, and how they are cut. Looks are taken by hand, so no
+//! test waits for a clock.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -37,7 +37,9 @@ fn of_chunks<const N: usize>(chunks: [usize; N]) -> (Body, Arc<()>) {
 
 /// The next bytes that are there.
 fn next(body: &mut Body) -> Option<Result<Bytes, axum::Error>> {
-    let frame = futures::future::poll_fn(|context| std::pin::Pin::new(&mut *body).poll_frame(context)).now_or_never()?;
+    let frame =
+        futures::future::poll_fn(|context| std::pin::Pin::new(&mut *body).poll_frame(context))
+            .now_or_never()?;
     frame.map(|frame| frame.map(|frame: Frame<Bytes>| frame.into_data().unwrap()))
 }
 
@@ -54,7 +56,10 @@ async fn a_body_that_nobody_reads_lets_go_of_everything_and_is_cut_contract_5() 
     assert_eq!(Arc::strong_count(&alive), 2, "within its time it is left alone");
     // The task that looks may have added one.
     bodies.watched.look();
-    assert_eq!((bodies.callers().bytes().used(), bodies.slots().free(), Arc::strong_count(&alive)), (0, 8, 1));
+    assert_eq!(
+        (bodies.callers().bytes().used(), bodies.slots().free(), Arc::strong_count(&alive)),
+        (0, 8, 1)
+    );
     assert_eq!(bodies.cut(TooSlow::Idle), 1);
     assert!(next(&mut body).unwrap().is_err(), "what follows is no end");
     bodies.watched.look();
@@ -97,7 +102,8 @@ async fn steps_are_small_for_who_is_slow_and_grow_for_who_keeps_up() {
 async fn a_watched_body_has_the_same_bytes_and_says_how_many_are_left() {
     let bodies = bodies(8, 64 * MEBIBYTE);
     let bytes: Vec<u8> = (0..700_001_u32).map(|at| (at % 251) as u8).collect();
-    let mut body = bodies.watch(Body::from(bytes.clone()), Some(opened(&bodies, "a").await), None).unwrap();
+    let mut body =
+        bodies.watch(Body::from(bytes.clone()), Some(opened(&bodies, "a").await), None).unwrap();
     let mut all = Vec::new();
     assert_eq!(body.size_hint().exact(), Some(700_001));
     while let Some(some) = next(&mut body) {
@@ -119,17 +125,24 @@ async fn small_bodies_pass_as_they_are() {
 }
 
 #[tokio::test]
-async fn new_responses_wait_while_the_bytes_are_used_up_and_are_told_whose_fault_it_is_contract_5() {
+async fn new_responses_wait_while_the_bytes_are_used_up_and_are_told_whose_fault_it_is_contract_5()
+{
     let bodies = bodies(8, 4 * MEBIBYTE);
     let hold = async |key: &str| {
-        let mut body = bodies.watch(of_chunks([2 * MEBIBYTE, 1]).0, Some(opened(&bodies, key).await), None).unwrap();
+        let mut body = bodies
+            .watch(of_chunks([2 * MEBIBYTE, 1]).0, Some(opened(&bodies, key).await), None)
+            .unwrap();
         (next(&mut body).unwrap().unwrap(), body)
     };
     let one = hold("a").await;
     let (a, b) = (bodies.holder(Some("a"), None), bodies.holder(Some("b"), None));
     let now = Some(Duration::from_millis(1));
     let refused = bodies.open(&a, now).await.err().unwrap();
-    assert_eq!((refused.code(), refused.retry_after()), ("too_many_open", Some(5)), "half is its share");
+    assert_eq!(
+        (refused.code(), refused.retry_after()),
+        ("too_many_open", Some(5)),
+        "half is its share"
+    );
     let two = hold("b").await;
     let refused = bodies.open(&bodies.holder(Some("c"), None), now).await.err().unwrap();
     assert_eq!((refused.code(), refused.retry_after()), ("busy", Some(1)), "nobody has room");
@@ -146,8 +159,13 @@ async fn new_responses_wait_while_the_bytes_are_used_up_and_are_told_whose_fault
 #[tokio::test]
 async fn a_source_that_fails_ends_the_body_as_it_did() {
     let bodies = bodies(8, MEBIBYTE);
-    let chunks = futures::stream::iter([Ok(Bytes::from_static(b"abc")), Err(std::io::Error::other("expected by this test"))]);
-    let mut body = bodies.watch(Body::from_stream(chunks.boxed()), Some(opened(&bodies, "a").await), None).unwrap();
+    let chunks = futures::stream::iter([
+        Ok(Bytes::from_static(b"abc")),
+        Err(std::io::Error::other("expected by this test")),
+    ]);
+    let mut body = bodies
+        .watch(Body::from_stream(chunks.boxed()), Some(opened(&bodies, "a").await), None)
+        .unwrap();
     assert_eq!(next(&mut body).unwrap().unwrap(), "abc");
     assert!(next(&mut body).unwrap().is_err());
     assert_eq!(bodies.slots().free(), 8);

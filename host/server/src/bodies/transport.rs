@@ -1,5 +1,6 @@
-//! The task that asks a body for its bytes: that of an HTTP/1 connection, or of one stream of an HTTP/2
-//! connection. Ending it drops the connection, or resets the stream alone, whatever it waits for.
+//! The task that asks a body for its bytes: that of an HTTP/1 connection, or of one stream of an
+//! HTTP/2 connection. Ending it drops the connection, or resets the stream alone, whatever it waits
+//! for.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,5 @@
-//! What clients read (contract 2): one sentence each, what is wrong and what to do next. Nothing about our insides.
+//! What clients read (contract 2): one sentence each, what is wrong and what to do next. Nothing
+//! about our insides.
 
 use yearbook_domain::Refusal;
 use yearbook_domain::read::UNBOUNDED_ROWS;
@@ -82,8 +83,13 @@ fn unbounded(rows: u64, geometry: bool, dated: bool, bulk: bool) -> String {
         (false, _) => "limit=0 asks for every geometry at once".to_owned(),
     };
     let without_geometry = geometry && rows <= UNBOUNDED_ROWS;
-    let ways = [(bulk, "use the bulk download"), (dated, "add start or end"), (without_geometry, "send geometry=false")];
-    let mut ways: Vec<&str> = ways.into_iter().filter_map(|(helps, way)| helps.then_some(way)).collect();
+    let ways = [
+        (bulk, "use the bulk download"),
+        (dated, "add start or end"),
+        (without_geometry, "send geometry=false"),
+    ];
+    let mut ways: Vec<&str> =
+        ways.into_iter().filter_map(|(helps, way)| helps.then_some(way)).collect();
     ways.push(if ways.is_empty() { "give a positive limit" } else { "or give a positive limit" });
     format!("{reason}; {}.", ways.join(", "))
 }
@@ -100,14 +106,19 @@ mod tests {
                 for dated in [true, false] {
                     for bulk in [true, false] {
                         let sentence = unbounded(rows, geometry, dated, bulk);
-                        let named = ["use the bulk download", "add start or end", "send geometry=false"].map(|way| sentence.contains(way));
+                        let named =
+                            ["use the bulk download", "add start or end", "send geometry=false"]
+                                .map(|way| sentence.contains(way));
                         assert_eq!(named, [bulk, dated, geometry && rows <= 100_000], "{sentence}");
                         assert!(sentence.ends_with("give a positive limit."), "{sentence}");
                     }
                 }
             }
         }
-        assert_eq!(unbounded(200_000, false, false, false), "limit=0 asks for all 200000 rows at once; give a positive limit.");
+        assert_eq!(
+            unbounded(200_000, false, false, false),
+            "limit=0 asks for all 200000 rows at once; give a positive limit."
+        );
         assert_eq!(
             unbounded(200_000, true, false, true),
             "limit=0 asks for all 200000 rows with their geometry at once; use the bulk download, or give a positive limit."
@@ -121,7 +132,10 @@ mod tests {
     #[test]
     fn an_answer_that_is_too_large_is_told_what_would_help() {
         let sentence = |ways: &[&str]| {
-            refused(&Refusal::AnswerTooLarge { plugin: "json".to_owned(), ways: ways.iter().map(|way| (*way).to_owned()).collect() })
+            refused(&Refusal::AnswerTooLarge {
+                plugin: "json".to_owned(),
+                ways: ways.iter().map(|way| (*way).to_owned()).collect(),
+            })
         };
         assert_eq!(
             sentence(&["ask for fewer rows with limit", "use another format (csv)"]),
@@ -133,10 +147,22 @@ mod tests {
     #[test]
     fn our_own_faults_show_the_request_id_and_nothing_else() {
         for (error, expected) in [
-            (Error::Broken, "Something went wrong on our side; if trying again does not help, report request id abc."),
-            (Error::PluginFailed, "Something went wrong on our side; if trying again does not help, report request id abc."),
-            (Error::TimedOut, "The answer took too long to begin; ask for less, or try again. Request id: abc."),
-            (Error::Unavailable, "The service cannot answer at the moment; try again in a few seconds. Request id: abc."),
+            (
+                Error::Broken,
+                "Something went wrong on our side; if trying again does not help, report request id abc.",
+            ),
+            (
+                Error::PluginFailed,
+                "Something went wrong on our side; if trying again does not help, report request id abc.",
+            ),
+            (
+                Error::TimedOut,
+                "The answer took too long to begin; ask for less, or try again. Request id: abc.",
+            ),
+            (
+                Error::Unavailable,
+                "The service cannot answer at the moment; try again in a few seconds. Request id: abc.",
+            ),
             (Error::Busy { retry_after: 3 }, "The service is at capacity; try again in 3 s."),
         ] {
             assert_eq!(of(&error, "abc"), expected);

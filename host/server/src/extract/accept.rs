@@ -1,5 +1,5 @@
-//! `Accept` (RFC 9110, 12.5.1): which of several media types a client would rather have. `text/csv` matches any `text/csv`
-//! whatever its parameters; of the parameters only `q` counts.
+//! `Accept` (RFC 9110, 12.5.1): which of several media types a client would rather have. `text/csv`
+//! matches any `text/csv` whatever its parameters; of the parameters only `q` counts.
 
 use http::HeaderMap;
 use http::header::ACCEPT;
@@ -18,14 +18,16 @@ struct Range<'h> {
 impl Range<'_> {
     /// Whether it is this very media type, without parameters.
     fn names(&self, media_type: &str) -> bool {
-        let same = |(kind, subtype): (&str, &str)| self.kind.eq_ignore_ascii_case(kind) && self.subtype.eq_ignore_ascii_case(subtype);
+        let same = |(kind, subtype): (&str, &str)| {
+            self.kind.eq_ignore_ascii_case(kind) && self.subtype.eq_ignore_ascii_case(subtype)
+        };
         media_type.split_once('/').is_some_and(same)
     }
 }
 
-/// Position of the best of `offers` (media types, the service's favourite first). None when the client accepts none of
-/// them. Equal weights: the range that names the type more precisely, then the earlier offer. A header that is absent or
-/// says nothing about data accepts everything.
+/// Position of the best of `offers` (media types, the service's favourite first). None when the
+/// client accepts none of them. Equal weights: the range that names the type more precisely, then
+/// the earlier offer. A header that is absent or says nothing about data accepts everything.
 pub(crate) fn choose(headers: &HeaderMap, offers: &[&str]) -> Option<usize> {
     let ranges: Vec<Range<'_>> = ranges(headers).filter(|range| !range.names(PROBLEM)).collect();
     if ranges.is_empty() {
@@ -57,7 +59,12 @@ fn rate(ranges: &[Range<'_>], offer: &str) -> Option<(u8, u16)> {
 }
 
 fn ranges(headers: &HeaderMap) -> impl Iterator<Item = Range<'_>> {
-    headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(',')).filter_map(range)
+    headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|text| text.split(','))
+        .filter_map(range)
 }
 
 fn range(text: &str) -> Option<Range<'_>> {
@@ -72,7 +79,10 @@ pub(super) fn weight<'a>(mut parameters: impl Iterator<Item = &'a str>) -> u16 {
         let (name, value) = parameter.split_once('=')?;
         name.trim().eq_ignore_ascii_case("q").then_some(value.trim())
     });
-    let number: f32 = q.and_then(|text| text.parse().ok()).filter(|number: &f32| number.is_finite()).unwrap_or(1.0);
+    let number: f32 = q
+        .and_then(|text| text.parse().ok())
+        .filter(|number: &f32| number.is_finite())
+        .unwrap_or(1.0);
     #[expect(clippy::cast_possible_truncation, reason = "clamped to 0..=1000")]
     let thousandths = (number.clamp(0.0, 1.0) * 1000.0).round() as u16;
     thousandths

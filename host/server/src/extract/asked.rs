@@ -1,4 +1,5 @@
-//! Step 4 of a request (architecture): everything that a data request says, judged in itself (contract 1, step 2).
+//! Step 4 of a request (architecture): everything that a data request says, judged in itself
+//! (contract 1, step 2).
 
 use std::sync::Arc;
 
@@ -31,12 +32,14 @@ impl Asked {
     /// Judges path, query and `Accept`.
     ///
     /// # Errors
-    /// 422 with every problem at once, the path's first; then 406, or 503 for a format that nothing may serve.
+    /// 422 with every problem at once, the path's first; then 406, or 503 for a format that nothing
+    /// may serve.
     pub(crate) fn parse(parts: &Parts, plugins: Arc<Plugins>) -> Result<Self, Error> {
         Ok(Self { has_columns: true, ..Self::parse_by(parts, plugins, DataQuery::parse)? })
     }
 
-    /// The same for a route that shares some of the parameters of `/data`: `query` parses them, given the loaded formats.
+    /// The same for a route that shares some of the parameters of `/data`: `query` parses them,
+    /// given the loaded formats.
     ///
     /// # Errors
     /// As with [`Asked::parse`].
@@ -50,27 +53,37 @@ impl Asked {
         let (name, query) = match (dataset_name(&parts.uri), query(&pairs, &formats)) {
             (Ok(name), Ok(query)) => (name, query),
             (name, query) => {
-                let problems = name.err().into_iter().chain(query.err().unwrap_or_default()).collect();
+                let problems =
+                    name.err().into_iter().chain(query.err().unwrap_or_default()).collect();
                 return Err(Refusal::Invalid(problems).into());
             }
         };
         let encoder = match &query.format {
-            Some(format) if plugins.is_unavailable(format) => return Err(Error::format_unavailable(format, &plugins)),
+            Some(format) if plugins.is_unavailable(format) => {
+                return Err(Error::format_unavailable(format, &plugins));
+            }
             Some(format) => plugins.encoder(format).cloned(),
             None => {
-                let offers: Vec<&str> = plugins.encoders().map(|encoder| encoder.description().media_type.as_str()).collect();
+                let offers: Vec<&str> = plugins
+                    .encoders()
+                    .map(|encoder| encoder.description().media_type.as_str())
+                    .collect();
                 let chosen = accept::choose(&parts.headers, &offers);
                 chosen.and_then(|index| plugins.encoders().nth(index).cloned())
             }
         };
         let Some(encoder) = encoder else {
-            let available = plugins.encoders().map(|encoder| encoder.description().media_type.clone()).collect();
+            let available = plugins
+                .encoders()
+                .map(|encoder| encoder.description().media_type.clone())
+                .collect();
             return Err(Refusal::NotAcceptable { available }.into());
         };
         Ok(Self { name, query, pairs, encoder, has_columns: false, plugins })
     }
 
-    /// The same, of the release that would serve in the place of the one that was asked, where there is such a one.
+    /// The same, of the release that would serve in the place of the one that was asked, where
+    /// there is such a one.
     pub(crate) fn stepped_back(&self, guard: &Guard) -> Option<Self> {
         Some(Self { encoder: guard.previous(&self.encoder)?, ..self.clone() })
     }
@@ -78,7 +91,11 @@ impl Asked {
     /// Formats besides the one that was asked for.
     pub(crate) fn other_formats(&self) -> Vec<&str> {
         let own = &self.encoder.description().format;
-        self.plugins.encoders().map(|encoder| encoder.description().format.as_str()).filter(|format| format != own).collect()
+        self.plugins
+            .encoders()
+            .map(|encoder| encoder.description().format.as_str())
+            .filter(|format| format != own)
+            .collect()
     }
 
     /// The options of this response's encoder.

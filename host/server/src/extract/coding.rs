@@ -23,8 +23,8 @@ impl Coding {
         }
     }
 
-    /// The coding to use; none: as it is. A coding is used only where the client names it (or `*`, which is taken as
-    /// gzip, the one that everybody reads) and does not prefer `identity`.
+    /// The coding to use; none: as it is. A coding is used only where the client names it (or `*`,
+    /// which is taken as gzip, the one that everybody reads) and does not prefer `identity`.
     pub(crate) fn choose(headers: &HeaderMap) -> Option<Self> {
         let texts = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
         let (mut zstd, mut gzip, mut star, mut identity) = (None, None, None, 0);

@@ -3,25 +3,45 @@
 use yearbook_domain::query::last;
 use yearbook_domain::query::options::{self as rules, Kind};
 use yearbook_domain::{DataQuery, Problem};
-use yearbook_sandbox::{Description, Encoder, GeneratorDescription, OptionValue, ParameterKind, Plugins, Value};
+use yearbook_sandbox::{
+    Description, Encoder, GeneratorDescription, OptionValue, ParameterKind, Plugins, Value,
+};
 
-/// The boolean parameter that `envelope=true` sets in an encoder that declares it (spec 2.3: JSON does).
+/// The boolean parameter that `envelope=true` sets in an encoder that declares it (spec 2.3: JSON
+/// does).
 pub(crate) const ENVELOPE: &str = "envelope";
 
-/// The options that `encoder` gets. A parameter that no loaded encoder declares is ignored like any other unknown one; a
-/// wrong value is wrong even where another format was asked for, as with every declared parameter.
-pub(super) fn choose(plugins: &Plugins, encoder: &Encoder, query: &DataQuery) -> Result<Vec<OptionValue>, Vec<Problem>> {
-    let loaded: Vec<&Description> = plugins.encoders().map(|encoder| encoder.description()).collect();
+/// The options that `encoder` gets. A parameter that no loaded encoder declares is ignored like any
+/// other unknown one; a wrong value is wrong even where another format was asked for, as with every
+/// declared parameter.
+pub(super) fn choose(
+    plugins: &Plugins,
+    encoder: &Encoder,
+    query: &DataQuery,
+) -> Result<Vec<OptionValue>, Vec<Problem>> {
+    let loaded: Vec<&Description> =
+        plugins.encoders().map(|encoder| encoder.description()).collect();
     choose_of(&loaded, encoder.description(), query)
 }
 
-fn choose_of(loaded: &[&Description], chosen: &Description, query: &DataQuery) -> Result<Vec<OptionValue>, Vec<Problem>> {
+fn choose_of(
+    loaded: &[&Description],
+    chosen: &Description,
+    query: &DataQuery,
+) -> Result<Vec<OptionValue>, Vec<Problem>> {
     let mut options = Vec::new();
     let mut problems = Vec::new();
     for (name, raw) in &query.options {
         let Some((format, parameter)) = name.split_once('.') else { continue };
-        let Some(description) = loaded.iter().find(|description| description.format == format) else { continue };
-        let Some(declared) = description.parameters.iter().find(|declared| declared.name == parameter) else { continue };
+        let Some(description) = loaded.iter().find(|description| description.format == format)
+        else {
+            continue;
+        };
+        let Some(declared) =
+            description.parameters.iter().find(|declared| declared.name == parameter)
+        else {
+            continue;
+        };
         match rules::judge(name, kind(declared.kind), &declared.allowed, raw) {
             Ok(value) if description.format == chosen.format => {
                 options.push(OptionValue { name: declared.name.clone(), value: sandboxed(value) });
@@ -30,7 +50,12 @@ fn choose_of(loaded: &[&Description], chosen: &Description, query: &DataQuery) -
             Err(problem) => problems.push(problem),
         }
     }
-    if query.envelope && chosen.parameters.iter().any(|declared| declared.name == ENVELOPE && declared.kind == ParameterKind::Boolean) {
+    if query.envelope
+        && chosen
+            .parameters
+            .iter()
+            .any(|declared| declared.name == ENVELOPE && declared.kind == ParameterKind::Boolean)
+    {
         options.retain(|option| option.name != ENVELOPE);
         options.push(OptionValue { name: ENVELOPE.to_owned(), value: Value::Boolean(true) });
     }
@@ -38,14 +63,19 @@ fn choose_of(loaded: &[&Description], chosen: &Description, query: &DataQuery) -
 }
 
 /// The options that a generator gets; in contrast to formats there is only one that can be meant.
-pub(crate) fn of_generator(chosen: &GeneratorDescription, pairs: &[(String, String)]) -> Result<Vec<OptionValue>, Vec<Problem>> {
+pub(crate) fn of_generator(
+    chosen: &GeneratorDescription,
+    pairs: &[(String, String)],
+) -> Result<Vec<OptionValue>, Vec<Problem>> {
     let mut options = Vec::new();
     let mut problems = Vec::new();
     for declared in &chosen.parameters {
         let name = format!("{}.{}", chosen.tool, declared.name);
         let Some(raw) = last(pairs, &name) else { continue };
         match rules::judge(&name, kind(declared.kind), &declared.allowed, raw) {
-            Ok(value) => options.push(OptionValue { name: declared.name.clone(), value: sandboxed(value) }),
+            Ok(value) => {
+                options.push(OptionValue { name: declared.name.clone(), value: sandboxed(value) })
+            }
             Err(problem) => problems.push(problem),
         }
     }
@@ -78,14 +108,18 @@ mod tests {
     use yearbook_domain::query::pairs;
     use yearbook_sandbox::Parameter;
 
-    fn description(format: &str, parameters: &[(&str, ParameterKind, Value, &[&str])]) -> Description {
-        let parameter = |(name, kind, default, allowed): &(&str, ParameterKind, Value, &[&str])| Parameter {
-            name: (*name).to_owned(),
-            kind: *kind,
-            default: default.clone(),
-            allowed: allowed.iter().map(|text| (*text).to_owned()).collect(),
-            docs: String::new(),
-        };
+    fn description(
+        format: &str,
+        parameters: &[(&str, ParameterKind, Value, &[&str])],
+    ) -> Description {
+        let parameter =
+            |(name, kind, default, allowed): &(&str, ParameterKind, Value, &[&str])| Parameter {
+                name: (*name).to_owned(),
+                kind: *kind,
+                default: default.clone(),
+                allowed: allowed.iter().map(|text| (*text).to_owned()).collect(),
+                docs: String::new(),
+            };
         Description {
             format: format.to_owned(),
             version: "1.0.0".to_owned(),
@@ -102,32 +136,52 @@ mod tests {
 
     fn check(chosen: usize, raw: &str) -> Result<Vec<(String, Value)>, Vec<String>> {
         let loaded = [
-            description("json", &[("envelope", ParameterKind::Boolean, Value::Boolean(false), &[])]),
-            description("csv", &[("delimiter", ParameterKind::Text, Value::Text(",".to_owned()), &[",", ";"])]),
+            description(
+                "json",
+                &[("envelope", ParameterKind::Boolean, Value::Boolean(false), &[])],
+            ),
+            description(
+                "csv",
+                &[("delimiter", ParameterKind::Text, Value::Text(",".to_owned()), &[",", ";"])],
+            ),
         ];
         let query = DataQuery::parse(&pairs(raw), &["json", "csv"]).unwrap();
         let options = choose_of(&[&loaded[0], &loaded[1]], &loaded[chosen], &query);
         options
             .map(|options| options.into_iter().map(|option| (option.name, option.value)).collect())
-            .map_err(|problems| problems.into_iter().map(|problem| problem.loc[1].clone()).collect())
+            .map_err(|problems| {
+                problems.into_iter().map(|problem| problem.loc[1].clone()).collect()
+            })
     }
 
     #[test]
     fn declared_parameters_reach_their_own_encoder_only() {
-        assert_eq!(check(1, "csv.delimiter=;"), Ok(vec![("delimiter".to_owned(), Value::Text(";".to_owned()))]));
+        assert_eq!(
+            check(1, "csv.delimiter=;"),
+            Ok(vec![("delimiter".to_owned(), Value::Text(";".to_owned()))])
+        );
         assert_eq!(check(0, "csv.delimiter=;"), Ok(Vec::new()));
         assert_eq!(check(1, "csv.other=1&xml.indent=2&.=3&a.b.c=4"), Ok(Vec::new()));
     }
 
     #[test]
     fn a_wrong_value_is_wrong_whichever_format_is_asked_for() {
-        assert_eq!(check(0, "csv.delimiter=x&json.envelope=7"), Err(vec!["csv.delimiter".to_owned(), "json.envelope".to_owned()]));
+        assert_eq!(
+            check(0, "csv.delimiter=x&json.envelope=7"),
+            Err(vec!["csv.delimiter".to_owned(), "json.envelope".to_owned()])
+        );
     }
 
     #[test]
     fn envelope_is_ignored_outside_json_contract_3() {
-        assert_eq!(check(0, "envelope=true"), Ok(vec![("envelope".to_owned(), Value::Boolean(true))]));
-        assert_eq!(check(0, "envelope=true&json.envelope=false"), Ok(vec![("envelope".to_owned(), Value::Boolean(true))]));
+        assert_eq!(
+            check(0, "envelope=true"),
+            Ok(vec![("envelope".to_owned(), Value::Boolean(true))])
+        );
+        assert_eq!(
+            check(0, "envelope=true&json.envelope=false"),
+            Ok(vec![("envelope".to_owned(), Value::Boolean(true))])
+        );
         assert_eq!(check(1, "envelope=true"), Ok(Vec::new()));
     }
 }

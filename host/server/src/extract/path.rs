@@ -1,4 +1,5 @@
-//! Names in paths. Taken from the raw path, so that a name with wrong bytes is a 422 like any other wrong name.
+//! Names in paths. Taken from the raw path, so that a name with wrong bytes is a 422 like any other
+//! wrong name.
 
 use http::Uri;
 use percent_encoding::percent_decode_str;
@@ -17,14 +18,21 @@ pub(crate) fn dataset_name(uri: &Uri) -> Result<DatasetName, Problem> {
 /// # Errors
 /// A problem for each that is not snake_case.
 pub(crate) fn bulk_names(uri: &Uri) -> Result<(Namespace, DatasetName), Vec<Problem>> {
-    match (named(uri, 3, "namespace", Namespace::parse), named(uri, 4, "name", DatasetName::parse)) {
+    match (named(uri, 3, "namespace", Namespace::parse), named(uri, 4, "name", DatasetName::parse))
+    {
         (Ok(namespace), Ok(name)) => Ok((namespace, name)),
         (namespace, name) => Err(namespace.err().into_iter().chain(name.err()).collect()),
     }
 }
 
-fn named<T>(uri: &Uri, segment: usize, parameter: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, Problem> {
-    let text = percent_decode_str(uri.path().split('/').nth(segment).unwrap_or_default()).decode_utf8_lossy();
+fn named<T>(
+    uri: &Uri,
+    segment: usize,
+    parameter: &str,
+    parse: impl FnOnce(&str) -> Option<T>,
+) -> Result<T, Problem> {
+    let text = percent_decode_str(uri.path().split('/').nth(segment).unwrap_or_default())
+        .decode_utf8_lossy();
     parse(&text).ok_or_else(|| Problem::bad_name(parameter, &text))
 }
 
@@ -35,7 +43,9 @@ mod tests {
     #[test]
     fn names_are_decoded_and_judged_contract_2() {
         let of = |path: &'static str| {
-            dataset_name(&Uri::from_static(path)).map(|name| name.to_string()).map_err(|problem| problem.input.unwrap_or_default())
+            dataset_name(&Uri::from_static(path))
+                .map(|name| name.to_string())
+                .map_err(|problem| problem.input.unwrap_or_default())
         };
         assert_eq!(of("/v1/datasets/cpi_quarterly"), Ok("cpi_quarterly".to_owned()));
         assert_eq!(of("/v1/series/cpi/data?x=/a/b"), Ok("cpi".to_owned()));

@@ -1,5 +1,5 @@
-//! Token buckets per key and per address (contract 5), in memory and of this host alone: they shield it from a client in
-//! a tight loop and are no quota.
+//! Token buckets per key and per address (contract 5), in memory and of this host alone: they
+//! shield it from a client in a tight loop and are no quota.
 
 use std::hash::Hash;
 use std::net::IpAddr;
@@ -19,7 +19,8 @@ use crate::error::Error;
 use crate::middleware::client::Client;
 use crate::settings::LimitSettings;
 
-/// Requests between two sweeps of full buckets: what bounds the memory of buckets that nobody uses any more.
+/// Requests between two sweeps of full buckets: what bounds the memory of buckets that nobody uses
+/// any more.
 const SWEEP_EVERY: u32 = 16_384;
 
 /// The buckets.
@@ -48,7 +49,13 @@ impl Bursts {
             let size = NonZeroU32::new(settings.burst_size).unwrap_or(NonZeroU32::MIN);
             let quota = Quota::per_second(per_second).allow_burst(size);
             let refunds = Refunds::new(quota.replenish_interval());
-            On { per_second, size, keys: Buckets::new(quota), addresses: Buckets::new(quota), refunds }
+            On {
+                per_second,
+                size,
+                keys: Buckets::new(quota),
+                addresses: Buckets::new(quota),
+                refunds,
+            }
         });
         Self { on }
     }
@@ -59,12 +66,14 @@ impl Bursts {
         Some(on.refuse(on.keys.take(&key_id.to_owned())?))
     }
 
-    /// Takes a token of the bucket of the address that the request came from; the refusal when there is none.
+    /// Takes a token of the bucket of the address that the request came from; the refusal when
+    /// there is none.
     pub(crate) fn of_address(&self, request: &Request) -> Option<Response> {
         self.of_client(Client::of(request))
     }
 
-    /// The same for whoever has been found to ask. Without a connection (a test) everybody shares one bucket.
+    /// The same for whoever has been found to ask. Without a connection (a test) everybody shares
+    /// one bucket.
     pub(crate) fn of_client(&self, client: Client) -> Option<Response> {
         let on = self.on.as_ref()?;
         let household = household(client.address);
@@ -72,7 +81,8 @@ impl Bursts {
         if on.refunds.take(household) { None } else { Some(on.refuse(wait)) }
     }
 
-    /// Gives back the token that [`Bursts::of_client`] took, since what it was taken for turned out to count against a key.
+    /// Gives back the token that [`Bursts::of_client`] took, since what it was taken for turned out
+    /// to count against a key.
     pub(crate) fn refund(&self, client: Client) {
         if let Some(on) = &self.on {
             on.refunds.add(household(client.address));
@@ -86,7 +96,8 @@ impl On {
         let (limit, per_second) = (u64::from(self.size.get()), u64::from(self.per_second.get()));
         let length = limit.div_ceil(per_second);
         let reset = Millis::now().0.div_euclid(1000).saturating_add_unsigned(wait);
-        Window { policy: "burst", limit, left: 0, length, wait, reset }.write(response.headers_mut());
+        Window { policy: "burst", limit, left: 0, length, wait, reset }
+            .write(response.headers_mut());
         response
     }
 }
@@ -123,7 +134,11 @@ mod tests {
 
     #[test]
     fn a_burst_beyond_the_bucket_is_refused_with_its_wait_contract_5() {
-        let bursts = Bursts::new(LimitSettings { burst_per_second: 1, burst_size: 3, ..LimitSettings::default() });
+        let bursts = Bursts::new(LimitSettings {
+            burst_per_second: 1,
+            burst_size: 3,
+            ..LimitSettings::default()
+        });
         for _ in 0..3 {
             assert!(bursts.of_key("a").is_none());
         }
@@ -132,7 +147,10 @@ mod tests {
         assert_eq!(refused.headers()[RATE_LIMIT], "3");
         assert_eq!(refused.headers()[RATE_REMAINING], "0");
         assert!(bursts.of_key("b").is_none(), "another key has its own bucket");
-        assert!(bursts.of_address(&Request::default()).is_none(), "addresses have their own buckets");
+        assert!(
+            bursts.of_address(&Request::default()).is_none(),
+            "addresses have their own buckets"
+        );
     }
 
     #[test]
@@ -142,22 +160,36 @@ mod tests {
         // What took longer than a fiftieth of a second has earned more.
         assert!((100..200).contains(&passed), "{passed}");
         let refused = bursts.of_key("a").unwrap();
-        assert_eq!((&refused.headers()[RATE_LIMIT], &refused.headers()[RATE_REMAINING]), (&"100".parse().unwrap(), &"0".parse().unwrap()));
+        assert_eq!(
+            (&refused.headers()[RATE_LIMIT], &refused.headers()[RATE_REMAINING]),
+            (&"100".parse().unwrap(), &"0".parse().unwrap())
+        );
         // A hundred in two seconds is fifty a second.
         assert_eq!(refused.headers()[RATE_POLICY], "\"burst\";q=100;w=2");
     }
 
     #[test]
     fn zero_a_second_switches_burst_limits_off_contract_6() {
-        let bursts = Bursts::new(LimitSettings { burst_per_second: 0, burst_size: 1, ..LimitSettings::default() });
-        assert!((0..1000).all(|_| bursts.of_key("a").is_none() && bursts.of_address(&Request::default()).is_none()));
+        let bursts = Bursts::new(LimitSettings {
+            burst_per_second: 0,
+            burst_size: 1,
+            ..LimitSettings::default()
+        });
+        assert!(
+            (0..1000).all(|_| bursts.of_key("a").is_none()
+                && bursts.of_address(&Request::default()).is_none())
+        );
     }
 
     #[test]
     fn clients_behind_a_trusted_proxy_have_buckets_of_their_own() {
         let trusted_proxies = Proxies::try_from(vec!["10.0.0.1".to_owned()]).unwrap();
         let settings = ServerSettings { trusted_proxies, ..ServerSettings::default() };
-        let bursts = Bursts::new(LimitSettings { burst_per_second: 1, burst_size: 1, ..LimitSettings::default() });
+        let bursts = Bursts::new(LimitSettings {
+            burst_per_second: 1,
+            burst_size: 1,
+            ..LimitSettings::default()
+        });
         let refused = |peer: &str, client: &str| {
             let mut request = Request::default();
             request.headers_mut().insert("x-forwarded-for", client.parse().unwrap());
@@ -165,7 +197,14 @@ mod tests {
             client::mark(&mut request, &settings);
             bursts.of_address(&request).is_some()
         };
-        assert!(!refused("10.0.0.1", "192.0.2.1") && refused("10.0.0.1", "192.0.2.1") && !refused("10.0.0.1", "192.0.2.2"));
-        assert!(!refused("10.0.0.2", "192.0.2.3") && refused("10.0.0.2", "192.0.2.4"), "a stranger's word counts nothing");
+        assert!(
+            !refused("10.0.0.1", "192.0.2.1")
+                && refused("10.0.0.1", "192.0.2.1")
+                && !refused("10.0.0.1", "192.0.2.2")
+        );
+        assert!(
+            !refused("10.0.0.2", "192.0.2.3") && refused("10.0.0.2", "192.0.2.4"),
+            "a stranger's word counts nothing"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Rate-limit headers: the usual `X-RateLimit-*` and the IETF pair (draft-ietf-httpapi-ratelimit-headers-10, structured
-//! fields).
+//! Rate-limit headers: the usual `X-RateLimit-*` and the IETF pair
+//! (draft-ietf-httpapi-ratelimit-headers-10, structured fields).
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use yearbook_catalog::Usage;
@@ -30,7 +30,8 @@ pub(crate) fn month(headers: &mut HeaderMap, usage: &Usage) {
 
 fn month_at(headers: &mut HeaderMap, usage: &Usage, now: Millis) {
     let (Some(limit), Some(left)) = (usage.limit, usage.left()) else { return };
-    let seconds = |from: Millis, to: Millis| to.0.saturating_sub(from.0).max(0).unsigned_abs().div_ceil(1000);
+    let seconds =
+        |from: Millis, to: Millis| to.0.saturating_sub(from.0).max(0).unsigned_abs().div_ceil(1000);
     Window {
         policy: "month",
         limit,
@@ -67,9 +68,19 @@ mod tests {
     fn a_month_is_told_in_both_spellings_contract_5() {
         let mut headers = HeaderMap::new();
         let now = Millis(1_795_219_200_000); // 2026-11-21T00:00:00Z
-        month_at(&mut headers, &Usage { used: 3, limit: Some(10), resets_at: now.next_month() }, now);
-        let found: Vec<_> = [RATE_LIMIT, RATE_REMAINING, RATE_RESET, RATE_POLICY, RATE].iter().map(|name| headers[name].clone()).collect();
-        assert_eq!(found, ["10", "7", "1796083200", "\"month\";q=10;w=2592000", "\"month\";r=7;t=864000"]);
+        month_at(
+            &mut headers,
+            &Usage { used: 3, limit: Some(10), resets_at: now.next_month() },
+            now,
+        );
+        let found: Vec<_> = [RATE_LIMIT, RATE_REMAINING, RATE_RESET, RATE_POLICY, RATE]
+            .iter()
+            .map(|name| headers[name].clone())
+            .collect();
+        assert_eq!(
+            found,
+            ["10", "7", "1796083200", "\"month\";q=10;w=2592000", "\"month\";r=7;t=864000"]
+        );
     }
 
     #[test]

@@ -1,14 +1,15 @@
-//! Tokens that addresses get back. A bucket of `governor` takes tokens and never returns one, so what is returned is kept beside it. The
-//! bucket fills meanwhile, which makes up for the token that was taken: what is returned fades as fast as a bucket fills, so that both
-//! together never hold more than a bucket does.
+//! Tokens that addresses get back. A bucket of `governor` takes tokens and never returns one, so
+//! what is returned is kept beside it. The bucket fills meanwhile, which makes up for the token
+//! that was taken: what is returned fades as fast as a bucket fills, so that both together never
+//! hold more than a bucket does.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Addresses with a refund at once. Each stands for a valid key that was seen for the first time, so few are ever needed; beyond it all
-/// are forgotten, which costs an address some tokens.
+/// Addresses with a refund at once. Each stands for a valid key that was seen for the first time,
+/// so few are ever needed; beyond it all are forgotten, which costs an address some tokens.
 const ADDRESSES: usize = 4_096;
 
 /// Returned tokens by address.
@@ -78,10 +79,17 @@ mod tests {
         let (refunds, now) = (Refunds::new(SECOND), Instant::now());
         refunds.add_at(one, now);
         refunds.add_at(one, now);
-        assert_eq!([one, other, one, one].map(|address| refunds.take_at(address, now)), [true, false, true, false]);
+        assert_eq!(
+            [one, other, one, one].map(|address| refunds.take_at(address, now)),
+            [true, false, true, false]
+        );
         (0..5).for_each(|_| refunds.add_at(one, now));
         let later = now + 3 * SECOND;
-        assert_eq!([(); 3].map(|()| refunds.take_at(one, later)), [true, true, false], "the bucket has earned three of five");
+        assert_eq!(
+            [(); 3].map(|()| refunds.take_at(one, later)),
+            [true, true, false],
+            "the bucket has earned three of five"
+        );
         refunds.add_at(one, now);
         assert!(!refunds.take_at(one, later));
     }

@@ -57,7 +57,10 @@ struct Counted {
 
 /// `response` with its body counted.
 pub(super) fn counted(response: Response, underway: Underway) -> Response {
-    let announced = response.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let announced = response
+        .headers()
+        .get(CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse().ok());
     let length = announced.or(response.body().size_hint().exact());
     response.map(|body| Body::new(Counted { body, length, underway }))
 }
@@ -66,7 +69,10 @@ impl HttpBody for Counted {
     type Data = Bytes;
     type Error = axum::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
         match &polled {
             Poll::Ready(Some(Ok(frame))) => {

@@ -85,25 +85,36 @@ impl ListenerMetrics {
     pub(super) fn show(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
         let listeners = || [("public", &self.public), ("admin", &self.admin)].into_iter();
         let size = |of: fn(&ConnectionMetrics) -> &AtomicUsize| {
-            listeners().map(move |(name, listener)| (vec![("listener", name)], of(listener).load(Ordering::Relaxed)))
+            listeners().map(move |(name, listener)| {
+                (vec![("listener", name)], of(listener).load(Ordering::Relaxed))
+            })
         };
         sheet.gauge(
             "yearbook_connections_limit",
             "Connections that may be open at once; 0: nobody listens.",
             size(|listener| &listener.limit),
         )?;
-        sheet.gauge("yearbook_connections_open", "Connections that are open, or wait for a slot.", size(|listener| &listener.open))?;
+        sheet.gauge(
+            "yearbook_connections_open",
+            "Connections that are open, or wait for a slot.",
+            size(|listener| &listener.open),
+        )?;
         sheet.counter(
             "yearbook_connections_accepted",
             "Connections that were accepted.",
-            listeners().map(|(name, listener)| (vec![("listener", name)], listener.accepted.load(Ordering::Relaxed))),
+            listeners().map(|(name, listener)| {
+                (vec![("listener", name)], listener.accepted.load(Ordering::Relaxed))
+            }),
         )?;
-        let reasons = |names: &'static [&'static str], of: fn(&ConnectionMetrics) -> &[AtomicU64]| {
-            listeners().flat_map(move |(listener, metrics)| {
-                let labels = move |reason| vec![("listener", listener), ("reason", reason)];
-                names.iter().zip(of(metrics)).map(move |(reason, count)| (labels(*reason), count.load(Ordering::Relaxed)))
-            })
-        };
+        let reasons =
+            |names: &'static [&'static str], of: fn(&ConnectionMetrics) -> &[AtomicU64]| {
+                listeners().flat_map(move |(listener, metrics)| {
+                    let labels = move |reason| vec![("listener", listener), ("reason", reason)];
+                    names.iter().zip(of(metrics)).map(move |(reason, count)| {
+                        (labels(*reason), count.load(Ordering::Relaxed))
+                    })
+                })
+            };
         sheet.counter(
             "yearbook_connections_refused",
             "Connections that were closed at once: their address held its share, or all slots were taken.",

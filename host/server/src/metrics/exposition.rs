@@ -1,11 +1,14 @@
-//! The text that a scraper reads: OpenMetrics 1.0, or the older Prometheus format for those that do not ask for it.
+//! The text that a scraper reads: OpenMetrics 1.0, or the older Prometheus format for those that do
+//! not ask for it.
 
 use std::fmt;
 use std::time::Duration;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, MetricEncoder, NoLabelSet};
+use prometheus_client::encoding::{
+    DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, MetricEncoder, NoLabelSet,
+};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
@@ -33,7 +36,8 @@ pub(crate) fn text(state: &AppState) -> Result<String, fmt::Error> {
     Ok(text)
 }
 
-/// The same in the older format, where a counter is called as its sample is and units stand in names alone.
+/// The same in the older format, where a counter is called as its sample is and units stand in
+/// names alone.
 pub(crate) fn classic(open: &str) -> String {
     let mut text = String::with_capacity(open.len());
     let mut help = "";
@@ -83,7 +87,9 @@ impl Sheet<'_> {
         help: &str,
         series: impl IntoIterator<Item = (Labels<'l>, V)>,
     ) -> fmt::Result {
-        self.family(name, help, MetricType::Counter, series, |metric, value| metric.encode_counter::<NoLabelSet, V, f64>(&value, None))
+        self.family(name, help, MetricType::Counter, series, |metric, value| {
+            metric.encode_counter::<NoLabelSet, V, f64>(&value, None)
+        })
     }
 
     /// A value that goes up and down.
@@ -93,10 +99,13 @@ impl Sheet<'_> {
         help: &str,
         series: impl IntoIterator<Item = (Labels<'l>, V)>,
     ) -> fmt::Result {
-        self.family(name, help, MetricType::Gauge, series, |metric, value| metric.encode_gauge(&value))
+        self.family(name, help, MetricType::Gauge, series, |metric, value| {
+            metric.encode_gauge(&value)
+        })
     }
 
-    /// Durations in buckets with these upper `bounds`, seconds; each series has one count more than there are bounds.
+    /// Durations in buckets with these upper `bounds`, seconds; each series has one count more than
+    /// there are bounds.
     pub(super) fn histogram<'l>(
         &mut self,
         name: &str,
@@ -108,7 +117,12 @@ impl Sheet<'_> {
         self.family(name, help, MetricType::Histogram, series, |metric, (counts, sum)| {
             let bounds = bounds.iter().copied().chain([f64::INFINITY]);
             let buckets: Vec<(f64, u64)> = bounds.zip(counts.iter().copied()).collect();
-            metric.encode_histogram::<NoLabelSet>(sum.as_secs_f64(), counts.iter().sum(), &buckets, None)
+            metric.encode_histogram::<NoLabelSet>(
+                sum.as_secs_f64(),
+                counts.iter().sum(),
+                &buckets,
+                None,
+            )
         })
     }
 
@@ -126,7 +140,11 @@ impl Sheet<'_> {
         }
         let mut metric = self.0.encode_descriptor(name, help, None, kind)?;
         for (labels, value) in series {
-            if labels.is_empty() { write(&mut metric, value)? } else { write(&mut metric.encode_family(&labels)?, value)? }
+            if labels.is_empty() {
+                write(&mut metric, value)?
+            } else {
+                write(&mut metric.encode_family(&labels)?, value)?
+            }
         }
         Ok(())
     }
@@ -139,8 +157,7 @@ mod tests {
     #[test]
     fn the_older_format_names_counters_as_their_samples() {
         let open = "# HELP a_bytes Bytes.\n# TYPE a_bytes counter\na_bytes_total{x=\"1\"} 2\n# HELP b Now.\n# TYPE b gauge\nb 3\n# EOF\n";
-        let expected =
-            "# HELP a_bytes_total Bytes.\n# TYPE a_bytes_total counter\na_bytes_total{x=\"1\"} 2\n# HELP b Now.\n# TYPE b gauge\nb 3\n";
+        let expected = "# HELP a_bytes_total Bytes.\n# TYPE a_bytes_total counter\na_bytes_total{x=\"1\"} 2\n# HELP b Now.\n# TYPE b gauge\nb 3\n";
         assert_eq!(classic(open), expected);
     }
 }

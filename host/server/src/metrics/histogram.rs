@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Upper bounds of buckets, microseconds: from what a cached answer takes to what the slowest clients have patience for.
+/// Upper bounds of buckets, microseconds: from what a cached answer takes to what the slowest
+/// clients have patience for.
 pub(crate) const BOUNDS_US: [u64; 17] = [
     250,
     500,

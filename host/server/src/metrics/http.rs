@@ -1,4 +1,5 @@
-//! Counters of requests: by matched route (never the path that a client wrote), method, status, plan and format.
+//! Counters of requests: by matched route (never the path that a client wrote), method, status,
+//! plan and format.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
@@ -18,9 +19,18 @@ const ROUTES: usize = 32;
 const FORMATS: usize = 32;
 
 /// Methods that are told apart.
-const METHODS: [Method; 7] = [Method::GET, Method::HEAD, Method::OPTIONS, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+const METHODS: [Method; 7] = [
+    Method::GET,
+    Method::HEAD,
+    Method::OPTIONS,
+    Method::POST,
+    Method::PUT,
+    Method::PATCH,
+    Method::DELETE,
+];
 
-/// What a handler knows of a request and the outermost layer wants to know: plan and format. In the request's extensions.
+/// What a handler knows of a request and the outermost layer wants to know: plan and format. In the
+/// request's extensions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts(Arc<AtomicU16>);
 
@@ -80,15 +90,22 @@ impl Http {
     pub(crate) fn note_format(&self, request: &Extensions, format: &str) {
         if let Some(Facts(facts)) = request.get::<Facts>() {
             // From 1; 0 is a request without a format.
-            facts.fetch_or(u16::try_from(self.formats.number(format) + 1).unwrap_or(0) << 8, Ordering::Relaxed);
+            facts.fetch_or(
+                u16::try_from(self.formats.number(format) + 1).unwrap_or(0) << 8,
+                Ordering::Relaxed,
+            );
         }
     }
 
     /// The plan and the format that `facts` hold.
     #[cfg(feature = "otlp")]
     pub(crate) fn names(&self, facts: &Facts) -> (Option<&str>, Option<&str>) {
-        let (plan, format) = (byte(facts.get(), 0).checked_sub(1), byte(facts.get(), 8).checked_sub(1));
-        (plan.and_then(|plan| Plan::ALL.get(plan)).map(|plan| plan.as_str()), format.map(|format| self.formats.name(format)))
+        let (plan, format) =
+            (byte(facts.get(), 0).checked_sub(1), byte(facts.get(), 8).checked_sub(1));
+        (
+            plan.and_then(|plan| Plan::ALL.get(plan)).map(|plan| plan.as_str()),
+            format.map(|format| self.formats.name(format)),
+        )
     }
 
     /// Counters of the route with that number.
@@ -97,31 +114,59 @@ impl Http {
     }
 
     /// Counts a response whose head is made.
-    pub(super) fn answered(&self, route: usize, method: &Method, status: StatusCode, facts: &Facts) {
+    pub(super) fn answered(
+        &self,
+        route: usize,
+        method: &Method,
+        status: StatusCode,
+        facts: &Facts,
+    ) {
         let method = METHODS.iter().position(|known| known == method).unwrap_or(METHODS.len());
-        let key = u64::from(status.as_u16()) << 32 | (method as u64) << 24 | (route as u64) << 16 | facts.get();
+        let key = u64::from(status.as_u16()) << 32
+            | (method as u64) << 24
+            | (route as u64) << 16
+            | facts.get();
         self.requests.add(key);
     }
 
     /// Writes the counters.
     pub(super) fn show(&self, sheet: &mut Sheet<'_>) -> std::fmt::Result {
         let status = |key: u64| (key >> 32).to_string();
-        let rows: Vec<_> = self.requests.all().into_iter().map(|(key, count)| (key, status(key), count)).collect();
+        let rows: Vec<_> =
+            self.requests.all().into_iter().map(|(key, count)| (key, status(key), count)).collect();
         let labelled = rows.iter().map(|(key, status, count)| {
-            let plan = byte(*key, 0).checked_sub(1).and_then(|plan| Plan::ALL.get(plan)).map_or("none", |plan| plan.as_str());
-            let format = byte(*key, 8).checked_sub(1).map_or("none", |format| self.formats.name(format));
+            let plan = byte(*key, 0)
+                .checked_sub(1)
+                .and_then(|plan| Plan::ALL.get(plan))
+                .map_or("none", |plan| plan.as_str());
+            let format =
+                byte(*key, 8).checked_sub(1).map_or("none", |format| self.formats.name(format));
             let method = METHODS.get(byte(*key, 24)).map_or("other", Method::as_str);
             let route = self.routes.name(byte(*key, 16));
-            (vec![("route", route), ("method", method), ("status", status), ("format", format), ("plan", plan)], *count)
+            (
+                vec![
+                    ("route", route),
+                    ("method", method),
+                    ("status", status),
+                    ("format", format),
+                    ("plan", plan),
+                ],
+                *count,
+            )
         });
-        let unlabelled = ["route", "method", "status", "format", "plan"].map(|label| (label, "other")).to_vec();
+        let unlabelled =
+            ["route", "method", "status", "format", "plan"].map(|label| (label, "other")).to_vec();
         let others = (self.requests.others() > 0).then(|| (unlabelled, self.requests.others()));
         sheet.counter(
             "yearbook_http_requests",
             "Requests whose response began, by matched route, method, status, format of rows and plan of the key.",
             labelled.chain(others),
         )?;
-        let routes = || (0..ROUTES).map(|route| (self.routes.name(route), self.of(route))).filter(|(_, route)| route.was_used());
+        let routes = || {
+            (0..ROUTES)
+                .map(|route| (self.routes.name(route), self.of(route)))
+                .filter(|(_, route)| route.was_used())
+        };
         let seconds = |bound: &u64| *bound as f64 / 1e6;
         let bounds: Vec<f64> = BOUNDS_US.iter().map(seconds).collect();
         let times = |of: fn(&Route) -> &Histogram| {
@@ -143,21 +188,32 @@ impl Http {
             times(|route| &route.whole),
         )?;
         let of = |counter: fn(&Route) -> &AtomicU64| {
-            routes().map(move |(name, route)| (vec![("route", name)], counter(route).load(Ordering::Relaxed)))
+            routes().map(move |(name, route)| {
+                (vec![("route", name)], counter(route).load(Ordering::Relaxed))
+            })
         };
-        sheet.counter("yearbook_http_response_bytes", "Bytes of response bodies, as sent.", of(|route| &route.bytes))?;
+        sheet.counter(
+            "yearbook_http_response_bytes",
+            "Bytes of response bodies, as sent.",
+            of(|route| &route.bytes),
+        )?;
         sheet.counter(
             "yearbook_http_aborted",
             "Requests whose response did not reach its end: the client went away, or the body was cut.",
             of(|route| &route.aborted),
         )?;
         let in_flight = self.in_flight.load(Ordering::Relaxed);
-        sheet.gauge("yearbook_http_requests_in_flight", "Requests that have begun and whose response has not ended.", [(vec![], in_flight)])
+        sheet.gauge(
+            "yearbook_http_requests_in_flight",
+            "Requests that have begun and whose response has not ended.",
+            [(vec![], in_flight)],
+        )
     }
 }
 
 impl Route {
     fn was_used(&self) -> bool {
-        self.whole.read().0.iter().any(|count| *count > 0) || self.first_byte.read().0.iter().any(|count| *count > 0)
+        self.whole.read().0.iter().any(|count| *count > 0)
+            || self.first_byte.read().0.iter().any(|count| *count > 0)
     }
 }

@@ -18,7 +18,11 @@ impl<const N: usize> Default for Names<N> {
 impl<const N: usize> Names<N> {
     /// The number of `name`, below `N`.
     pub(crate) fn number(&self, name: &str) -> usize {
-        self.0.iter().take(N - 1).position(|slot| &**slot.get_or_init(|| name.into()) == name).unwrap_or(N - 1)
+        self.0
+            .iter()
+            .take(N - 1)
+            .position(|slot| &**slot.get_or_init(|| name.into()) == name)
+            .unwrap_or(N - 1)
     }
 
     /// The name with that number.

@@ -33,13 +33,18 @@ impl<'a> Releases<'a> {
             "yearbook_plugin_responses",
             "Responses by how they ended.",
             self.0.iter().flat_map(|counts| {
-                Outcome::ALL.map(|outcome| (labels(counts, Some(("outcome", outcome.name()))), counts.outcome(outcome)))
+                Outcome::ALL.map(|outcome| {
+                    (labels(counts, Some(("outcome", outcome.name()))), counts.outcome(outcome))
+                })
             }),
         )?;
         sheet.counter(
             "yearbook_plugin_traps",
             "Responses that were stopped, by what stopped them.",
-            self.0.iter().flat_map(|counts| TrapKind::ALL.map(|trap| (labels(counts, Some(("trap", trap.name()))), counts.trap(trap)))),
+            self.0.iter().flat_map(|counts| {
+                TrapKind::ALL
+                    .map(|trap| (labels(counts, Some(("trap", trap.name()))), counts.trap(trap)))
+            }),
         )?;
         let bounds: Vec<f64> = BUCKETS_US.iter().map(|bound| *bound as f64 / 1e6).collect();
         sheet.histogram(
@@ -51,7 +56,11 @@ impl<'a> Releases<'a> {
     }
 
     fn work(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
-        sheet.counter("yearbook_plugin_calls", "Calls into guests.", self.each(|counts| counts.calls))?;
+        sheet.counter(
+            "yearbook_plugin_calls",
+            "Calls into guests.",
+            self.each(|counts| counts.calls),
+        )?;
         sheet.counter(
             "yearbook_plugin_cpu_seconds",
             "Processor time of calls into guests, crossing included.",
@@ -62,14 +71,34 @@ impl<'a> Releases<'a> {
             "Largest linear memory of any instance since the start.",
             self.each(|counts| counts.memory_bytes),
         )?;
-        sheet.counter("yearbook_plugin_rows", "Rows given to guests.", self.each(|counts| counts.rows))?;
-        sheet.counter("yearbook_plugin_input_bytes", "Bytes of columns given to guests.", self.each(|counts| counts.bytes_in))?;
-        sheet.counter("yearbook_plugin_output_bytes", "Bytes that guests returned.", self.each(|counts| counts.bytes_out))
+        sheet.counter(
+            "yearbook_plugin_rows",
+            "Rows given to guests.",
+            self.each(|counts| counts.rows),
+        )?;
+        sheet.counter(
+            "yearbook_plugin_input_bytes",
+            "Bytes of columns given to guests.",
+            self.each(|counts| counts.bytes_in),
+        )?;
+        sheet.counter(
+            "yearbook_plugin_output_bytes",
+            "Bytes that guests returned.",
+            self.each(|counts| counts.bytes_out),
+        )
     }
 
     fn instances(&self, sandbox: &Sandbox, sheet: &mut Sheet<'_>) -> fmt::Result {
-        sheet.gauge("yearbook_plugin_instances", "Instances that live.", self.each(|counts| counts.instances))?;
-        sheet.gauge("yearbook_plugin_waiting", "Responses that wait for an instance.", self.each(|counts| counts.waiting))?;
+        sheet.gauge(
+            "yearbook_plugin_instances",
+            "Instances that live.",
+            self.each(|counts| counts.instances),
+        )?;
+        sheet.gauge(
+            "yearbook_plugin_waiting",
+            "Responses that wait for an instance.",
+            self.each(|counts| counts.waiting),
+        )?;
         sheet.counter(
             "yearbook_plugin_waited_seconds",
             "Time that responses waited for an instance.",
@@ -81,12 +110,24 @@ impl<'a> Releases<'a> {
             self.each(|counts| counts.refused),
         )?;
         let limit = sandbox.limits().instances;
-        sheet.gauge("yearbook_sandbox_instances_limit", "Instances that may live at once (sandbox.instances).", [(vec![], limit)])?;
-        sheet.gauge("yearbook_sandbox_instances_free", "Instances that are free.", [(vec![], sandbox.free_instances())])?;
+        sheet.gauge(
+            "yearbook_sandbox_instances_limit",
+            "Instances that may live at once (sandbox.instances).",
+            [(vec![], limit)],
+        )?;
+        sheet.gauge(
+            "yearbook_sandbox_instances_free",
+            "Instances that are free.",
+            [(vec![], sandbox.free_instances())],
+        )?;
         let total = sandbox.limits().total_memory_bytes;
         let help = "Memory that all instances may hold together (sandbox.total_memory_bytes).";
         sheet.gauge("yearbook_sandbox_memory_limit_bytes", help, [(vec![], total)])?;
-        sheet.gauge("yearbook_sandbox_memory_bytes", "Memory that instances hold.", [(vec![], sandbox.held_memory())])
+        sheet.gauge(
+            "yearbook_sandbox_memory_bytes",
+            "Memory that instances hold.",
+            [(vec![], sandbox.held_memory())],
+        )
     }
 
     fn loads(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
@@ -98,7 +139,8 @@ impl<'a> Releases<'a> {
         sheet.counter(
             "yearbook_plugin_load_seconds",
             "Time that loads took, checks included.",
-            self.by_origin(|loads| loads.time).map(|(labels, time): (_, Duration)| (labels, time.as_secs_f64())),
+            self.by_origin(|loads| loads.time)
+                .map(|(labels, time): (_, Duration)| (labels, time.as_secs_f64())),
         )
     }
 
@@ -106,7 +148,10 @@ impl<'a> Releases<'a> {
         self.0.iter().map(move |counts| (labels(counts, None), value(counts)))
     }
 
-    fn by_origin<V>(&self, value: impl Fn(yearbook_sandbox::Loads) -> V + Copy) -> impl Iterator<Item = (Labels<'a>, V)> {
+    fn by_origin<V>(
+        &self,
+        value: impl Fn(yearbook_sandbox::Loads) -> V + Copy,
+    ) -> impl Iterator<Item = (Labels<'a>, V)> {
         self.0.iter().flat_map(move |counts| {
             [("compiled", counts.compiled), ("cache", counts.cached)]
                 .map(|(origin, loads)| (labels(counts, Some(("origin", origin))), value(loads)))
@@ -117,6 +162,11 @@ impl<'a> Releases<'a> {
 fn labels<'a>(counts: &'a Counts, further: Option<(&'a str, &'a str)>) -> Labels<'a> {
     let release = &counts.release;
     let digest = release.digest.get(..SHORT_DIGEST).unwrap_or(&release.digest);
-    let own = [("kind", release.kind), ("name", &release.name), ("version", &release.version), ("release", digest)];
+    let own = [
+        ("kind", release.kind),
+        ("name", &release.name),
+        ("version", &release.version),
+        ("release", digest),
+    ];
     own.into_iter().chain(further).collect()
 }

@@ -1,5 +1,5 @@
-//! The process as the operating system sees it, under the names that every Prometheus client uses. Where there is no
-//! `/proc`, these metrics are missing.
+//! The process as the operating system sees it, under the names that every Prometheus client uses.
+//! Where there is no `/proc`, these metrics are missing.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -11,18 +11,45 @@ use super::exposition::Sheet;
 
 /// Writes version, memory, descriptors and processor time.
 pub(super) fn show(sheet: &mut Sheet<'_>) -> fmt::Result {
-    sheet.gauge("yearbook_build_info", "1, with the version as a label.", [(vec![("version", env!("CARGO_PKG_VERSION"))], 1_u64)])?;
+    sheet.gauge(
+        "yearbook_build_info",
+        "1, with the version as a label.",
+        [(vec![("version", env!("CARGO_PKG_VERSION"))], 1_u64)],
+    )?;
     let (resident, mapped) = memory();
     let one = |value: Option<u64>| value.map(|value| (vec![], value));
-    sheet.gauge("process_resident_memory_bytes", "Memory of the process that is in use.", one(resident))?;
-    sheet.gauge("process_virtual_memory_bytes", "Address space of the process; the sandbox reserves much of it.", one(mapped))?;
+    sheet.gauge(
+        "process_resident_memory_bytes",
+        "Memory of the process that is in use.",
+        one(resident),
+    )?;
+    sheet.gauge(
+        "process_virtual_memory_bytes",
+        "Address space of the process; the sandbox reserves much of it.",
+        one(mapped),
+    )?;
     let open = std::fs::read_dir("/proc/self/fd").ok().map(|open| open.count() as u64);
     sheet.gauge("process_open_fds", "File descriptors that are open.", one(open))?;
-    sheet.gauge("process_max_fds", "File descriptors that may be open.", one(most_descriptors()))?;
+    sheet.gauge(
+        "process_max_fds",
+        "File descriptors that may be open.",
+        one(most_descriptors()),
+    )?;
     let cpu = clock_gettime(ClockId::ProcessCPUTime);
-    let cpu = Duration::new(u64::try_from(cpu.tv_sec).unwrap_or(0), u32::try_from(cpu.tv_nsec).unwrap_or(0));
-    sheet.counter("process_cpu_seconds", "Processor time of the process.", [(vec![], cpu.as_secs_f64())])?;
-    sheet.gauge("process_start_time_seconds", "When the process began to count, since 1970.", [(vec![], started().as_secs_f64())])
+    let cpu = Duration::new(
+        u64::try_from(cpu.tv_sec).unwrap_or(0),
+        u32::try_from(cpu.tv_nsec).unwrap_or(0),
+    );
+    sheet.counter(
+        "process_cpu_seconds",
+        "Processor time of the process.",
+        [(vec![], cpu.as_secs_f64())],
+    )?;
+    sheet.gauge(
+        "process_start_time_seconds",
+        "When the process began to count, since 1970.",
+        [(vec![], started().as_secs_f64())],
+    )
 }
 
 /// When this was first asked: the state of a server asks when it is made.

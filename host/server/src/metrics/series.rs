@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counters that there is room for, a power of two: thirteen routes with the statuses, plans and formats that occur come to
-/// some hundreds. 64 KiB.
+/// Counters that there is room for, a power of two: thirteen routes with the statuses, plans and
+/// formats that occur come to some hundreds. 64 KiB.
 const SLOTS: usize = 4096;
 
 /// Places that are looked at for a key.
@@ -36,7 +36,10 @@ impl Series {
             let (found, count) = &self.slots[(first + probe) % SLOTS];
             let mut taken = found.load(Ordering::Relaxed);
             if taken == FREE {
-                taken = found.compare_exchange(FREE, key, Ordering::Relaxed, Ordering::Relaxed).err().unwrap_or(key);
+                taken = found
+                    .compare_exchange(FREE, key, Ordering::Relaxed, Ordering::Relaxed)
+                    .err()
+                    .unwrap_or(key);
             }
             if taken == key {
                 count.fetch_add(1, Ordering::Relaxed);
@@ -49,8 +52,12 @@ impl Series {
     /// Every key with its count, by key.
     pub(crate) fn all(&self) -> Vec<(u64, u64)> {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let mut all: Vec<(u64, u64)> =
-            self.slots.iter().map(|(key, count)| (read(key), read(count))).filter(|(key, _)| *key != FREE).collect();
+        let mut all: Vec<(u64, u64)> = self
+            .slots
+            .iter()
+            .map(|(key, count)| (read(key), read(count)))
+            .filter(|(key, _)| *key != FREE)
+            .collect();
         all.sort_unstable();
         all
     }
@@ -75,7 +82,10 @@ mod tests {
         });
         let all = series.all();
         assert!(all.len() <= SLOTS && all.len() > SLOTS / 2, "{}", all.len());
-        assert_eq!(all.iter().map(|(_, count)| count).sum::<u64>() + series.others(), 8 * SLOTS as u64);
+        assert_eq!(
+            all.iter().map(|(_, count)| count).sum::<u64>() + series.others(),
+            8 * SLOTS as u64
+        );
         assert!(all.is_sorted_by(|one, other| one.0 < other.0), "a key has one counter");
     }
 }

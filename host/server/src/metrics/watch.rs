@@ -1,4 +1,5 @@
-//! The outermost layer: counts a request when it begins, when its response begins, and when that ends.
+//! The outermost layer: counts a request when it begins, when its response begins, and when that
+//! ends.
 
 use std::time::Instant;
 
@@ -15,10 +16,15 @@ use crate::state::AppState;
 const UNMATCHED: &str = "unmatched";
 
 /// Counts a request.
-pub(crate) async fn count(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn count(
+    State(state): State<AppState>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let begun = Instant::now();
     let http = &state.own().http;
-    let route = http.route(request.extensions().get::<MatchedPath>().map_or(UNMATCHED, MatchedPath::as_str));
+    let route = http
+        .route(request.extensions().get::<MatchedPath>().map_or(UNMATCHED, MatchedPath::as_str));
     let (facts, method) = (Facts::default(), request.method().clone());
     request.extensions_mut().insert(facts.clone());
     let mut underway = Underway::begin(state.clone(), route, begun);

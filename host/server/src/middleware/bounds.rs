@@ -1,4 +1,5 @@
-//! Sizes of what a client may send, refused in our own words before hyper would refuse them in none.
+//! Sizes of what a client may send, refused in our own words before hyper would refuse them in
+//! none.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -14,7 +15,8 @@ pub(crate) async fn check(State(state): State<AppState>, request: Request, next:
     if address > settings.uri_bytes {
         return Error::AddressTooLong { limit: settings.uri_bytes }.into_response();
     }
-    let headers: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    let headers: usize =
+        request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     if headers > settings.header_bytes {
         return Error::HeadersTooLarge { limit: settings.header_bytes }.into_response();
     }

@@ -1,6 +1,7 @@
-//! Who asks: the address at the other end of the connection or, where that is a proxy that an operator trusts
-//! (`server.trusted_proxies`), the nearest one in its header that is not. What a client writes into that header itself stands
-//! to the left of what proxies add, and is never reached.
+//! Who asks: the address at the other end of the connection or, where that is a proxy that an
+//! operator trusts (`server.trusted_proxies`), the nearest one in its header that is not. What a
+//! client writes into that header itself stands to the left of what proxies add, and is never
+//! reached.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -36,7 +37,8 @@ impl Client {
 
 /// Finds out who sends `request`, for all that follows.
 pub(crate) fn mark(request: &mut Request, settings: &ServerSettings) -> Client {
-    if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied() {
+    if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied()
+    {
         let client = behind(peer.ip(), request.headers(), settings);
         request.extensions_mut().insert(client);
     }
@@ -53,15 +55,22 @@ fn behind(peer: IpAddr, headers: &HeaderMap, settings: &ServerSettings) -> Clien
     Client { address: named.unwrap_or(peer), by_proxy }
 }
 
-/// The entry of the trusted proxy that is furthest away from us, which speaks of the client's own request. For requests that a
-/// trusted proxy passed on.
-pub(super) fn outermost_entry<'h>(headers: &'h HeaderMap, settings: &ServerSettings) -> Option<&'h [u8]> {
+/// The entry of the trusted proxy that is furthest away from us, which speaks of the client's own
+/// request. For requests that a trusted proxy passed on.
+pub(super) fn outermost_entry<'h>(
+    headers: &'h HeaderMap,
+    settings: &ServerSettings,
+) -> Option<&'h [u8]> {
     written_by_proxies(headers, settings).map(|(entry, _)| entry).last()
 }
 
-/// Entries that trusted proxies wrote, the nearest one's first, with the addresses that they name: from the right up to the first
-/// address that is not trusted itself. Behind an entry that names no address nobody knows who is who.
-fn written_by_proxies<'h>(headers: &'h HeaderMap, settings: &ServerSettings) -> impl Iterator<Item = (&'h [u8], Option<IpAddr>)> {
+/// Entries that trusted proxies wrote, the nearest one's first, with the addresses that they name:
+/// from the right up to the first address that is not trusted itself. Behind an entry that names no
+/// address nobody knows who is who.
+fn written_by_proxies<'h>(
+    headers: &'h HeaderMap,
+    settings: &ServerSettings,
+) -> impl Iterator<Item = (&'h [u8], Option<IpAddr>)> {
     let header = settings.forwarded_header;
     let name = match header {
         ForwardedHeader::XForwardedFor => X_FORWARDED_FOR,
@@ -74,7 +83,9 @@ fn written_by_proxies<'h>(headers: &'h HeaderMap, settings: &ServerSettings) -> 
     let mut ended = false;
     entries(headers, &name).take(HOPS).map_while(move |entry| {
         let here = (!ended).then(|| (entry, read(entry)));
-        ended = !here.is_some_and(|(_, address)| address.is_some_and(|address| settings.trusted_proxies.trusts(address)));
+        ended = !here.is_some_and(|(_, address)| {
+            address.is_some_and(|address| settings.trusted_proxies.trusts(address))
+        });
         here
     })
 }
@@ -95,11 +106,17 @@ mod tests {
     use crate::settings::Proxies;
 
     fn asks(header: ForwardedHeader, peer: &str, lines: &[&str]) -> String {
-        let trusted_proxies = Proxies::try_from(["10.0.0.0/8", "fd00::/8"].map(str::to_owned).to_vec()).unwrap();
-        let settings = ServerSettings { trusted_proxies, forwarded_header: header, ..ServerSettings::default() };
+        let trusted_proxies =
+            Proxies::try_from(["10.0.0.0/8", "fd00::/8"].map(str::to_owned).to_vec()).unwrap();
+        let settings = ServerSettings {
+            trusted_proxies,
+            forwarded_header: header,
+            ..ServerSettings::default()
+        };
         let mut headers = HeaderMap::new();
         for line in lines {
-            let name = if header == ForwardedHeader::Forwarded { FORWARDED } else { X_FORWARDED_FOR };
+            let name =
+                if header == ForwardedHeader::Forwarded { FORWARDED } else { X_FORWARDED_FOR };
             headers.append(name, http::HeaderValue::from_bytes(line.as_bytes()).unwrap());
         }
         behind(peer.parse().unwrap(), &headers, &settings).address.to_string()
@@ -109,13 +126,25 @@ mod tests {
     fn the_right_most_address_that_is_not_trusted_is_the_client() {
         let of = |peer, lines: &[&str]| asks(ForwardedHeader::XForwardedFor, peer, lines);
         assert_eq!(of("10.0.0.1", &["192.0.2.1"]), "192.0.2.1");
-        assert_eq!(of("10.0.0.1", &["6.6.6.6, 192.0.2.1"]), "192.0.2.1", "what the client wrote itself is not reached");
-        assert_eq!(of("10.0.0.1", &["6.6.6.6, 192.0.2.1, 10.9.9.9"]), "192.0.2.1", "through two proxies");
+        assert_eq!(
+            of("10.0.0.1", &["6.6.6.6, 192.0.2.1"]),
+            "192.0.2.1",
+            "what the client wrote itself is not reached"
+        );
+        assert_eq!(
+            of("10.0.0.1", &["6.6.6.6, 192.0.2.1, 10.9.9.9"]),
+            "192.0.2.1",
+            "through two proxies"
+        );
         assert_eq!(of("10.0.0.1", &["6.6.6.6", "192.0.2.1"]), "192.0.2.1", "lines are one list");
         assert_eq!(of("::ffff:10.0.0.1", &["192.0.2.1:4711"]), "192.0.2.1");
         assert_eq!(of("fd00::1", &["[2001:db8::1]:4711"]), "2001:db8::1");
         assert_eq!(of("fd00::1", &["2001:db8::1"]), "2001:db8::1");
-        assert_eq!(of("10.0.0.1", &["10.0.0.2"]), "10.0.0.2", "a client within the trusted network");
+        assert_eq!(
+            of("10.0.0.1", &["10.0.0.2"]),
+            "10.0.0.2",
+            "a client within the trusted network"
+        );
         assert_eq!(of("10.0.0.1", &[]), "10.0.0.1");
     }
 
@@ -130,21 +159,41 @@ mod tests {
     fn garbage_ends_the_search_where_it_stands() {
         let of = |lines: &[&str]| asks(ForwardedHeader::XForwardedFor, "10.0.0.1", lines);
         assert_eq!(of(&["192.0.2.1, nonsense, 10.0.0.3"]), "10.0.0.3");
-        for garbage in ["", "nonsense", "unknown", "1.2.3", "1.2.3.4.5", "é", "1.2.3.4:99999", "[1.2.3.4", ","] {
+        for garbage in
+            ["", "nonsense", "unknown", "1.2.3", "1.2.3.4.5", "é", "1.2.3.4:99999", "[1.2.3.4", ","]
+        {
             assert_eq!(of(&[&format!("192.0.2.1,{garbage}")]), "10.0.0.1", "{garbage}");
         }
         let many = vec!["10.0.0.4"; 10_000].join(",");
-        assert_eq!(of(&[&format!("192.0.2.1,{many}")]), "10.0.0.4", "no more than some hops are looked at");
+        assert_eq!(
+            of(&[&format!("192.0.2.1,{many}")]),
+            "10.0.0.4",
+            "no more than some hops are looked at"
+        );
     }
 
     #[test]
     fn forwarded_is_read_as_rfc_7239_has_it() {
         let of = |lines: &[&str]| asks(ForwardedHeader::Forwarded, "10.0.0.1", lines);
         assert_eq!(of(&["for=192.0.2.60;proto=http;by=203.0.113.43"]), "192.0.2.60");
-        assert_eq!(of(&["for=6.6.6.6, For=\"[2001:db8:cafe::17]:4711\";proto=https"]), "2001:db8:cafe::17");
+        assert_eq!(
+            of(&["for=6.6.6.6, For=\"[2001:db8:cafe::17]:4711\";proto=https"]),
+            "2001:db8:cafe::17"
+        );
         assert_eq!(of(&["for=192.0.2.1, for=10.0.0.7"]), "192.0.2.1");
-        assert_eq!(of(&["for=192.0.2.1;host=\"a, for=6.6.6.6\""]), "192.0.2.1", "quoted text is no element");
-        for garbage in ["for=unknown", "for=_hidden", "proto=https", "for=1.1.1.1;for=2.2.2.2", "for=\"1.1.1.1", "for"] {
+        assert_eq!(
+            of(&["for=192.0.2.1;host=\"a, for=6.6.6.6\""]),
+            "192.0.2.1",
+            "quoted text is no element"
+        );
+        for garbage in [
+            "for=unknown",
+            "for=_hidden",
+            "proto=https",
+            "for=1.1.1.1;for=2.2.2.2",
+            "for=\"1.1.1.1",
+            "for",
+        ] {
             assert_eq!(of(&[&format!("for=192.0.2.1, {garbage}")]), "10.0.0.1", "{garbage}");
         }
     }

@@ -1,9 +1,13 @@
-//! Cross-origin reads: any origin, reading methods only, every header of ours readable (contract 2).
+//! Cross-origin reads: any origin, reading methods only, every header of ours readable (contract
+//! 2).
 
 use std::time::Duration;
 
 use http::Method;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE, RANGE};
+use http::header::{
+    ACCEPT, CONTENT_TYPE, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
+    IF_UNMODIFIED_SINCE, RANGE,
+};
 use tower_http::cors::{Any, CorsLayer, Vary};
 
 use crate::headers::{API_KEY, EXPOSED, REQUEST_ID};
@@ -12,11 +16,21 @@ use crate::headers::{API_KEY, EXPOSED, REQUEST_ID};
 const REMEMBERED: Duration = Duration::from_secs(86_400);
 
 /// Headers of requests that scripts on other pages may send.
-const ALLOWED: [HeaderName; 10] =
-    [API_KEY, ACCEPT, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE, IF_RANGE, RANGE, REQUEST_ID];
+const ALLOWED: [HeaderName; 10] = [
+    API_KEY,
+    ACCEPT,
+    CONTENT_TYPE,
+    IF_MATCH,
+    IF_NONE_MATCH,
+    IF_MODIFIED_SINCE,
+    IF_UNMODIFIED_SINCE,
+    IF_RANGE,
+    RANGE,
+    REQUEST_ID,
+];
 
-/// The layer. Keys travel in a header, never in cookies, so any origin may be answered with `*`, and answers do not
-/// vary by origin.
+/// The layer. Keys travel in a header, never in cookies, so any origin may be answered with `*`,
+/// and answers do not vary by origin.
 pub(crate) fn layer() -> CorsLayer {
     CorsLayer::new()
         .allow_origin(Any)

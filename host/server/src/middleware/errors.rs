@@ -1,5 +1,5 @@
-//! Bodies of everything that is not a success (contract 2): `HTTPValidationError` for 422, `{"detail"}` for the others,
-//! RFC 9457 for clients that ask for it.
+//! Bodies of everything that is not a success (contract 2): `HTTPValidationError` for 422,
+//! `{"detail"}` for the others, RFC 9457 for clients that ask for it.
 
 use std::sync::Arc;
 
@@ -7,7 +7,9 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, VARY, WWW_AUTHENTICATE};
+use http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_RANGE, CONTENT_TYPE, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 use yearbook_domain::Refusal;
@@ -50,7 +52,10 @@ pub(crate) async fn render(request: Request, next: Next) -> Response {
         headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
     }
     if error.status() == StatusCode::UNAUTHORIZED {
-        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey realm=\"yearbook\", header=\"X-API-Key\""));
+        headers.insert(
+            WWW_AUTHENTICATE,
+            HeaderValue::from_static("ApiKey realm=\"yearbook\", header=\"X-API-Key\""),
+        );
     }
     *response.body_mut() = Body::from(body.to_string());
     response
@@ -80,10 +85,14 @@ mod tests {
     #[test]
     fn refusals_are_one_sentence_and_problems_say_the_same_contract_2() {
         let error = Error::from(Refusal::NoSuchDataset { name: "cpi".to_owned() });
-        let sentence = "There is no dataset called 'cpi'; look up the name at /v1/datasets, do not guess.";
+        let sentence =
+            "There is no dataset called 'cpi'; look up the name at /v1/datasets, do not guess.";
         assert_eq!(body(&error, false, "r"), ("application/json", json!({"detail": sentence})));
         let (content_type, problem) = body(&error, true, "r");
-        assert_eq!((content_type, &problem["detail"], &problem["status"]), (PROBLEM, &json!(sentence), &json!(404)));
+        assert_eq!(
+            (content_type, &problem["detail"], &problem["status"]),
+            (PROBLEM, &json!(sentence), &json!(404))
+        );
     }
 
     #[test]

@@ -1,17 +1,21 @@
-//! Lists that proxies add to: `X-Forwarded-*` and `Forwarded` (RFC 7239). Read from the right, because what a proxy adds stands right
-//! of what the client wrote. Trusts nobody; who wrote an entry is decided by `client` and `origin`.
+//! Lists that proxies add to: `X-Forwarded-*` and `Forwarded` (RFC 7239). Read from the right,
+//! because what a proxy adds stands right of what the client wrote. Trusts nobody; who wrote an
+//! entry is decided by `client` and `origin`.
 
 use http::HeaderMap;
 use http::header::HeaderName;
 
 /// Entries of all lines of `name`, the last one first.
-pub(super) fn entries<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h [u8]> + use<'h> {
+pub(super) fn entries<'h>(
+    headers: &'h HeaderMap,
+    name: &HeaderName,
+) -> impl Iterator<Item = &'h [u8]> + use<'h> {
     let lines: Vec<_> = headers.get_all(name).iter().collect();
     lines.into_iter().rev().flat_map(|line| Pieces { rest: Some(line.as_bytes()), separator: b',' })
 }
 
-/// A parameter of one element, `for="[2001:db8::1]:4711";proto=https`. None where it is missing, or stands there twice: that is a
-/// forgery or a mistake.
+/// A parameter of one element, `for="[2001:db8::1]:4711";proto=https`. None where it is missing, or
+/// stands there twice: that is a forgery or a mistake.
 pub(super) fn parameter<'e>(element: &'e [u8], name: &str) -> Option<&'e str> {
     let mut found = Pieces { rest: Some(element), separator: b';' }.filter_map(|pair| {
         let (key, value) = std::str::from_utf8(pair).ok()?.split_once('=')?;
@@ -21,12 +25,13 @@ pub(super) fn parameter<'e>(element: &'e [u8], name: &str) -> Option<&'e str> {
     if found.next().is_some() {
         return None;
     }
-    // No address, scheme or host needs a character that is escaped, so a value with one fails where it is parsed.
+    // No address, scheme or host needs a character that is escaped, so a value with one fails where
+    // it is parsed.
     Some(value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value))
 }
 
-/// Pieces between separators that stand outside of quoted strings, from the right. A quote that the client left open cannot hide what
-/// stands right of it.
+/// Pieces between separators that stand outside of quoted strings, from the right. A quote that the
+/// client left open cannot hide what stands right of it.
 struct Pieces<'a> {
     rest: Option<&'a [u8]>,
     separator: u8,
@@ -85,7 +90,11 @@ mod tests {
         let of = |text: &'static str| parameter(text.as_bytes(), "proto");
         assert_eq!(of("for=192.0.2.1;Proto=https"), Some("https"));
         assert_eq!(of(" proto = \"https\" "), Some("https"));
-        assert_eq!(of("host=\"x;proto=http\";proto=https"), Some("https"), "quoted text is no parameter");
+        assert_eq!(
+            of("host=\"x;proto=http\";proto=https"),
+            Some("https"),
+            "quoted text is no parameter"
+        );
         for none in ["for=192.0.2.1", "proto", "proto=http;proto=https", ""] {
             assert_eq!(of(none), None, "{none}");
         }

@@ -1,5 +1,5 @@
-//! Routes that need a key (spec 5): 401 before anything else, then the key's burst limit, which asks no database; afterwards the
-//! headers that say how much of the month is left.
+//! Routes that need a key (spec 5): 401 before anything else, then the key's burst limit, which
+//! asks no database; afterwards the headers that say how much of the month is left.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -16,8 +16,8 @@ use crate::metrics::Facts;
 use crate::middleware::client::Client;
 use crate::state::AppState;
 
-/// Who asks, in the request's extensions. Only [`check`] puts one there, so a handler that takes it cannot be reached
-/// without a key.
+/// Who asks, in the request's extensions. Only [`check`] puts one there, so a handler that takes it
+/// cannot be reached without a key.
 #[derive(Clone)]
 pub(crate) struct Keyed {
     /// The holder of the key.
@@ -28,9 +28,13 @@ pub(crate) struct Keyed {
     pub(crate) holder: Holder,
 }
 
-/// Checks the key, runs the handler, adds rate-limit headers. A handler that knows the month's usage leaves a [`Usage`]
-/// in the response's extensions; otherwise it is looked up.
-pub(crate) async fn check(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+/// Checks the key, runs the handler, adds rate-limit headers. A handler that knows the month's
+/// usage leaves a [`Usage`] in the response's extensions; otherwise it is looked up.
+pub(crate) async fn check(
+    State(state): State<AppState>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let client = Client::of(&request);
     let caller = match authenticate(&state, client, request.headers()).await {
         Ok(caller) => caller,
@@ -40,7 +44,8 @@ pub(crate) async fn check(State(state): State<AppState>, mut request: Request, n
     if let Some(facts) = request.extensions().get::<Facts>() {
         facts.set_plan(caller.plan);
     }
-    // Says the bucket's numbers: the month's would cost a query, just where queries have to be saved.
+    // Says the bucket's numbers: the month's would cost a query, just where queries have to be
+    // saved.
     if let Some(refused) = state.own().bursts.of_key(&caller.key_id) {
         return refused;
     }
@@ -60,9 +65,14 @@ pub(crate) async fn check(State(state): State<AppState>, mut request: Request, n
     response
 }
 
-/// The holder of the request's key. What is refused is bounded by address, since there is no key to bound it by, and a key that only the
-/// database knows is looked up only after the address has been found to have a token for it.
-async fn authenticate(state: &AppState, client: Client, headers: &HeaderMap) -> Result<Caller, Response> {
+/// The holder of the request's key. What is refused is bounded by address, since there is no key to
+/// bound it by, and a key that only the database knows is looked up only after the address has been
+/// found to have a token for it.
+async fn authenticate(
+    state: &AppState,
+    client: Client,
+    headers: &HeaderMap,
+) -> Result<Caller, Response> {
     let bursts = &state.own().bursts;
     let refuse = |error: Error| bursts.of_client(client).unwrap_or_else(|| error.into_response());
     let text = key_text(headers).map_err(|refusal| refuse(refusal.into()))?;
@@ -71,7 +81,11 @@ async fn authenticate(state: &AppState, client: Client, headers: &HeaderMap) -> 
         Ok(RecalledKey::Invalid) => return Err(refuse(Refusal::KeyInvalid.into())),
         Ok(RecalledKey::Unknown(key)) => key,
         // Becomes an error, which is logged, only where the address has a token for it.
-        Err(failure) => return Err(bursts.of_client(client).unwrap_or_else(|| Error::from(failure).into_response())),
+        Err(failure) => {
+            return Err(bursts
+                .of_client(client)
+                .unwrap_or_else(|| Error::from(failure).into_response()));
+        }
     };
     // A revocation of some other key must not make this one count against its address.
     let by_address = !key.was_valid();
@@ -92,6 +106,7 @@ async fn authenticate(state: &AppState, client: Client, headers: &HeaderMap) -> 
 }
 
 fn key_text(headers: &HeaderMap) -> Result<&str, Refusal> {
-    let value = headers.get(&API_KEY).filter(|value| !value.is_empty()).ok_or(Refusal::KeyMissing)?;
+    let value =
+        headers.get(&API_KEY).filter(|value| !value.is_empty()).ok_or(Refusal::KeyMissing)?;
     value.to_str().map(str::trim).map_err(|_| Refusal::KeyInvalid)
 }

@@ -1,6 +1,6 @@
-//! Scheme and host that the client used, which links begin with where `server.public_url` says nothing (contract 6). A trusted proxy
-//! says them in the headers that `server.forwarded_header` names; nobody else is believed about the scheme, and nobody at all about
-//! a host that is none.
+//! Scheme and host that the client used, which links begin with where `server.public_url` says
+//! nothing (contract 6). A trusted proxy says them in the headers that `server.forwarded_header`
+//! names; nobody else is believed about the scheme, and nobody at all about a host that is none.
 
 use std::net::Ipv6Addr;
 
@@ -18,7 +18,8 @@ const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host")
 /// Longest name of a host, bytes (RFC 1035, 2.3.4).
 const NAME_BYTES: usize = 253;
 
-/// `https://data.example.org:8443`; none where the client does not say what it calls us, or says it in words that are no host.
+/// `https://data.example.org:8443`; none where the client does not say what it calls us, or says it
+/// in words that are no host.
 pub(crate) fn of(parts: &Parts, settings: &ServerSettings) -> Option<String> {
     let by_proxy = parts.extensions.get::<Client>().is_some_and(|client| client.by_proxy);
     let said = if by_proxy { said_by_proxy(parts, settings) } else { Said::default() };
@@ -26,7 +27,8 @@ pub(crate) fn of(parts: &Parts, settings: &ServerSettings) -> Option<String> {
         let named = parts.headers.get(HOST).and_then(|value| value.to_str().ok());
         parts.uri.authority().map(http::uri::Authority::as_str).or(named).and_then(authority)
     };
-    let scheme = said.scheme.or_else(|| parts.uri.scheme_str().and_then(web_scheme)).unwrap_or("http");
+    let scheme =
+        said.scheme.or_else(|| parts.uri.scheme_str().and_then(web_scheme)).unwrap_or("http");
     said.host.or_else(asked).map(|host| format!("{scheme}://{host}"))
 }
 
@@ -41,7 +43,11 @@ fn said_by_proxy<'h>(parts: &'h Parts, settings: &ServerSettings) -> Said<'h> {
     let (scheme, host) = match settings.forwarded_header {
         ForwardedHeader::XForwardedFor => {
             // The last entry is the nearest proxy's: one further left may be the client's own.
-            let last = |name| entries(&parts.headers, &name).next().and_then(|entry| std::str::from_utf8(entry).ok());
+            let last = |name| {
+                entries(&parts.headers, &name)
+                    .next()
+                    .and_then(|entry| std::str::from_utf8(entry).ok())
+            };
             (last(X_FORWARDED_PROTO), last(X_FORWARDED_HOST))
         }
         ForwardedHeader::Forwarded => {
@@ -57,7 +63,8 @@ fn web_scheme(text: &str) -> Option<&'static str> {
     ["http", "https"].into_iter().find(|scheme| text.trim().eq_ignore_ascii_case(scheme))
 }
 
-/// `text` where it is a host with or without port (RFC 3986, 3.2): a name, an IPv4 address, or an IPv6 address in brackets.
+/// `text` where it is a host with or without port (RFC 3986, 3.2): a name, an IPv4 address, or an
+/// IPv6 address in brackets.
 fn authority(text: &str) -> Option<&str> {
     let text = text.trim();
     let (host_is_good, port) = match text.strip_prefix('[') {
@@ -71,7 +78,10 @@ fn authority(text: &str) -> Option<&str> {
         }
     };
     let port_is_good = match port.strip_prefix(':') {
-        Some(digits) => digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u16>().is_ok_and(|port| port > 0),
+        Some(digits) => {
+            digits.bytes().all(|byte| byte.is_ascii_digit())
+                && digits.parse::<u16>().is_ok_and(|port| port > 0)
+        }
         None => port.is_empty(),
     };
     (host_is_good && port_is_good).then_some(text)
@@ -79,7 +89,10 @@ fn authority(text: &str) -> Option<&str> {
 
 /// Whether `name` has labels of letters, digits, hyphens and underscores.
 fn is_name(name: &str) -> bool {
-    let label = |label: &str| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    let label = |label: &str| {
+        !label.is_empty()
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
     // The root's dot may stand at the end.
     name.len() <= NAME_BYTES && name.strip_suffix('.').unwrap_or(name).split('.').all(label)
 }
@@ -99,11 +112,18 @@ mod tests {
     /// The origin of a request from `peer` with `headers`, where 10.0.0.0/8 are trusted proxies.
     fn origin(header: ForwardedHeader, peer: &str, headers: &[(&str, &str)]) -> String {
         let trusted_proxies = Proxies::try_from(vec!["10.0.0.0/8".to_owned()]).unwrap();
-        let settings = ServerSettings { trusted_proxies, forwarded_header: header, ..ServerSettings::default() };
+        let settings = ServerSettings {
+            trusted_proxies,
+            forwarded_header: header,
+            ..ServerSettings::default()
+        };
         let mut request = axum::extract::Request::default();
         request.headers_mut().insert(HOST, HeaderValue::from_static("inner:8080"));
         for (name, value) in headers {
-            request.headers_mut().append(HeaderName::try_from(*name).unwrap(), HeaderValue::from_bytes(value.as_bytes()).unwrap());
+            request.headers_mut().append(
+                HeaderName::try_from(*name).unwrap(),
+                HeaderValue::from_bytes(value.as_bytes()).unwrap(),
+            );
         }
         request.extensions_mut().insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 1)));
         client::mark(&mut request, &settings);
@@ -112,27 +132,64 @@ mod tests {
 
     #[test]
     fn a_trusted_proxy_says_scheme_and_host_contract_6() {
-        let x = |headers: &[(&str, &str)]| origin(ForwardedHeader::XForwardedFor, "10.0.0.1", headers);
+        let x =
+            |headers: &[(&str, &str)]| origin(ForwardedHeader::XForwardedFor, "10.0.0.1", headers);
         let (proto, host) = ("x-forwarded-proto", "x-forwarded-host");
         assert_eq!(x(&[]), "http://inner:8080");
         assert_eq!(x(&[(proto, "https")]), "https://inner:8080");
-        assert_eq!(x(&[(proto, "HTTPS"), (host, "data.example.org:8443")]), "https://data.example.org:8443");
+        assert_eq!(
+            x(&[(proto, "HTTPS"), (host, "data.example.org:8443")]),
+            "https://data.example.org:8443"
+        );
         assert_eq!(x(&[(host, "[2001:db8::1]:8080")]), "http://[2001:db8::1]:8080");
-        assert_eq!(x(&[(proto, "http, https"), (host, "evil.example, data.example.org")]), "https://data.example.org");
-        assert_eq!(x(&[(host, "evil.example"), (host, "data.example.org")]), "http://data.example.org", "lines are one list");
+        assert_eq!(
+            x(&[(proto, "http, https"), (host, "evil.example, data.example.org")]),
+            "https://data.example.org"
+        );
+        assert_eq!(
+            x(&[(host, "evil.example"), (host, "data.example.org")]),
+            "http://data.example.org",
+            "lines are one list"
+        );
         // The other header is the client's affair.
         assert_eq!(x(&[("forwarded", "proto=https;host=evil.example")]), "http://inner:8080");
     }
 
     #[test]
     fn forwarded_says_scheme_and_host_where_the_settings_name_it_rfc_7239() {
-        let of = |line: &str| origin(ForwardedHeader::Forwarded, "10.0.0.1", &[("forwarded", line), ("x-forwarded-proto", "https")]);
-        assert_eq!(of("for=192.0.2.1;proto=https;host=data.example.org"), "https://data.example.org");
-        assert_eq!(of("for=192.0.2.1;Proto=HTTPS;Host=\"data.example.org:8443\""), "https://data.example.org:8443");
-        assert_eq!(of("for=6.6.6.6;host=evil.example, for=192.0.2.1;proto=https"), "https://inner:8080", "the client's own element");
-        assert_eq!(of("for=192.0.2.1;proto=https;host=data.example.org, for=10.0.0.7;proto=http;host=mid"), "https://data.example.org");
-        assert_eq!(of("for=unknown;proto=https"), "https://inner:8080", "its writer is trusted all the same");
-        assert_eq!(of("for=192.0.2.1;host=\"a,for=6.6.6.6;host=evil.example\";proto=https"), "https://inner:8080");
+        let of = |line: &str| {
+            origin(
+                ForwardedHeader::Forwarded,
+                "10.0.0.1",
+                &[("forwarded", line), ("x-forwarded-proto", "https")],
+            )
+        };
+        assert_eq!(
+            of("for=192.0.2.1;proto=https;host=data.example.org"),
+            "https://data.example.org"
+        );
+        assert_eq!(
+            of("for=192.0.2.1;Proto=HTTPS;Host=\"data.example.org:8443\""),
+            "https://data.example.org:8443"
+        );
+        assert_eq!(
+            of("for=6.6.6.6;host=evil.example, for=192.0.2.1;proto=https"),
+            "https://inner:8080",
+            "the client's own element"
+        );
+        assert_eq!(
+            of("for=192.0.2.1;proto=https;host=data.example.org, for=10.0.0.7;proto=http;host=mid"),
+            "https://data.example.org"
+        );
+        assert_eq!(
+            of("for=unknown;proto=https"),
+            "https://inner:8080",
+            "its writer is trusted all the same"
+        );
+        assert_eq!(
+            of("for=192.0.2.1;host=\"a,for=6.6.6.6;host=evil.example\";proto=https"),
+            "https://inner:8080"
+        );
         assert_eq!(of("for=192.0.2.1"), "http://inner:8080", "X-Forwarded-Proto does not count");
     }
 
@@ -174,14 +231,22 @@ mod tests {
             "a%2eb",
             &"a".repeat(300),
         ] {
-            let found = origin(ForwardedHeader::XForwardedFor, "10.0.0.1", &[("x-forwarded-host", bad)]);
+            let found =
+                origin(ForwardedHeader::XForwardedFor, "10.0.0.1", &[("x-forwarded-host", bad)]);
             assert_eq!(found, "http://inner:8080", "{bad}");
         }
         for bad in ["", "ftp", "javascript", "https://", "https:", "h", "\"https\""] {
-            let found = origin(ForwardedHeader::XForwardedFor, "10.0.0.1", &[("x-forwarded-proto", bad)]);
+            let found =
+                origin(ForwardedHeader::XForwardedFor, "10.0.0.1", &[("x-forwarded-proto", bad)]);
             assert_eq!(found, "http://inner:8080", "{bad}");
         }
-        let none = http::Request::builder().uri("/v1/me").header(HOST, "evil>; rel=x").body(()).unwrap().into_parts().0;
+        let none = http::Request::builder()
+            .uri("/v1/me")
+            .header(HOST, "evil>; rel=x")
+            .body(())
+            .unwrap()
+            .into_parts()
+            .0;
         assert_eq!(of(&none, &ServerSettings::default()), None);
     }
 }

@@ -11,7 +11,8 @@ use crate::error::Error;
 
 /// Turns a panic into a 500; its message went to the log by the panic hook.
 pub(crate) async fn guard(request: Request, next: Next) -> Response {
-    // What the request owned is dropped here; shared state guards itself by locks that survive poisoning.
+    // What the request owned is dropped here; shared state guards itself by locks that survive
+    // poisoning.
     match AssertUnwindSafe(next.run(request)).catch_unwind().await {
         Ok(response) => response,
         Err(panic) => {

@@ -26,12 +26,18 @@ const LOW_48: u64 = (1 << 48) - 1;
 #[derive(Clone, Debug)]
 pub(crate) struct RequestId(pub(crate) String);
 
-/// Takes over the id that a proxy gave, or makes one; opens the span that everything is logged under.
-pub(crate) async fn mark(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+/// Takes over the id that a proxy gave, or makes one; opens the span that everything is logged
+/// under.
+pub(crate) async fn mark(
+    State(state): State<AppState>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let id = request.headers().get(&REQUEST_ID).and_then(acceptable).unwrap_or_else(fresh);
     let client = client::mark(&mut request, &state.settings.server);
     let (method, path) = (request.method(), request.uri().path());
-    let span = tracing::info_span!("request", %id, %method, path, otel.name = Empty, otel.kind = Empty);
+    let span =
+        tracing::info_span!("request", %id, %method, path, otel.name = Empty, otel.kind = Empty);
     traces::begin(&span, &request, client);
     let facts = request.extensions().get::<Facts>().cloned();
     request.extensions_mut().insert(RequestId(id.clone()));
@@ -54,8 +60,8 @@ fn acceptable(value: &HeaderValue) -> Option<String> {
     (!text.is_empty() && text.len() <= MAX_BYTES && text.bytes().all(sane)).then(|| text.to_owned())
 }
 
-/// 48 random bits of this process, and 48 that count on from a random one: no other request of any host has both, and
-/// no call to the operating system is made for it.
+/// 48 random bits of this process, and 48 that count on from a random one: no other request of any
+/// host has both, and no call to the operating system is made for it.
 fn fresh() -> String {
     static PROCESS: OnceLock<(u64, AtomicU64)> = OnceLock::new();
     let (process, count) = PROCESS.get_or_init(|| (random(), AtomicU64::new(random())));
@@ -74,8 +80,12 @@ mod tests {
 
     #[test]
     fn only_sane_ids_are_taken_over() {
-        let taken = |bytes: &[u8]| HeaderValue::from_bytes(bytes).ok().as_ref().and_then(acceptable);
-        assert_eq!(taken(b"0af7651916cd43dd-8448_eb.1").as_deref(), Some("0af7651916cd43dd-8448_eb.1"));
+        let taken =
+            |bytes: &[u8]| HeaderValue::from_bytes(bytes).ok().as_ref().and_then(acceptable);
+        assert_eq!(
+            taken(b"0af7651916cd43dd-8448_eb.1").as_deref(),
+            Some("0af7651916cd43dd-8448_eb.1")
+        );
         for bad in [&b""[..], b"a b", b"a\"b", "é".as_bytes(), &[b'a'; 65]] {
             assert_eq!(taken(bad), None, "{bad:?}");
         }

@@ -1,5 +1,6 @@
-//! What a trace says of a request beyond the log's span: route, plan, format and status in OpenTelemetry's words, and the
-//! trace that a trusted proxy began. Where no traces are exported, each call costs one look at a flag of its call site.
+//! What a trace says of a request beyond the log's span: route, plan, format and status in
+//! OpenTelemetry's words, and the trace that a trusted proxy began. Where no traces are exported,
+//! each call costs one look at a flag of its call site.
 
 use axum::extract::{MatchedPath, Request};
 use http::StatusCode;
@@ -12,14 +13,16 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 use super::client::Client;
 use crate::metrics::{Facts, Http};
 
-/// Makes `span` that of a server's request. A parent in `traceparent` counts from trusted proxies alone: from anybody else it
-/// would decide what is sampled, and where it is hung in.
+/// Makes `span` that of a server's request. A parent in `traceparent` counts from trusted proxies
+/// alone: from anybody else it would decide what is sampled, and where it is hung in.
 pub(crate) fn begin(span: &Span, request: &Request, client: Client) {
     if !wanted() {
         return;
     }
     if client.by_proxy {
-        let parent = global::get_text_map_propagator(|propagator| propagator.extract(&HeaderExtractor(request.headers())));
+        let parent = global::get_text_map_propagator(|propagator| {
+            propagator.extract(&HeaderExtractor(request.headers()))
+        });
         // Refused only where the span has begun already, which it has not.
         let _ = span.set_parent(parent);
     }
@@ -50,7 +53,8 @@ pub(crate) fn answered(span: &Span, status: StatusCode, facts: Option<&Facts>, h
     }
 }
 
-/// Whether somebody exports traces. `yearbook_traces` is the name that the exporting layer listens to.
+/// Whether somebody exports traces. `yearbook_traces` is the name that the exporting layer listens
+/// to.
 fn wanted() -> bool {
     tracing::enabled!(target: "yearbook_traces", tracing::Level::DEBUG)
 }

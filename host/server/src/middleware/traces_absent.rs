@@ -1,4 +1,5 @@
-//! Stands in for the traces of requests where the feature `otlp` is off: nothing is exported, so nothing is added to spans.
+//! Stands in for the traces of requests where the feature `otlp` is off: nothing is exported, so
+//! nothing is added to spans.
 
 use axum::extract::Request;
 use http::StatusCode;

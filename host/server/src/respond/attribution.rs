@@ -24,6 +24,8 @@ fn put(headers: &mut HeaderMap, name: HeaderName, text: &str) {
             headers.insert(name, value);
         }
         // Publishing refuses control characters, so this is a catalogue that something else wrote.
-        Err(_) => tracing::error!(header = %name, "a text of the catalogue cannot be a header; publish the dataset again"),
+        Err(_) => {
+            tracing::error!(header = %name, "a text of the catalogue cannot be a header; publish the dataset again")
+        }
     }
 }

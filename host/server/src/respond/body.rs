@@ -1,5 +1,5 @@
-//! Data bodies: whole with a length, or chunks as the client takes them. A body that fails midway is cut, so that hyper
-//! drops the connection instead of ending it well (contract 3).
+//! Data bodies: whole with a length, or chunks as the client takes them. A body that fails midway
+//! is cut, so that hyper drops the connection instead of ending it well (contract 3).
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -50,12 +50,19 @@ impl From<Content> for Body {
 ///
 /// # Errors
 /// [`Cut`] when a whole body cannot be compressed.
-pub(crate) async fn of(workers: &Arc<Workers>, coding: Option<Coding>, encoded: Encoded) -> Result<Content, Cut> {
+pub(crate) async fn of(
+    workers: &Arc<Workers>,
+    coding: Option<Coding>,
+    encoded: Encoded,
+) -> Result<Content, Cut> {
     match (encoded, coding) {
         (Encoded::Whole(bytes), None) => Ok(Content::Whole(bytes)),
-        (Encoded::Whole(bytes), Some(coding)) => compress::whole(workers, coding, bytes).await.map(Content::Whole),
+        (Encoded::Whole(bytes), Some(coding)) => {
+            compress::whole(workers, coding, bytes).await.map(Content::Whole)
+        }
         (Encoded::Stream(chunks), coding) => {
-            let chunks: BoxStream<'static, Result<Bytes, Cut>> = chunks.map(|chunk| chunk.map_err(Cut::because)).boxed();
+            let chunks: BoxStream<'static, Result<Bytes, Cut>> =
+                chunks.map(|chunk| chunk.map_err(Cut::because)).boxed();
             let chunks = match coding {
                 Some(coding) => compress::stream(Arc::clone(workers), coding, chunks),
                 None => chunks,
@@ -65,8 +72,9 @@ pub(crate) async fn of(workers: &Arc<Workers>, coding: Option<Coding>, encoded: 
     }
 }
 
-/// A body that ends at once and claims no length: for HEAD, where the length is not known without making the body, and for
-/// 304, where `Content-Length: 0` would be a lie about the 200 (RFC 9110, 8.6).
+/// A body that ends at once and claims no length: for HEAD, where the length is not known without
+/// making the body, and for 304, where `Content-Length: 0` would be a lie about the 200 (RFC 9110,
+/// 8.6).
 pub(crate) fn unsaid() -> Body {
     Body::new(Unsaid)
 }
@@ -78,7 +86,10 @@ impl http_body::Body for Unsaid {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         Poll::Ready(None)
     }
 
@@ -92,7 +103,9 @@ impl http_body::Body for Unsaid {
 }
 
 /// The same chunks, with a cut in the log under the request's id.
-pub(crate) fn logged(chunks: BoxStream<'static, Result<Bytes, Cut>>) -> impl futures::Stream<Item = Result<Bytes, Cut>> + Send {
+pub(crate) fn logged(
+    chunks: BoxStream<'static, Result<Bytes, Cut>>,
+) -> impl futures::Stream<Item = Result<Bytes, Cut>> + Send {
     let span = tracing::Span::current();
     chunks.inspect(move |chunk| {
         if let Err(cut) = chunk {

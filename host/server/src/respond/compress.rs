@@ -1,5 +1,6 @@
-//! Compression as a stage of a body's stream, on worker threads. Every chunk is flushed: what has been encoded reaches the
-//! client before the next chunk is asked for, and what comes out is a function of the chunks that go in.
+//! Compression as a stage of a body's stream, on worker threads. Every chunk is flushed: what has
+//! been encoded reaches the client before the next chunk is asked for, and what comes out is a
+//! function of the chunks that go in.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -31,8 +32,8 @@ pub(crate) async fn whole(workers: &Workers, coding: Coding, bytes: Bytes) -> Re
     workers.run(job).await.map_err(Cut::because)?.map_err(Cut::because)
 }
 
-/// Compresses a stream. A chunk that is an error ends it without the coding's own ending, so that no client takes what
-/// arrived for all there is.
+/// Compresses a stream. A chunk that is an error ends it without the coding's own ending, so that
+/// no client takes what arrived for all there is.
 pub(crate) fn stream(
     workers: Arc<Workers>,
     coding: Coding,
@@ -59,7 +60,12 @@ pub(crate) fn stream(
                     None => compressor.finish().map(|bytes| (None, bytes)),
                 }
             };
-            match workers.run(job).await.map_err(Cut::because).and_then(|done| done.map_err(Cut::because)) {
+            match workers
+                .run(job)
+                .await
+                .map_err(Cut::because)
+                .and_then(|done| done.map_err(Cut::because))
+            {
                 Ok((_, bytes)) if last => Some((Ok(bytes), None)),
                 Ok((compressor, bytes)) => Some((Ok(bytes), Some((compressor, chunks)))),
                 Err(cut) => Some((Err(cut), None)),
@@ -77,7 +83,10 @@ enum Compressor {
 impl Compressor {
     fn new(coding: Coding) -> io::Result<Self> {
         Ok(match coding {
-            Coding::Gzip => Self::Gzip(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(GZIP_LEVEL))),
+            Coding::Gzip => Self::Gzip(flate2::write::GzEncoder::new(
+                Vec::new(),
+                flate2::Compression::new(GZIP_LEVEL),
+            )),
             Coding::Zstd => Self::Zstd(zstd::stream::write::Encoder::new(Vec::new(), ZSTD_LEVEL)?),
         })
     }
@@ -138,8 +147,13 @@ mod tests {
             let packed = whole(&workers, coding, text.clone()).await.unwrap();
             assert!(packed.len() < text.len() / 10);
             assert_eq!(plain(coding, &packed).unwrap(), text);
-            let chunks: Vec<_> = text.chunks(7_000).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
-            let packed: Vec<Bytes> = stream(Arc::clone(&workers), coding, stream::iter(chunks).boxed()).map(Result::unwrap).collect().await;
+            let chunks: Vec<_> =
+                text.chunks(7_000).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
+            let packed: Vec<Bytes> =
+                stream(Arc::clone(&workers), coding, stream::iter(chunks).boxed())
+                    .map(Result::unwrap)
+                    .collect()
+                    .await;
             assert_eq!(plain(coding, &packed.concat()).unwrap(), text);
         }
     }
@@ -148,12 +162,19 @@ mod tests {
     async fn the_first_chunk_is_readable_before_the_second_is_asked_for() {
         let workers = Workers::new(1);
         for coding in [Coding::Gzip, Coding::Zstd] {
-            let chunks = stream::once(async { Ok(Bytes::from_static(b"[")) }).chain(stream::pending()).boxed();
+            let chunks = stream::once(async { Ok(Bytes::from_static(b"[")) })
+                .chain(stream::pending())
+                .boxed();
             let first = stream(Arc::clone(&workers), coding, chunks).next().await.unwrap().unwrap();
             let mut byte = [0];
             match coding {
-                Coding::Gzip => flate2::read::GzDecoder::new(&first[..]).read_exact(&mut byte).unwrap(),
-                Coding::Zstd => zstd::stream::read::Decoder::new(&first[..]).unwrap().read_exact(&mut byte).unwrap(),
+                Coding::Gzip => {
+                    flate2::read::GzDecoder::new(&first[..]).read_exact(&mut byte).unwrap()
+                }
+                Coding::Zstd => zstd::stream::read::Decoder::new(&first[..])
+                    .unwrap()
+                    .read_exact(&mut byte)
+                    .unwrap(),
             }
             assert_eq!(&byte, b"[");
         }
@@ -163,7 +184,11 @@ mod tests {
     async fn a_cut_body_has_no_ending_contract_3() {
         let workers = Workers::new(1);
         for coding in [Coding::Gzip, Coding::Zstd] {
-            let chunks = stream::iter([Ok(Bytes::from_static(b"abc")), Err(Cut::because("expected by this test"))]).boxed();
+            let chunks = stream::iter([
+                Ok(Bytes::from_static(b"abc")),
+                Err(Cut::because("expected by this test")),
+            ])
+            .boxed();
             let made: Vec<_> = stream(Arc::clone(&workers), coding, chunks).collect().await;
             assert!(made.len() == 2 && made[1].is_err());
             assert!(plain(coding, made[0].as_ref().unwrap()).is_err(), "{coding:?} has no end");

@@ -1,5 +1,6 @@
-//! Preconditions of a GET or HEAD (RFC 9110, 13), evaluated in the order of 13.2.2. `If-Modified-Since` is never answered 304: a date
-//! cannot tell which snapshot a client holds (decision 0196).
+//! Preconditions of a GET or HEAD (RFC 9110, 13), evaluated in the order of 13.2.2.
+//! `If-Modified-Since` is never answered 304: a date cannot tell which snapshot a client holds
+//! (decision 0196).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,11 +21,16 @@ pub(crate) enum Preconditions {
     NotModified,
 }
 
-/// Evaluates the preconditions on what has `tag` and was `modified` then; none: it has no date, and conditions on dates are ignored.
+/// Evaluates the preconditions on what has `tag` and was `modified` then; none: it has no date, and
+/// conditions on dates are ignored.
 ///
 /// # Errors
 /// 412 when `If-Match`, or without it `If-Unmodified-Since`, is false.
-pub(crate) fn evaluate(headers: &HeaderMap, tag: &Tag, modified: Option<Millis>) -> Result<Preconditions, Error> {
+pub(crate) fn evaluate(
+    headers: &HeaderMap,
+    tag: &Tag,
+    modified: Option<Millis>,
+) -> Result<Preconditions, Error> {
     let holds = match has_tag(headers, IF_MATCH, tag, Comparison::Strong) {
         Some(found) => found,
         None => unmodified_since(headers, modified).unwrap_or(true),
@@ -44,13 +50,19 @@ pub(crate) fn is_guarded(headers: &HeaderMap) -> bool {
 }
 
 /// Whether the lists of tags in `name` have `tag`; none: there are no such lists.
-fn has_tag(headers: &HeaderMap, name: HeaderName, tag: &Tag, comparison: Comparison) -> Option<bool> {
+fn has_tag(
+    headers: &HeaderMap,
+    name: HeaderName,
+    tag: &Tag,
+    comparison: Comparison,
+) -> Option<bool> {
     let mut lists = headers.get_all(name).iter().peekable();
     lists.peek()?;
     Some(lists.any(|value| value.to_str().is_ok_and(|list| tag.is_in(list, comparison))))
 }
 
-/// None where there is nothing to evaluate: no such header, one that is no date, or no date of ours.
+/// None where there is nothing to evaluate: no such header, one that is no date, or no date of
+/// ours.
 fn unmodified_since(headers: &HeaderMap, modified: Option<Millis>) -> Option<bool> {
     let mut values = headers.get_all(IF_UNMODIFIED_SINCE).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };

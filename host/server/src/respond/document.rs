@@ -1,4 +1,5 @@
-//! Documents of our own, JSON for the most part: small, made whole, with an entity tag and compression by `Accept-Encoding`.
+//! Documents of our own, JSON for the most part: small, made whole, with an entity tag and
+//! compression by `Accept-Encoding`.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -38,13 +39,22 @@ impl Document {
     /// # Errors
     /// [`Error::Broken`] when it is no JSON, which is a bug.
     pub(crate) fn new(value: &impl Serialize) -> Result<Self, Error> {
-        let bytes = serde_json::to_vec(value).map_err(|failure| Error::broken("render a document", &failure))?;
-        Ok(Self { tag: Tag::of_bytes(&bytes), bytes: bytes.into(), content_type: "application/json" })
+        let bytes = serde_json::to_vec(value)
+            .map_err(|failure| Error::broken("render a document", &failure))?;
+        Ok(Self {
+            tag: Tag::of_bytes(&bytes),
+            bytes: bytes.into(),
+            content_type: "application/json",
+        })
     }
 
     /// A file that the binary carries.
     pub(crate) fn carried(content_type: &'static str, text: &'static str) -> Self {
-        Self { tag: Tag::of_bytes(text.as_bytes()), bytes: Bytes::from_static(text.as_bytes()), content_type }
+        Self {
+            tag: Tag::of_bytes(text.as_bytes()),
+            bytes: Bytes::from_static(text.as_bytes()),
+            content_type,
+        }
     }
 
     /// Size in bytes.
@@ -52,12 +62,20 @@ impl Document {
         self.bytes.len()
     }
 
-    /// 304 when the client has this document already. What is of the moment has no tag, and no conditions.
+    /// 304 when the client has this document already. What is of the moment has no tag, and no
+    /// conditions.
     ///
     /// # Errors
     /// 412 when the client asks for another one than this.
-    pub(crate) fn not_modified(&self, state: &AppState, asked: &HeaderMap, keeping: Keeping) -> Result<Option<Response>, Error> {
-        if matches!(keeping, Keeping::Never) || conditional::evaluate(asked, &self.tag, None)? == Preconditions::Met {
+    pub(crate) fn not_modified(
+        &self,
+        state: &AppState,
+        asked: &HeaderMap,
+        keeping: Keeping,
+    ) -> Result<Option<Response>, Error> {
+        if matches!(keeping, Keeping::Never)
+            || conditional::evaluate(asked, &self.tag, None)? == Preconditions::Met
+        {
             return Ok(None);
         }
         let mut response = Response::new(body::unsaid());
@@ -70,7 +88,12 @@ impl Document {
     ///
     /// # Errors
     /// [`Error::Broken`] when it cannot be compressed, 412 as in [`Document::not_modified`].
-    pub(crate) async fn respond(&self, state: &AppState, asked: &HeaderMap, keeping: Keeping) -> Result<Response, Error> {
+    pub(crate) async fn respond(
+        &self,
+        state: &AppState,
+        asked: &HeaderMap,
+        keeping: Keeping,
+    ) -> Result<Response, Error> {
         if let Some(response) = self.not_modified(state, asked, keeping)? {
             return Ok(response);
         }

@@ -1,4 +1,5 @@
-//! Strong entity tags (contract 3): a hash over everything that decides a body's bytes, with the coding as a suffix.
+//! Strong entity tags (contract 3): a hash over everything that decides a body's bytes, with the
+//! coding as a suffix.
 
 use http::HeaderValue;
 use sha2::{Digest, Sha256};
@@ -26,8 +27,14 @@ impl Tag {
         Self(file.sha256.clone())
     }
 
-    /// Of the body that `plan` makes: no I/O, so that a condition can be answered before anything is read or charged.
-    pub(crate) fn of_plan(plan: &ReadPlan, description: &Description, digest: &str, chosen: &[OptionValue]) -> Self {
+    /// Of the body that `plan` makes: no I/O, so that a condition can be answered before anything
+    /// is read or charged.
+    pub(crate) fn of_plan(
+        plan: &ReadPlan,
+        description: &Description,
+        digest: &str,
+        chosen: &[OptionValue],
+    ) -> Self {
         let mut hash = Fields(Sha256::new());
         hash.text(plan.dataset.as_str());
         hash.text(plan.namespace.as_str());
@@ -78,7 +85,8 @@ impl Tag {
             let weak = item.strip_prefix("W/").filter(|_| comparison == Comparison::Weak);
             let quoted = weak.unwrap_or(item);
             let opaque = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-            item == "*" || opaque.is_some_and(|text| text.split('-').next() == Some(self.0.as_str()))
+            item == "*"
+                || opaque.is_some_and(|text| text.split('-').next() == Some(self.0.as_str()))
         })
     }
 }
@@ -143,12 +151,32 @@ mod tests {
     #[test]
     fn if_none_match_takes_lists_weak_tags_and_any_suffix_contract_3() {
         let tag = Tag("ab12".to_owned());
-        for list in ["\"ab12\"", "W/\"ab12\"", "\"x\", \"ab12-gzip\"", "\"ab12-br\" , \"y\"", "*", " \"ab12-zstd-2\""] {
+        for list in [
+            "\"ab12\"",
+            "W/\"ab12\"",
+            "\"x\", \"ab12-gzip\"",
+            "\"ab12-br\" , \"y\"",
+            "*",
+            " \"ab12-zstd-2\"",
+        ] {
             assert!(tag.is_in(list, Comparison::Weak), "{list}");
             assert_eq!(tag.is_in(list, Comparison::Strong), !list.starts_with("W/"), "{list}");
         }
-        for list in ["", "ab12", "\"ab1\"", "\"ab123\"", "\"x-ab12\"", "\"*\"", "\"\"", "w/\"ab12\"", "\"ab12"] {
-            assert!(!tag.is_in(list, Comparison::Weak) && !tag.is_in(list, Comparison::Strong), "{list}");
+        for list in [
+            "",
+            "ab12",
+            "\"ab1\"",
+            "\"ab123\"",
+            "\"x-ab12\"",
+            "\"*\"",
+            "\"\"",
+            "w/\"ab12\"",
+            "\"ab12",
+        ] {
+            assert!(
+                !tag.is_in(list, Comparison::Weak) && !tag.is_in(list, Comparison::Strong),
+                "{list}"
+            );
         }
     }
 }

@@ -89,7 +89,10 @@ mod tests {
         let failed = FailedInputs::new(MINUTE);
         assert_eq!(said(&failed, "a"), None);
         failed.insert("a", &trapped(Trap::Memory(7)));
-        failed.insert("b", &EncodeError::TooLarge { plugin: "json".to_owned(), trap: Trap::Output(8) });
+        failed.insert(
+            "b",
+            &EncodeError::TooLarge { plugin: "json".to_owned(), trap: Trap::Output(8) },
+        );
         let memory = "plugin json: wanted more memory than 7 bytes (sandbox.memory_bytes)";
         assert_eq!(said(&failed, "a").as_deref(), Some(memory));
         assert!(matches!(failed.get("b"), Some(EncodeError::TooLarge { .. })));
@@ -99,7 +102,11 @@ mod tests {
     #[test]
     fn what_may_end_otherwise_the_next_time_is_not_remembered() {
         let failed = FailedInputs::new(MINUTE);
-        let causes = [trapped(Trap::Wall(1)), EncodeError::Busy { retry_after: 1 }, EncodeError::Input("disk".into())];
+        let causes = [
+            trapped(Trap::Wall(1)),
+            EncodeError::Busy { retry_after: 1 },
+            EncodeError::Input("disk".into()),
+        ];
         for (index, failure) in causes.iter().enumerate() {
             failed.insert(&index.to_string(), failure);
             assert_eq!(said(&failed, &index.to_string()), None, "{failure}");
@@ -118,6 +125,8 @@ mod tests {
         assert_eq!(said(&brief, "a"), None);
         // One that ended, while another has not.
         brief.until.store(u64::MAX, Ordering::Relaxed);
-        assert!(brief.entries.len() == 1 && said(&brief, "a").is_none() && brief.entries.is_empty());
+        assert!(
+            brief.entries.len() == 1 && said(&brief, "a").is_none() && brief.entries.is_empty()
+        );
     }
 }

@@ -1,8 +1,11 @@
-//! The head of an answer with rows: credit, tag, name and coding. What only one route says is added to `shared` by that route.
+//! The head of an answer with rows: credit, tag, name and coding. What only one route says is added
+//! to `shared` by that route.
 
 use axum::body::Body;
 use axum::response::Response;
-use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
+use http::header::{
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY,
+};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use yearbook_domain::{Namespace, Snapshot};
@@ -20,7 +23,8 @@ const HEADERS: usize = 24;
 pub(crate) struct Head {
     /// Entity tag, without the coding.
     pub(crate) tag: Tag,
-    /// How the body is compressed. A function of the request alone, never of the body's size, so that tags hold.
+    /// How the body is compressed. A function of the request alone, never of the body's size, so
+    /// that tags hold.
     pub(crate) coding: Option<Coding>,
     /// Headers of 200 and 304 alike.
     pub(crate) shared: HeaderMap,
@@ -30,7 +34,14 @@ pub(crate) struct Head {
 
 impl Head {
     /// What every answer with rows says. `name` is that of the file, without extension.
-    pub(crate) fn new(parts: &Parts, asked: &Asked, tag: Tag, namespace: &Namespace, snapshot: &Snapshot, name: &str) -> Self {
+    pub(crate) fn new(
+        parts: &Parts,
+        asked: &Asked,
+        tag: Tag,
+        namespace: &Namespace,
+        snapshot: &Snapshot,
+        name: &str,
+    ) -> Self {
         let description = asked.encoder.description();
         let coding = Coding::choose(&parts.headers).filter(|_| description.compressible);
 
@@ -38,7 +49,8 @@ impl Head {
         let mut shared = HeaderMap::with_capacity(HEADERS);
         attribution::write(&mut shared, namespace, snapshot);
         shared.insert(ETAG, tag.header(coding));
-        // `Last-Modified` alone would let browsers keep rows for days, past a refresh (RFC 9111, 4.2.2).
+        // `Last-Modified` alone would let browsers keep rows for days, past a refresh (RFC 9111,
+        // 4.2.2).
         shared.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
         // The key decides by its plan how many rows there are.
         shared.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding, X-API-Key"));
@@ -48,9 +60,14 @@ impl Head {
 
         let mut content = HeaderMap::new();
         put(&mut content, CONTENT_TYPE, description.media_type.clone());
-        // Only JSON is shown in a browser as it is; anything else could be a page with scripts of this origin.
+        // Only JSON is shown in a browser as it is; anything else could be a page with scripts of
+        // this origin.
         if description.media_type != "application/json" {
-            put(&mut content, CONTENT_DISPOSITION, format!("attachment; filename=\"{name}.{}\"", description.extension));
+            put(
+                &mut content,
+                CONTENT_DISPOSITION,
+                format!("attachment; filename=\"{name}.{}\"", description.extension),
+            );
         }
         if let Some(coding) = coding {
             content.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
@@ -75,7 +92,8 @@ impl Head {
     }
 }
 
-/// Writes a header made of text that publishing or the host has checked; a value that is none after all is logged and left out.
+/// Writes a header made of text that publishing or the host has checked; a value that is none after
+/// all is logged and left out.
 pub(crate) fn put(headers: &mut HeaderMap, name: HeaderName, text: String) {
     match HeaderValue::try_from(text) {
         Ok(value) => {

@@ -1,6 +1,7 @@
-//! The response cache: bodies of small data responses by entity tag and coding. A tag is made of everything that decides
-//! the bytes (contract 3), and plugins are pure, so an entry is never wrong: what changes has another tag. Headers are no
-//! part of it; keys, quotas and limits come before it.
+//! The response cache: bodies of small data responses by entity tag and coding. A tag is made of
+//! everything that decides the bytes (contract 3), and plugins are pure, so an entry is never
+//! wrong: what changes has another tag. Headers are no part of it; keys, quotas and limits come
+//! before it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,7 +26,8 @@ pub(crate) struct Responses {
     on: Option<On>,
 }
 
-/// What the response cache did since the start. Counts are of data requests that were neither refused nor 304.
+/// What the response cache did since the start. Counts are of data requests that were neither
+/// refused nor 304.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheCounts {
     /// Answered from memory, those included that waited for another request to make the same bytes.
@@ -72,9 +74,12 @@ impl Weighter<Key, Kept> for Weight {
 impl Responses {
     /// As large as the settings say.
     pub(crate) fn new(settings: &ServerSettings) -> Self {
-        let (bytes, entry_bytes) = (settings.response_cache_bytes, settings.response_cache_entry_bytes);
+        let (bytes, entry_bytes) =
+            (settings.response_cache_bytes, settings.response_cache_entry_bytes);
         // So that each of the cache's parts has room for several of the largest entries.
-        let entries = usize::try_from(bytes / (entry_bytes as u64).max(1)).unwrap_or(usize::MAX).clamp(1, 1 << 16);
+        let entries = usize::try_from(bytes / (entry_bytes as u64).max(1))
+            .unwrap_or(usize::MAX)
+            .clamp(1, 1 << 16);
         let on = (bytes > 0).then(|| On {
             cache: Cache::with_weighter(entries, bytes, Weight),
             entry_bytes,
@@ -84,16 +89,22 @@ impl Responses {
         Self { on }
     }
 
-    /// The body called `tag` in `coding`: from memory, or as `make` makes it. Requests for the same bytes at the same
-    /// time wait for one of them to make it.
+    /// The body called `tag` in `coding`: from memory, or as `make` makes it. Requests for the same
+    /// bytes at the same time wait for one of them to make it.
     ///
     /// # Errors
     /// Those of `make`; one request's error is no other's.
-    pub(crate) async fn get<F>(&self, tag: &Tag, coding: Option<Coding>, make: impl FnOnce() -> F) -> Result<Made, Error>
+    pub(crate) async fn get<F>(
+        &self,
+        tag: &Tag,
+        coding: Option<Coding>,
+        make: impl FnOnce() -> F,
+    ) -> Result<Made, Error>
     where
         F: Future<Output = Result<Made, Error>>,
     {
-        // On the heap, and only where there is something to make: a scan and an encoder in the making are large.
+        // On the heap, and only where there is something to make: a scan and an encoder in the
+        // making are large.
         let Some(on) = &self.on else { return Box::pin(make()).await };
         let key = (tag.clone(), coding);
         let found = on.cache.get_value_or_guard_async(&key).await;
@@ -127,7 +138,9 @@ impl On {
     fn keep(&self, made: &Result<Made, Error>) -> Kept {
         match made {
             // Copied: a buffer may have room to spare that nobody counts.
-            Ok(Made { content: Content::Whole(bytes), counts }) if bytes.len() <= self.entry_bytes => {
+            Ok(Made { content: Content::Whole(bytes), counts })
+                if bytes.len() <= self.entry_bytes =>
+            {
                 Kept::Whole { bytes: Bytes::copy_from_slice(bytes), counts: *counts }
             }
             Ok(_) => Kept::Long,

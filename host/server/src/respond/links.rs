@@ -9,15 +9,29 @@ use crate::settings::ServerSettings;
 /// What stays as it is in a query: RFC 3986's unreserved characters.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The value of a `Link` header to the page that `cursor` begins: the same path and parameters otherwise.
-pub(crate) fn next(settings: &ServerSettings, parts: &Parts, pairs: &[(String, String)], cursor: &str) -> String {
-    let kept = pairs.iter().filter(|(name, _)| name != "cursor").map(|(name, value)| (name.as_str(), value.as_str()));
+/// The value of a `Link` header to the page that `cursor` begins: the same path and parameters
+/// otherwise.
+pub(crate) fn next(
+    settings: &ServerSettings,
+    parts: &Parts,
+    pairs: &[(String, String)],
+    cursor: &str,
+) -> String {
+    let kept = pairs
+        .iter()
+        .filter(|(name, _)| name != "cursor")
+        .map(|(name, value)| (name.as_str(), value.as_str()));
     let query = query(kept.chain([("cursor", cursor)]));
     format!("<{}{}?{query}>; rel=\"next\"", base(settings, parts), parts.uri.path())
 }
 
 /// The value of a `Link` header to the same response under `path`.
-pub(crate) fn canonical(settings: &ServerSettings, parts: &Parts, path: &str, pairs: &[(String, String)]) -> String {
+pub(crate) fn canonical(
+    settings: &ServerSettings,
+    parts: &Parts,
+    path: &str,
+    pairs: &[(String, String)],
+) -> String {
     let query = query(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     let separator = if query.is_empty() { "" } else { "?" };
     format!("<{}{path}{separator}{query}>; rel=\"canonical\"", base(settings, parts))
@@ -25,11 +39,13 @@ pub(crate) fn canonical(settings: &ServerSettings, parts: &Parts, path: &str, pa
 
 fn query<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let escape = |text| utf8_percent_encode(text, ESCAPED);
-    let parts: Vec<String> = pairs.map(|(name, value)| format!("{}={}", escape(name), escape(value))).collect();
+    let parts: Vec<String> =
+        pairs.map(|(name, value)| format!("{}={}", escape(name), escape(value))).collect();
     parts.join("&")
 }
 
-/// `server.public_url`; without it, what the client called us. Empty where that is no host, which makes the link relative.
+/// `server.public_url`; without it, what the client called us. Empty where that is no host, which
+/// makes the link relative.
 pub(crate) fn base(settings: &ServerSettings, parts: &Parts) -> String {
     match &settings.public_url {
         Some(url) => url.as_str().to_owned(),
@@ -57,7 +73,10 @@ mod tests {
 
     #[test]
     fn the_next_link_keeps_every_parameter_contract_3() {
-        let parts = parts("/v1/series/cpi/data?dimensions=M%C4%81ori+food&limit=5&cursor=old", "data.example.org:8080");
+        let parts = parts(
+            "/v1/series/cpi/data?dimensions=M%C4%81ori+food&limit=5&cursor=old",
+            "data.example.org:8080",
+        );
         let pairs = pairs(parts.uri.query().unwrap());
         assert_eq!(
             next(&plain(), &parts, &pairs, "new_-1"),
@@ -65,7 +84,10 @@ mod tests {
         );
         let public_url = Some(PublicUrl::try_from("https://example.org/base/".to_owned()).unwrap());
         let public = ServerSettings { public_url, ..plain() };
-        assert!(next(&public, &parts, &pairs, "c").starts_with("<https://example.org/base/v1/series/cpi/data?"));
+        assert!(
+            next(&public, &parts, &pairs, "c")
+                .starts_with("<https://example.org/base/v1/series/cpi/data?")
+        );
     }
 
     #[test]

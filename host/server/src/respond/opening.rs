@@ -1,5 +1,6 @@
-//! Answers of encoders to `open`, kept for HEAD and 304: their status is the one that GET would have (contract 3), and no body is
-//! made that would tell. A plugin is pure, so an answer holds for its digest, the schema and the options.
+//! Answers of encoders to `open`, kept for HEAD and 304: their status is the one that GET would
+//! have (contract 3), and no body is made that would tell. A plugin is pure, so an answer holds for
+//! its digest, the schema and the options.
 
 use std::sync::Arc;
 
@@ -39,11 +40,12 @@ impl Default for Openings {
     }
 }
 
-/// Judges whether the encoder of `asked` takes `schema` and `options`: from memory, or by asking it.
+/// Judges whether the encoder of `asked` takes `schema` and `options`: from memory, or by asking
+/// it.
 ///
 /// # Errors
-/// Those that a GET would end with: 422 where it declines, 503 where the sandbox is full, 500 where it fails, which is counted against it
-/// and never kept.
+/// Those that a GET would end with: 422 where it declines, 503 where the sandbox is full, 500 where
+/// it fails, which is counted against it and never kept.
 pub(crate) async fn check(
     state: &AppState,
     asked: &Asked,
@@ -57,7 +59,9 @@ pub(crate) async fn check(
     let ask = async {
         match asked.encoder.check_open(holder, schema, options).await {
             Ok(()) => Ok(Answer::Accepted),
-            Err(EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence)) => Ok(Answer::Declined(sentence.into())),
+            Err(
+                EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence),
+            ) => Ok(Answer::Declined(sentence.into())),
             Err(failure) => Err(failure),
         }
     };
@@ -75,11 +79,14 @@ pub(crate) async fn check(
     }
 }
 
-/// Whether `If-None-Match` names `tag` itself rather than anything there is. A tag holds digest, schema and options, and is only sent
-/// with what the encoder accepted, so whoever has it need not ask again.
+/// Whether `If-None-Match` names `tag` itself rather than anything there is. A tag holds digest,
+/// schema and options, and is only sent with what the encoder accepted, so whoever has it need not
+/// ask again.
 pub(crate) fn is_proven(headers: &HeaderMap, tag: &Tag) -> bool {
     let lists = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    lists.flat_map(|list| list.split(',')).any(|item| item.trim() != "*" && tag.is_in(item, Comparison::Weak))
+    lists
+        .flat_map(|list| list.split(','))
+        .any(|item| item.trim() != "*" && tag.is_in(item, Comparison::Weak))
 }
 
 /// Names an answer: everything that `open` is given, and to whom.
@@ -105,10 +112,15 @@ mod tests {
     #[test]
     fn an_answer_is_kept_by_digest_schema_and_options_contract_3() {
         let schema = |name: &str, data_type, credit: &str| {
-            let metadata = HashMap::from([("a".to_owned(), credit.to_owned()), ("b".to_owned(), "c".to_owned())]);
+            let metadata = HashMap::from([
+                ("a".to_owned(), credit.to_owned()),
+                ("b".to_owned(), "c".to_owned()),
+            ]);
             Schema::new(vec![Field::new(name, data_type, true)]).with_metadata(metadata)
         };
-        let option = |text: &str| vec![OptionValue { name: "o".to_owned(), value: Value::Text(text.to_owned()) }];
+        let option = |text: &str| {
+            vec![OptionValue { name: "o".to_owned(), value: Value::Text(text.to_owned()) }]
+        };
         let base = key("d", &schema("x", DataType::Utf8, "credit"), &option("1"));
         assert_eq!(base, key("d", &schema("x", DataType::Utf8, "credit"), &option("1")));
         for other in [
@@ -128,11 +140,14 @@ mod tests {
         let tag = Tag::of_bytes(b"x");
         let own = tag.header(None);
         let own = own.to_str().unwrap();
-        for (list, proven) in [(own, true), ("*", false), (" * ", false), ("\"other\"", false), ("", false)] {
+        for (list, proven) in
+            [(own, true), ("*", false), (" * ", false), ("\"other\"", false), ("", false)]
+        {
             let headers = HeaderMap::from_iter([(IF_NONE_MATCH, list.parse().unwrap())]);
             assert_eq!(is_proven(&headers, &tag), proven, "{list}");
         }
-        let both = HeaderMap::from_iter([(IF_NONE_MATCH, format!("\"other\", W/{own}").parse().unwrap())]);
+        let both =
+            HeaderMap::from_iter([(IF_NONE_MATCH, format!("\"other\", W/{own}").parse().unwrap())]);
         assert!(is_proven(&both, &tag) && !is_proven(&HeaderMap::new(), &tag));
     }
 }

@@ -1,6 +1,6 @@
-//! Rows on their way to a body: read, encoded and compressed up to the first chunk in one job of a worker, so that a small
-//! response costs two hand-overs between threads. Whatever has to wait meanwhile (a remote store, a full sandbox) holds
-//! no worker.
+//! Rows on their way to a body: read, encoded and compressed up to the first chunk in one job of a
+//! worker, so that a small response costs two hand-overs between threads. Whatever has to wait
+//! meanwhile (a remote store, a full sandbox) holds no worker.
 
 use std::sync::Arc;
 
@@ -31,7 +31,8 @@ pub(crate) struct Made {
     pub(crate) counts: RowCounts,
 }
 
-/// Makes the body of `scan` on the account of `holder`. What fails up to its first chunk is still an honest status.
+/// Makes the body of `scan` on the account of `holder`. What fails up to its first chunk is still
+/// an honest status.
 ///
 /// # Errors
 /// 422 for what only the guest can judge (contract 1, step 4), 413 for more than it can make, 503
@@ -50,13 +51,20 @@ pub(crate) async fn make(
     if let Some(failure) = state.own().failed_inputs.get(&asker.request) {
         return Err(failed(state, asked, &asker, &options, failure));
     }
-    let (workers, encoder, guard) = (Arc::clone(&state.workers), Arc::clone(&asked.encoder), Arc::clone(&state.guard));
+    let (workers, encoder, guard) =
+        (Arc::clone(&state.workers), Arc::clone(&asked.encoder), Arc::clone(&state.guard));
     let (for_body, chosen) = (asker.clone(), options.clone());
     let work = async move {
         let scan = scan.await.map_err(Unmade::Read)?;
-        let batches = scan.batches.map(|batch| batch.map_err(|failure| Box::new(failure) as BoxError)).boxed();
+        let batches = scan
+            .batches
+            .map(|batch| batch.map_err(|failure| Box::new(failure) as BoxError))
+            .boxed();
         let batches = guard.watched(&encoder, &scan.schema, &options, batches);
-        let encoded = encoder.encode_for(&holder, scan.schema, &options, batches).await.map_err(Unmade::Encode)?;
+        let encoded = encoder
+            .encode_for(&holder, scan.schema, &options, batches)
+            .await
+            .map_err(Unmade::Encode)?;
         let encoded = blamed(encoded, guard, encoder, for_body);
         let content = body::of(&workers, coding, encoded).await.map_err(Unmade::Compress)?;
         Ok(Made { content, counts: scan.counts })
@@ -75,18 +83,26 @@ pub(crate) async fn make(
     }
 }
 
-/// What came first; where its plugin failed before any byte was sent, what the release that would serve in its place makes `again`. That
-/// has a tag of its own.
+/// What came first; where its plugin failed before any byte was sent, what the release that would
+/// serve in its place makes `again`. That has a tag of its own.
 pub(crate) async fn or_before(
     state: &AppState,
     asked: &Asked,
     first: Result<Response, Error>,
     again: impl AsyncFnOnce(Asked) -> Result<Response, Error>,
 ) -> Result<Response, Error> {
-    let before = if matches!(first, Err(Error::PluginFailed)) { asked.stepped_back(&state.guard) } else { None };
+    let before = if matches!(first, Err(Error::PluginFailed)) {
+        asked.stepped_back(&state.guard)
+    } else {
+        None
+    };
     match before {
         Some(asked) => {
-            tracing::warn!(format = asked.encoder.description().format, digest = asked.encoder.digest(), "the release before tries");
+            tracing::warn!(
+                format = asked.encoder.description().format,
+                digest = asked.encoder.digest(),
+                "the release before tries"
+            );
             again(asked).await
         }
         None => first,
@@ -95,7 +111,13 @@ pub(crate) async fn or_before(
 
 /// What a client is told of an encoder's failure before the first byte, which is counted against
 /// the plugin where it is the plugin's. `chosen`: the options that the client named.
-pub(crate) fn failed(state: &AppState, asked: &Asked, asker: &Asker, chosen: &[OptionValue], failure: EncodeError) -> Error {
+pub(crate) fn failed(
+    state: &AppState,
+    asked: &Asked,
+    asker: &Asker,
+    chosen: &[OptionValue],
+    failure: EncodeError,
+) -> Error {
     if failure.is_failure_of_the_plugin() {
         state.guard.failed(asked.encoder.digest(), asker, &failure.to_string());
     }
@@ -106,7 +128,13 @@ pub(crate) fn failed(state: &AppState, asked: &Asked, asker: &Asker, chosen: &[O
 pub(crate) fn declined(asked: &Asked, sentence: &str) -> Error {
     let format = &asked.encoder.description().format;
     let raw = asked.query.format.as_deref();
-    let problem = Problem::new(Place::Query, "format", "value_error", format!("Value error, {format}: {sentence}"), raw);
+    let problem = Problem::new(
+        Place::Query,
+        "format",
+        "value_error",
+        format!("Value error, {format}: {sentence}"),
+        raw,
+    );
     Error::invalid(problem.with_ctx(serde_json::json!({"error": {}})))
 }
 
@@ -116,7 +144,9 @@ fn encode_error(asked: &Asked, chosen: &[OptionValue], failure: EncodeError) -> 
             tracing::info!(%failure, "an answer is larger than its plugin can make");
             too_large::of_rows(asked, chosen)
         }
-        EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence) => declined(asked, &sentence),
+        EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence) => {
+            declined(asked, &sentence)
+        }
         EncodeError::Busy { retry_after } => Error::Busy { retry_after },
         EncodeError::ShareUsedUp => bodies::share_used_up(),
         EncodeError::Input(cause) => match cause.downcast::<Failure>() {
@@ -148,7 +178,11 @@ fn blamed(encoded: Encoded, guard: Arc<Guard>, encoder: Arc<Encoder>, asker: Ask
             chunks
                 .inspect(move |chunk| {
                     if chunk.as_ref().is_err_and(|cut| cut.by_plugin) {
-                        guard.failed(encoder.digest(), &asker, "it failed after the first byte of a response");
+                        guard.failed(
+                            encoder.digest(),
+                            &asker,
+                            "it failed after the first byte of a response",
+                        );
                     }
                 })
                 .boxed(),

@@ -43,11 +43,21 @@ pub(crate) fn of_files<'a>(
 }
 
 /// 422 with a problem for each of `chosen`; none where nothing was chosen.
-fn options<'a>(plugin: &str, chosen: impl Iterator<Item = &'a OptionValue>, pairs: &[(String, String)]) -> Option<Error> {
+fn options<'a>(
+    plugin: &str,
+    chosen: impl Iterator<Item = &'a OptionValue>,
+    pairs: &[(String, String)],
+) -> Option<Error> {
     let problem = |option: &OptionValue| {
         let full = format!("{plugin}.{}", option.name);
-        let name = if option.name == ENVELOPE && last(pairs, ENVELOPE).is_some() { ENVELOPE } else { full.as_str() };
-        let sentence = format!("with this value the answer is larger than '{plugin}' can make; leave it out, or ask for less");
+        let name = if option.name == ENVELOPE && last(pairs, ENVELOPE).is_some() {
+            ENVELOPE
+        } else {
+            full.as_str()
+        };
+        let sentence = format!(
+            "with this value the answer is larger than '{plugin}' can make; leave it out, or ask for less"
+        );
         Problem::value_error(name, &sentence, last(pairs, name).unwrap_or_default())
     };
     let problems: Vec<Problem> = chosen.map(problem).collect();
@@ -75,9 +85,15 @@ mod tests {
             (&[("json.indent", "9")], "indent", ("json.indent", "9")),
         ] {
             let refused = options("json", [option(chosen)].iter(), &pairs(sent));
-            let Some(Error::Refused(Refusal::Invalid(problems))) = refused else { panic!("{refused:?}") };
-            let named: Vec<_> =
-                problems.iter().map(|problem| (problem.loc[1].as_str(), problem.input.as_deref().unwrap_or_default())).collect();
+            let Some(Error::Refused(Refusal::Invalid(problems))) = refused else {
+                panic!("{refused:?}")
+            };
+            let named: Vec<_> = problems
+                .iter()
+                .map(|problem| {
+                    (problem.loc[1].as_str(), problem.input.as_deref().unwrap_or_default())
+                })
+                .collect();
             assert_eq!(named, [expected]);
         }
         assert!(options("json", [].iter(), &[]).is_none());
@@ -87,7 +103,10 @@ mod tests {
     fn fewer_datasets_are_advised_where_there_are_several() {
         for (datasets, expected) in [(2, &["name fewer datasets"][..]), (1, &[])] {
             let refused = of_files("dbt", [].iter(), &[], datasets);
-            assert!(matches!(&refused, Error::Refused(Refusal::AnswerTooLarge { ways, .. }) if ways == expected), "{refused:?}");
+            assert!(
+                matches!(&refused, Error::Refused(Refusal::AnswerTooLarge { ways, .. }) if ways == expected),
+                "{refused:?}"
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
-//! `/v1/bulk/{namespace}/{name}`: the stored file itself (spec 4.3, contract 4). Steps 6 to 10 of a request are replaced by
-//! a stream of the file's bytes, or by an address where the store has it (decision 0166); nothing is decoded, encoded or compressed.
+//! `/v1/bulk/{namespace}/{name}`: the stored file itself (spec 4.3, contract 4). Steps 6 to 10 of a
+//! request are replaced by a stream of the file's bytes, or by an address where the store has it
+//! (decision 0166); nothing is decoded, encoded or compressed.
 
 mod head;
 mod range;
@@ -29,17 +30,25 @@ use self::head::Head;
 use self::range::Part;
 
 /// `GET /v1/bulk/{namespace}/{name}`.
-pub(crate) async fn file(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
+pub(crate) async fn file(
+    State(state): State<AppState>,
+    keyed: Keyed,
+    request: Request,
+) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
     let (namespace, name, freshness) = judge(&parts)?;
-    let dataset = state.live.dataset(name.as_str()).filter(|dataset| dataset.namespace == namespace);
+    let dataset =
+        state.live.dataset(name.as_str()).filter(|dataset| dataset.namespace == namespace);
     // Both names, since either may be the wrong one.
-    let dataset = dataset.ok_or_else(|| Refusal::NoSuchDataset { name: format!("{namespace}/{name}") })?;
+    let dataset =
+        dataset.ok_or_else(|| Refusal::NoSuchDataset { name: format!("{namespace}/{name}") })?;
     let freshness = Freshness::wanted(freshness, keyed.limits);
     let snapshot = snapshot(&state, &dataset, freshness).await?;
     let plan = bulk::plan(&dataset, snapshot, freshness, &keyed.caller, keyed.limits)?;
     let head = Head::new(&plan);
-    if conditional::evaluate(&parts.headers, head.tag(), Some(plan.snapshot.created_at))? == Preconditions::NotModified {
+    if conditional::evaluate(&parts.headers, head.tag(), Some(plan.snapshot.created_at))?
+        == Preconditions::NotModified
+    {
         return Ok(head.not_modified());
     }
     // Ranges are a matter of GET alone (RFC 9110, 14.2).
@@ -49,21 +58,26 @@ pub(crate) async fn file(State(state): State<AppState>, keyed: Keyed, request: R
     let part = range::of(&parts.headers, &head, &dataset)?;
     let range = part.as_ref().map_or(0..plan.snapshot.file.bytes, |Part(range)| range.clone());
     charged(&state, &keyed, &parts.method, async {
-        // Ranges and conditions are judged by our tags and dates, which the store does not know; clients repeat them there.
+        // Ranges and conditions are judged by our tags and dates, which the store does not know;
+        // clients repeat them there.
         if !parts.headers.contains_key(RANGE)
             && !conditional::is_guarded(&parts.headers)
-            && let Some(link) = state.files.link(&plan.snapshot.file, head::PARQUET, head.disposition()).await?
+            && let Some(link) =
+                state.files.link(&plan.snapshot.file, head::PARQUET, head.disposition()).await?
         {
             return head.elsewhere(link);
         }
         let holder = keyed.holder.clone();
-        // An eighth, so that many downloads at once get smaller chunks long before there is no room.
+        // An eighth, so that many downloads at once get smaller chunks long before there is no
+        // room.
         let room = move || (holder.room() / 8) as u64;
         let mut bytes = state.files.stream(&plan.snapshot.file, range, room);
         // Awaited, so that a missing or damaged file is still an honest status.
         let first = bytes.next().await.transpose()?;
         let rest = bytes.map(|chunk| chunk.map_err(body::Cut::because)).boxed();
-        let body = Body::from_stream(body::logged(futures::stream::iter(first.map(Ok)).chain(rest).boxed()));
+        let body = Body::from_stream(body::logged(
+            futures::stream::iter(first.map(Ok)).chain(rest).boxed(),
+        ));
         Ok(match part {
             Some(part) => head.partial(&part, body),
             None => head.whole(body),
@@ -73,24 +87,34 @@ pub(crate) async fn file(State(state): State<AppState>, keyed: Keyed, request: R
 }
 
 /// Path and query, judged in themselves.
-fn judge(parts: &Parts) -> Result<(yearbook_domain::Namespace, yearbook_domain::DatasetName, Option<Freshness>), Error> {
+fn judge(
+    parts: &Parts,
+) -> Result<(yearbook_domain::Namespace, yearbook_domain::DatasetName, Option<Freshness>), Error> {
     let names = bulk_names(&parts.uri);
     let freshness = Freshness::parse(&pairs(parts.uri.query().unwrap_or_default()));
     match (names, freshness) {
         (Ok((namespace, name)), Ok(freshness)) => Ok((namespace, name, freshness)),
-        (names, freshness) => Err(Refusal::Invalid(names.err().into_iter().flatten().chain(freshness.err()).collect()).into()),
+        (names, freshness) => Err(Refusal::Invalid(
+            names.err().into_iter().flatten().chain(freshness.err()).collect(),
+        )
+        .into()),
     }
 }
 
 /// The snapshot that `freshness` names.
-async fn snapshot(state: &AppState, dataset: &Dataset, freshness: Freshness) -> Result<Arc<Snapshot>, Error> {
+async fn snapshot(
+    state: &AppState,
+    dataset: &Dataset,
+    freshness: Freshness,
+) -> Result<Arc<Snapshot>, Error> {
     let named = match freshness {
         Freshness::Current => None,
         Freshness::Monthly => yearbook_catalog::monthly(&dataset.snapshots, Millis::now()),
     };
     let Some(named) = named else { return Ok(Arc::clone(&dataset.current)) };
     let found = state.live.snapshot(dataset, &named.id).await?;
-    // Retention keeps the one that `monthly` names, so this view of the catalogue is older than a publication.
+    // Retention keeps the one that `monthly` names, so this view of the catalogue is older than a
+    // publication.
     found.ok_or_else(|| {
         tracing::warn!(dataset = %dataset.name, snapshot = named.id, "the monthly snapshot was dropped a moment ago");
         Error::Unavailable

@@ -1,5 +1,6 @@
-//! `/v1/datasets/{name}/changes`: what changed since a watermark (contract 4). The same straight line as `/data`; only what is
-//! read differs, and where it goes on is known before anything is read.
+//! `/v1/datasets/{name}/changes`: what changed since a watermark (contract 4). The same straight
+//! line as `/data`; only what is read differs, and where it goes on is known before anything is
+//! read.
 
 mod head;
 mod since;
@@ -36,34 +37,54 @@ struct Answer {
 }
 
 /// `GET /v1/datasets/{name}/changes`.
-pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
+pub(crate) async fn rows(
+    State(state): State<AppState>,
+    keyed: Keyed,
+    request: Request,
+) -> Result<Response, Error> {
     let plugins = state.registry.current();
     let (parts, _) = request.into_parts();
     let asked = Asked::parse_by(&parts, plugins, changes::query)?;
     state.own().http.note_format(&parts.extensions, &asked.encoder.description().format);
-    let dataset = state.live.dataset(asked.name.as_str()).ok_or_else(|| Refusal::NoSuchDataset { name: asked.name.to_string() })?;
+    let dataset = state
+        .live
+        .dataset(asked.name.as_str())
+        .ok_or_else(|| Refusal::NoSuchDataset { name: asked.name.to_string() })?;
     let history = state.store.changes(&dataset.name).await?;
     // Every problem at once: a watermark that is none, then options that are wrong.
     let since = since::read(&state, &dataset, last(&asked.pairs, "since"));
     let (since, options) = match (since, asked.options()) {
         (Ok(since), Ok(options)) => (since, options),
         (since, options) => {
-            return Err(Refusal::Invalid(since.err().into_iter().chain(options.err().into_iter().flatten()).collect()).into());
+            return Err(Refusal::Invalid(
+                since.err().into_iter().chain(options.err().into_iter().flatten()).collect(),
+            )
+            .into());
         }
     };
     let start = since::place(&state, &dataset, &history, since).await?;
     let answer = Arc::new(answer(&state, &asked, &dataset, &history, start, keyed.limits));
-    let request = ChangesRequest { state: &state, keyed: &keyed, parts: &parts, answer: &answer, options: &options };
+    let request = ChangesRequest {
+        state: &state,
+        keyed: &keyed,
+        parts: &parts,
+        answer: &answer,
+        options: &options,
+    };
     let head = match request.without_body(&asked).await {
         Continue(head) => head,
         Break(response) => {
-            let again = async |asked: Asked| request.without_body(&asked).await.break_value().unwrap_or(Err(Error::PluginFailed));
+            let again = async |asked: Asked| {
+                request.without_body(&asked).await.break_value().unwrap_or(Err(Error::PluginFailed))
+            };
             return rows::or_before(&state, &asked, response, again).await;
         }
     };
-    // A quota is counted in the database: what the encoder declines is found out without it, and before a used-up month (contract 1).
+    // A quota is counted in the database: what the encoder declines is found out without it, and
+    // before a used-up month (contract 1).
     let limited = keyed.limits.requests_per_month.is_some();
-    let opened = if limited { Box::pin(request.check_open(&asked, &head.tag)).await } else { Ok(()) };
+    let opened =
+        if limited { Box::pin(request.check_open(&asked, &head.tag)).await } else { Ok(()) };
     let opened = match opened {
         Err(declined @ Error::Refused(_)) => return Err(declined),
         // Another release may do better, within the work.
@@ -96,13 +117,18 @@ struct ChangesRequest<'a> {
 }
 
 impl ChangesRequest<'_> {
-    /// 304, or the answer to HEAD, by the release of `asked`; for a GET that needs a body, its head.
+    /// 304, or the answer to HEAD, by the release of `asked`; for a GET that needs a body, its
+    /// head.
     async fn without_body(&self, asked: &Asked) -> ControlFlow<Result<Response, Error>, Head> {
         let head = head::of(self.parts, asked, self.answer, self.options);
         let preconditions = conditional::evaluate(&self.parts.headers, &head.tag, None);
         match preconditions {
             Ok(Preconditions::Met) if self.parts.method != Method::HEAD => return Continue(head),
-            Ok(Preconditions::NotModified) if opening::is_proven(&self.parts.headers, &head.tag) => return Break(Ok(head.not_modified())),
+            Ok(Preconditions::NotModified)
+                if opening::is_proven(&self.parts.headers, &head.tag) =>
+            {
+                return Break(Ok(head.not_modified()));
+            }
             _ => {}
         }
         // What GET would refuse comes before a false precondition (RFC 9110, 13.2.1).
@@ -118,7 +144,15 @@ impl ChangesRequest<'_> {
     /// Judges whether the release of `asked` takes schema and options.
     async fn check_open(&self, asked: &Asked, tag: &Tag) -> Result<(), Error> {
         let asker = rows::asker(self.keyed, asked, tag, self.options);
-        opening::check(self.state, asked, &asker, &self.keyed.holder, self.answer.plan.schema(), self.options).await
+        opening::check(
+            self.state,
+            asked,
+            &asker,
+            &self.keyed.holder,
+            self.answer.plan.schema(),
+            self.options,
+        )
+        .await
     }
 
     /// The response of the release of `asked`.
@@ -126,20 +160,41 @@ impl ChangesRequest<'_> {
         let (reader, answer) = (self.state.reader.clone(), Arc::clone(self.answer));
         let asker = rows::asker(self.keyed, asked, &head.tag, self.options);
         let scan = async move { reader.changes(&answer.plan).await };
-        let made =
-            Box::pin(rows::make(self.state, asked, asker, self.keyed.holder.clone(), self.options.to_vec(), head.coding, scan)).await?;
+        let made = Box::pin(rows::make(
+            self.state,
+            asked,
+            asker,
+            self.keyed.holder.clone(),
+            self.options.to_vec(),
+            head.coding,
+            scan,
+        ))
+        .await?;
         Ok(head.with(made.content.into()))
     }
 }
 
 /// Decides what is sent: no I/O.
-fn answer(state: &AppState, asked: &Asked, dataset: &Dataset, history: &[ChangeSet], start: Mark, limits: PlanLimits) -> Answer {
+fn answer(
+    state: &AppState,
+    asked: &Asked,
+    dataset: &Dataset,
+    history: &[ChangeSet],
+    start: Mark,
+    limits: PlanLimits,
+) -> Answer {
     let cap = limits.row_cap.filter(|cap| *cap < asked.query.limit);
     let pull = changes::pull(history, start, cap.unwrap_or(asked.query.limit));
-    let parts: Vec<_> = pull.parts.into_iter().filter_map(|(set, rows)| Some((history.get(set)?.clone(), rows))).collect();
-    // The id that the client is at, as soon as it is at one; rows keep the credit that they were published with.
+    let parts: Vec<_> = pull
+        .parts
+        .into_iter()
+        .filter_map(|(set, rows)| Some((history.get(set)?.clone(), rows)))
+        .collect();
+    // The id that the client is at, as soon as it is at one; rows keep the credit that they were
+    // published with.
     let reached = parts.last().map(|(set, _)| set).or(history.last());
-    let CreditLine { attribution, licence } = changes::credit(history, start, pull.end, &(&dataset.current.credit).into());
+    let CreditLine { attribution, licence } =
+        changes::credit(history, start, pull.end, &(&dataset.current.credit).into());
     let snapshot = Snapshot {
         id: reached.map_or(&dataset.current.id, |set| &set.to).clone(),
         columns: reached.map_or(&dataset.current.columns, |set| &set.columns).clone(),
@@ -154,5 +209,10 @@ fn answer(state: &AppState, asked: &Asked, dataset: &Dataset, history: &[ChangeS
         geometry: asked.query.geometry,
         parts,
     };
-    Answer { plan, watermark: since::watermark(state, dataset, history, pull.end), more: pull.more, capped_at: cap.filter(|_| pull.full) }
+    Answer {
+        plan,
+        watermark: since::watermark(state, dataset, history, pull.end),
+        more: pull.more,
+        capped_at: cap.filter(|_| pull.full),
+    }
 }

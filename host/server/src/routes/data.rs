@@ -1,5 +1,5 @@
-//! `/v1/datasets/{name}/data` and its alias `/v1/series/{name}/data` (spec 4.1 and 4.2, contract 3): the straight line of
-//! a request, one step after the other, in the order of contract 1.
+//! `/v1/datasets/{name}/data` and its alias `/v1/series/{name}/data` (spec 4.1 and 4.2, contract
+//! 3): the straight line of a request, one step after the other, in the order of contract 1.
 
 mod head;
 mod judge;
@@ -28,25 +28,48 @@ use crate::state::AppState;
 use self::judge::{Judged, judge};
 
 /// `GET /v1/datasets/{name}/data` and `GET /v1/series/{name}/data`.
-pub(crate) async fn rows(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
+pub(crate) async fn rows(
+    State(state): State<AppState>,
+    keyed: Keyed,
+    request: Request,
+) -> Result<Response, Error> {
     let plugins = state.registry.current();
     let (parts, _) = request.into_parts();
     let asked = Asked::parse(&parts, plugins)?;
     state.own().http.note_format(&parts.extensions, &asked.encoder.description().format);
-    let dataset = state.live.dataset(asked.name.as_str()).ok_or_else(|| Refusal::NoSuchDataset { name: asked.name.to_string() })?;
+    let dataset = state
+        .live
+        .dataset(asked.name.as_str())
+        .ok_or_else(|| Refusal::NoSuchDataset { name: asked.name.to_string() })?;
     let span = tracing::debug_span!("plan", dataset = asked.name.as_str());
-    let Judged { snapshot, first_row, options } = judge(&state, &asked, &dataset).instrument(span).await?;
-    let plan = Arc::new(read::plan(&dataset, snapshot, &keyed.caller, keyed.limits, &asked.query, first_row)?);
-    let request = DataRequest { state: &state, keyed: &keyed, parts: &parts, plan: &plan, options: &options };
+    let Judged { snapshot, first_row, options } =
+        judge(&state, &asked, &dataset).instrument(span).await?;
+    let plan = Arc::new(read::plan(
+        &dataset,
+        snapshot,
+        &keyed.caller,
+        keyed.limits,
+        &asked.query,
+        first_row,
+    )?);
+    let request =
+        DataRequest { state: &state, keyed: &keyed, parts: &parts, plan: &plan, options: &options };
     let head = match request.without_body(&asked).await {
         Continue(head) => head,
         Break(answer) => {
-            let again = async |asked: Asked| request.without_body(&asked).await.break_value().unwrap_or(Err(Error::PluginFailed));
+            let again = async |asked: Asked| {
+                request.without_body(&asked).await.break_value().unwrap_or(Err(Error::PluginFailed))
+            };
             return rows::or_before(&state, &asked, answer, again).await;
         }
     };
-    // A quota is counted in the database: what the encoder declines is found out without it, and before a used-up month (contract 1).
-    let opened = if keyed.limits.requests_per_month.is_some() { Box::pin(request.check_open(&asked)).await } else { Ok(()) };
+    // A quota is counted in the database: what the encoder declines is found out without it, and
+    // before a used-up month (contract 1).
+    let opened = if keyed.limits.requests_per_month.is_some() {
+        Box::pin(request.check_open(&asked)).await
+    } else {
+        Ok(())
+    };
     let opened = match opened {
         Err(declined @ Error::Refused(_)) => return Err(declined),
         // Another release may do better, within the work.
@@ -79,20 +102,34 @@ struct DataRequest<'a> {
 }
 
 impl DataRequest<'_> {
-    /// 304, or the answer to HEAD, by the release of `asked`; for a GET that needs a body, its head.
+    /// 304, or the answer to HEAD, by the release of `asked`; for a GET that needs a body, its
+    /// head.
     async fn without_body(&self, asked: &Asked) -> ControlFlow<Result<Response, Error>, Head> {
         let head = head::of(self.state, self.parts, asked, self.plan, self.options);
-        let preconditions = conditional::evaluate(&self.parts.headers, &head.tag, Some(self.plan.snapshot.created_at));
+        let preconditions = conditional::evaluate(
+            &self.parts.headers,
+            &head.tag,
+            Some(self.plan.snapshot.created_at),
+        );
         match preconditions {
             Ok(Preconditions::Met) if self.parts.method != Method::HEAD => Continue(head),
-            Ok(Preconditions::NotModified) if opening::is_proven(&self.parts.headers, &head.tag) => Break(Ok(head.not_modified())),
+            Ok(Preconditions::NotModified)
+                if opening::is_proven(&self.parts.headers, &head.tag) =>
+            {
+                Break(Ok(head.not_modified()))
+            }
             _ => Break(Box::pin(self.opened(asked, head, preconditions)).await),
         }
     }
 
-    /// The same once the encoder has taken schema and options: what GET would refuse comes before a false precondition
-    /// (RFC 9110, 13.2.1).
-    async fn opened(&self, asked: &Asked, head: Head, preconditions: Result<Preconditions, Error>) -> Result<Response, Error> {
+    /// The same once the encoder has taken schema and options: what GET would refuse comes before a
+    /// false precondition (RFC 9110, 13.2.1).
+    async fn opened(
+        &self,
+        asked: &Asked,
+        head: Head,
+        preconditions: Result<Preconditions, Error>,
+    ) -> Result<Response, Error> {
         self.check_open(asked).await?;
         if preconditions? == Preconditions::NotModified {
             return Ok(head.not_modified());
@@ -107,7 +144,15 @@ impl DataRequest<'_> {
     async fn check_open(&self, asked: &Asked) -> Result<(), Error> {
         let tag = head::tag(asked, self.plan, self.options);
         let asker = rows::asker(self.keyed, asked, &tag, self.options);
-        opening::check(self.state, asked, &asker, &self.keyed.holder, Reader::schema(self.plan)?, self.options).await
+        opening::check(
+            self.state,
+            asked,
+            &asker,
+            &self.keyed.holder,
+            Reader::schema(self.plan)?,
+            self.options,
+        )
+        .await
     }
 
     /// The response of the release of `asked`: from memory, or read and encoded.
@@ -116,7 +161,15 @@ impl DataRequest<'_> {
         let make = || {
             let (reader, plan) = (state.reader.clone(), Arc::clone(plan));
             let asker = rows::asker(keyed, asked, &head.tag, options);
-            rows::make(state, asked, asker, keyed.holder.clone(), options.to_vec(), head.coding, async move { reader.scan(&plan).await })
+            rows::make(
+                state,
+                asked,
+                asker,
+                keyed.holder.clone(),
+                options.to_vec(),
+                head.coding,
+                async move { reader.scan(&plan).await },
+            )
         };
         let made = state.own().responses.get(&head.tag, head.coding, make).await?;
         let mut response = head.with(made.content.into());

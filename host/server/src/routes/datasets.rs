@@ -27,20 +27,36 @@ pub(crate) struct Listing {
 type Rendered = (Arc<[Arc<Dataset>]>, Document);
 
 /// `GET /v1/datasets`.
-pub(crate) async fn list(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    keyed: Keyed,
+    request: Request,
+) -> Result<Response, Error> {
     let document = state.own().listing.of(state.live.datasets())?;
     answer(&state, &keyed, &request.into_parts().0, &document).await
 }
 
 /// `GET /v1/datasets/{name}`.
-pub(crate) async fn show(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    keyed: Keyed,
+    request: Request,
+) -> Result<Response, Error> {
     let name = dataset_name(request.uri()).map_err(Error::invalid)?;
-    let dataset = state.live.dataset(name.as_str()).ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() })?;
+    let dataset = state
+        .live
+        .dataset(name.as_str())
+        .ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() })?;
     let document = Document::new(&view::Full::of(&dataset))?;
     answer(&state, &keyed, &request.into_parts().0, &document).await
 }
 
-async fn answer(state: &AppState, keyed: &Keyed, parts: &Parts, document: &Document) -> Result<Response, Error> {
+async fn answer(
+    state: &AppState,
+    keyed: &Keyed,
+    parts: &Parts,
+    document: &Document,
+) -> Result<Response, Error> {
     let headers = &parts.headers;
     if let Some(response) = document.not_modified(state, headers, Keeping::Private)? {
         return Ok(response);
@@ -57,7 +73,8 @@ impl Listing {
         {
             return Ok(document.clone());
         }
-        let metas: Vec<view::Meta<'_>> = datasets.iter().map(|dataset| view::Meta::of(dataset)).collect();
+        let metas: Vec<view::Meta<'_>> =
+            datasets.iter().map(|dataset| view::Meta::of(dataset)).collect();
         let document = Document::new(&metas)?;
         *last = Some((Arc::clone(&datasets), document.clone()));
         Ok(document)

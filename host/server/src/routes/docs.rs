@@ -1,5 +1,6 @@
-//! `/docs`: the machine description for people (contract 4). A page, a script and a style sheet that the binary carries; the
-//! browser is forbidden to load or send anything elsewhere. Knows nothing of what the description says.
+//! `/docs`: the machine description for people (contract 4). A page, a script and a style sheet
+//! that the binary carries; the browser is forbidden to load or send anything elsewhere. Knows
+//! nothing of what the description says.
 
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
@@ -20,23 +21,43 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// `GET /docs`.
-pub(crate) async fn page(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
+pub(crate) async fn page(
+    State(state): State<AppState>,
+    request: Request,
+) -> Result<Response, Error> {
     carried(&state, request.headers(), "text/html; charset=utf-8", HTML).await
 }
 
 /// `GET /docs/{asset}`.
-pub(crate) async fn asset(State(state): State<AppState>, Path(asset): Path<String>, request: Request) -> Result<Response, Error> {
+pub(crate) async fn asset(
+    State(state): State<AppState>,
+    Path(asset): Path<String>,
+    request: Request,
+) -> Result<Response, Error> {
     match asset.as_str() {
-        "docs.js" => carried(&state, request.headers(), "text/javascript; charset=utf-8", SCRIPT).await,
+        "docs.js" => {
+            carried(&state, request.headers(), "text/javascript; charset=utf-8", SCRIPT).await
+        }
         "docs.css" => carried(&state, request.headers(), "text/css; charset=utf-8", STYLE).await,
         _ => Err(Error::NoSuchRoute),
     }
 }
 
-async fn carried(state: &AppState, asked: &HeaderMap, content_type: &'static str, text: &'static str) -> Result<Response, Error> {
-    // Asked for again each time, which costs a 304: a new version of the service has a new page under the old address.
-    let mut response = Document::carried(content_type, text).respond(state, asked, Keeping::Public).await?;
-    for (name, value) in [(CONTENT_SECURITY_POLICY, POLICY), (X_CONTENT_TYPE_OPTIONS, "nosniff"), (REFERRER_POLICY, "no-referrer")] {
+async fn carried(
+    state: &AppState,
+    asked: &HeaderMap,
+    content_type: &'static str,
+    text: &'static str,
+) -> Result<Response, Error> {
+    // Asked for again each time, which costs a 304: a new version of the service has a new page
+    // under the old address.
+    let mut response =
+        Document::carried(content_type, text).respond(state, asked, Keeping::Public).await?;
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "no-referrer"),
+    ] {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     Ok(response)

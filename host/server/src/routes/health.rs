@@ -1,4 +1,5 @@
-//! `/health`: the process is alive, nothing is asked. `/health/full`: what it needs is there (spec 4, contract 4).
+//! `/health`: the process is alive, nothing is asked. `/health/full`: what it needs is there (spec
+//! 4, contract 4).
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Formats without which the service is not itself (spec 4.1).
 const NEEDED: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
-/// The last report. The lock is held while a new one is made, so that any number of callers cost one check.
+/// The last report. The lock is held while a new one is made, so that any number of callers cost
+/// one check.
 #[derive(Default)]
 pub(crate) struct Readiness {
     last: Mutex<Option<(Instant, StatusCode, Document)>>,
@@ -54,12 +56,20 @@ struct Checks {
 }
 
 /// `GET /health`.
-pub(crate) async fn alive(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
-    Document::new(&json!({"status": "ok"}))?.respond(&state, request.headers(), Keeping::Never).await
+pub(crate) async fn alive(
+    State(state): State<AppState>,
+    request: Request,
+) -> Result<Response, Error> {
+    Document::new(&json!({"status": "ok"}))?
+        .respond(&state, request.headers(), Keeping::Never)
+        .await
 }
 
 /// `GET /health/full`.
-pub(crate) async fn ready(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
+pub(crate) async fn ready(
+    State(state): State<AppState>,
+    request: Request,
+) -> Result<Response, Error> {
     let (status, report) = state.own().readiness.report(Instant::now, look(&state)).await?;
     let mut response = report.respond(&state, request.headers(), Keeping::Never).await?;
     if response.status() == StatusCode::OK {
@@ -73,7 +83,8 @@ pub(crate) async fn ready(State(state): State<AppState>, request: Request) -> Re
 }
 
 impl Readiness {
-    /// The last report while it is younger than [`HOLDS`] by `clock`, and what `check` makes otherwise.
+    /// The last report while it is younger than [`HOLDS`] by `clock`, and what `check` makes
+    /// otherwise.
     async fn report(
         &self,
         clock: impl Fn() -> Instant,
@@ -92,7 +103,13 @@ impl Readiness {
 }
 
 async fn look(state: &AppState) -> Result<(StatusCode, Document), Error> {
-    let catalogue = async { Ok::<_, std::convert::Infallible>(if state.live.healthy() { Health::Ok } else { Health::Degraded }) };
+    let catalogue = async {
+        Ok::<_, std::convert::Infallible>(if state.live.healthy() {
+            Health::Ok
+        } else {
+            Health::Degraded
+        })
+    };
     let plugins = async { Ok::<_, std::convert::Infallible>(plugins(state)) };
     let (database, object_storage, catalogue, plugins) = tokio::join!(
         check("database", PATIENCE, async { state.store.ping().await.map(|()| Health::Ok) }),
@@ -121,7 +138,11 @@ fn plugins(state: &AppState) -> Health {
     }
 }
 
-async fn check<E: std::fmt::Display>(what: &str, patience: Duration, work: impl Future<Output = Result<Health, E>>) -> Check {
+async fn check<E: std::fmt::Display>(
+    what: &str,
+    patience: Duration,
+    work: impl Future<Output = Result<Health, E>>,
+) -> Check {
     let begun = Instant::now();
     let status = match tokio::time::timeout(patience, work).await {
         Ok(Ok(health)) => health,
@@ -140,7 +161,8 @@ async fn check<E: std::fmt::Display>(what: &str, patience: Duration, work: impl 
 
 impl Checks {
     fn worst(&self) -> Health {
-        let statuses = [&self.database, &self.object_storage, &self.catalogue, &self.plugins].map(|check| check.status);
+        let statuses = [&self.database, &self.object_storage, &self.catalogue, &self.plugins]
+            .map(|check| check.status);
         statuses.into_iter().max().unwrap_or(Health::Ok)
     }
 }
@@ -161,7 +183,12 @@ mod tests {
     #[test]
     fn the_worst_check_decides_contract_4() {
         let check = |status| Check { status, latency_ms: 0.0 };
-        let of = |a, b| Checks { database: check(a), object_storage: check(Health::Ok), catalogue: check(b), plugins: check(Health::Ok) };
+        let of = |a, b| Checks {
+            database: check(a),
+            object_storage: check(Health::Ok),
+            catalogue: check(b),
+            plugins: check(Health::Ok),
+        };
         assert_eq!(of(Health::Ok, Health::Ok).worst(), Health::Ok);
         assert_eq!(of(Health::Ok, Health::Degraded).worst(), Health::Degraded);
         assert_eq!(of(Health::Unavailable, Health::Degraded).worst(), Health::Unavailable);
@@ -174,21 +201,30 @@ mod tests {
         let (readiness, begun) = (Readiness::default(), Instant::now());
         let mut checks = 0;
         // The second check is at 60 s, and its report holds as long as the first.
-        for (milliseconds, expected) in [(0, 1), (1, 1), (59_999, 1), (60_000, 2), (119_999, 2), (120_000, 3), (600_000, 4)] {
+        for (milliseconds, expected) in
+            [(0, 1), (1, 1), (59_999, 1), (60_000, 2), (119_999, 2), (120_000, 3), (600_000, 4)]
+        {
             let clock = || begun + Duration::from_millis(milliseconds);
             let check = async {
                 checks += 1;
                 let status = StatusCode::from_u16(200 + checks).unwrap_or_default();
                 Ok((status, Document::new(&json!({"check": checks}))?))
             };
-            let (status, _) = readiness.report(clock, check).await.unwrap_or_else(|error| panic!("{error:?}"));
-            assert_eq!((checks, status.as_u16()), (expected, 200 + expected), "after {milliseconds} ms");
+            let (status, _) =
+                readiness.report(clock, check).await.unwrap_or_else(|error| panic!("{error:?}"));
+            assert_eq!(
+                (checks, status.as_u16()),
+                (expected, 200 + expected),
+                "after {milliseconds} ms"
+            );
         }
     }
 
     #[tokio::test]
     async fn a_check_that_hangs_has_failed() {
-        let hung = check("nothing", Duration::ZERO, std::future::pending::<Result<Health, String>>()).await;
+        let hung =
+            check("nothing", Duration::ZERO, std::future::pending::<Result<Health, String>>())
+                .await;
         assert_eq!(hung.status, Health::Unavailable);
     }
 }

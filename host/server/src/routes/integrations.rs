@@ -1,5 +1,5 @@
-//! `/v1/integrations/{tool}`: files for a data tool, made by whichever generator is loaded for it (spec 4.4, contract 4).
-//! Knows no tool by name.
+//! `/v1/integrations/{tool}`: files for a data tool, made by whichever generator is loaded for it
+//! (spec 4.4, contract 4). Knows no tool by name.
 
 mod archive;
 mod asked;
@@ -32,7 +32,11 @@ pub(crate) const OFFERS: [&str; 2] = ["application/json", ZIP];
 const ZIP: &str = "application/zip";
 
 /// `GET /v1/integrations/{tool}`.
-pub(crate) async fn files(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
+pub(crate) async fn files(
+    State(state): State<AppState>,
+    keyed: Keyed,
+    request: Request,
+) -> Result<Response, Error> {
     let plugins = state.registry.current();
     let (parts, _) = request.into_parts();
     let asked = Asked::parse(&state, &parts, &plugins)?;
@@ -49,9 +53,13 @@ pub(crate) async fn files(State(state): State<AppState>, keyed: Keyed, request: 
         let mut response = if zipped {
             let packed = state.workers.run(move || archive::zip(&project)).await;
             let bytes = packed.map_err(|failure| Error::broken("pack files", &failure))?;
-            Response::new(Body::from(bytes.map_err(|failure| Error::broken("pack files", &failure))?))
+            Response::new(Body::from(
+                bytes.map_err(|failure| Error::broken("pack files", &failure))?,
+            ))
         } else {
-            Document::new(&shown(&asked, &project))?.respond(&state, &parts.headers, Keeping::Never).await?
+            Document::new(&shown(&asked, &project))?
+                .respond(&state, &parts.headers, Keeping::Never)
+                .await?
         };
         describe(response.headers_mut(), &asked, zipped);
         Ok(response)
@@ -60,7 +68,12 @@ pub(crate) async fn files(State(state): State<AppState>, keyed: Keyed, request: 
     charged_within(&state, &keyed, &parts.method, None, work).await
 }
 
-async fn generate(state: &AppState, keyed: &Keyed, parts: &http::request::Parts, asked: &Asked) -> Result<Project, Error> {
+async fn generate(
+    state: &AppState,
+    keyed: &Keyed,
+    parts: &http::request::Parts,
+    asked: &Asked,
+) -> Result<Project, Error> {
     let server = &state.settings.server;
     // A client that does not say what it calls us gets the address that we listen at.
     let base_url = Some(links::base(server, parts)).filter(|base| !base.is_empty());
@@ -70,7 +83,10 @@ async fn generate(state: &AppState, keyed: &Keyed, parts: &http::request::Parts,
         Described {
             data_url: format!("{base_url}/v1/datasets/{name}/data"),
             changes_url: format!("{base_url}/v1/datasets/{name}/changes"),
-            bulk_url: dataset.current.bulk_redistribution.then(|| format!("{base_url}/v1/bulk/{namespace}/{name}")),
+            bulk_url: dataset
+                .current
+                .bulk_redistribution
+                .then(|| format!("{base_url}/v1/bulk/{namespace}/{name}")),
             dataset: Arc::clone(dataset),
         }
     };
@@ -84,20 +100,38 @@ async fn generate(state: &AppState, keyed: &Keyed, parts: &http::request::Parts,
     asked.generator.generate_for(&keyed.holder, request).await.map_err(|error| match error {
         GenerateError::UnsupportedDataset(sentence) | GenerateError::InvalidOption(sentence) => {
             let tool = &asked.generator.description().tool;
-            Error::invalid(Problem::value_error("datasets", &format!("{tool}: {sentence}"), &asked.raw))
+            Error::invalid(Problem::value_error(
+                "datasets",
+                &format!("{tool}: {sentence}"),
+                &asked.raw,
+            ))
         }
         GenerateError::TooLarge { .. } => {
             tracing::info!(failure = %error, "an answer is larger than its plugin can make");
             let description = asked.generator.description();
-            too_large::of_files(&description.tool, description.non_default(&asked.options), &asked.pairs, asked.datasets.len())
+            too_large::of_files(
+                &description.tool,
+                description.non_default(&asked.options),
+                &asked.pairs,
+                asked.datasets.len(),
+            )
         }
         failure => {
             if failure.is_failure_of_the_plugin() {
                 let asker = Asker {
                     client: keyed.caller.key_id.clone(),
                     request: parts.uri.query().unwrap_or_default().to_owned(),
-                    datasets: asked.datasets.iter().map(|dataset| dataset.name.to_string()).collect(),
-                    plain: asked.generator.description().non_default(&asked.options).next().is_none(),
+                    datasets: asked
+                        .datasets
+                        .iter()
+                        .map(|dataset| dataset.name.to_string())
+                        .collect(),
+                    plain: asked
+                        .generator
+                        .description()
+                        .non_default(&asked.options)
+                        .next()
+                        .is_none(),
                 };
                 state.guard.failed(asked.generator.digest(), &asker, &failure.to_string());
             }
@@ -106,10 +140,15 @@ async fn generate(state: &AppState, keyed: &Keyed, parts: &http::request::Parts,
     })
 }
 
-/// The answer in JSON: files and their media types by path, which no two files share. Credits stand once each, in the order of the datasets.
+/// The answer in JSON: files and their media types by path, which no two files share. Credits stand
+/// once each, in the order of the datasets.
 fn shown(asked: &Asked, project: &Project) -> Value {
     let by_path = |text: fn(&yearbook_sandbox::File) -> &String| -> Map<String, Value> {
-        project.files.iter().map(|file| (file.path.clone(), Value::from(text(file).as_str()))).collect()
+        project
+            .files
+            .iter()
+            .map(|file| (file.path.clone(), Value::from(text(file).as_str())))
+            .collect()
     };
     let mut seen = HashSet::new();
     let credits = asked.datasets.iter().map(|dataset| dataset.current.credit.attribution.as_str());
@@ -124,14 +163,16 @@ fn shown(asked: &Asked, project: &Project) -> Value {
 }
 
 fn describe(headers: &mut HeaderMap, asked: &Asked, zipped: bool) {
-    // The addresses in the files follow the host that was asked, their warnings the plan of the key.
+    // The addresses in the files follow the host that was asked, their warnings the plan of the
+    // key.
     headers.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding, Host, X-API-Key"));
     // What a run costs is of the moment, whichever way the files travel.
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(OFFERS[usize::from(zipped)]));
     if zipped {
         // A tool's name is lower-case letters, digits and hyphens.
-        let name = format!("attachment; filename=\"yearbook-{}.zip\"", asked.generator.description().tool);
+        let name =
+            format!("attachment; filename=\"yearbook-{}.zip\"", asked.generator.description().tool);
         headers.extend(HeaderValue::try_from(name).ok().map(|value| (CONTENT_DISPOSITION, value)));
     }
 }

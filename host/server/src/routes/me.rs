@@ -11,7 +11,11 @@ use crate::respond::document::Keeping;
 use crate::state::AppState;
 
 /// `GET /v1/me`.
-pub(crate) async fn show(State(state): State<AppState>, keyed: Keyed, request: Request) -> Result<Response, Error> {
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    keyed: Keyed,
+    request: Request,
+) -> Result<Response, Error> {
     let usage = state.meter.usage(&keyed.caller, keyed.limits).await?;
     let document = Document::new(&json!({
         "plan": keyed.caller.plan,

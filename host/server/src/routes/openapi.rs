@@ -1,6 +1,7 @@
-//! `/openapi.json`: the machine description (OpenAPI 3.1), made from what answers requests: refusals and their sentences, limits,
-//! settings, names of headers, and the plugins that are loaded now (spec 9.2, contract 4). Reads no dataset: the description
-//! of a service without data is the same. What it says of bodies is held against live answers by `tests/openapi`.
+//! `/openapi.json`: the machine description (OpenAPI 3.1), made from what answers requests:
+//! refusals and their sentences, limits, settings, names of headers, and the plugins that are
+//! loaded now (spec 9.2, contract 4). Reads no dataset: the description of a service without data
+//! is the same. What it says of bodies is held against live answers by `tests/openapi`.
 
 mod answers;
 mod fields;
@@ -30,7 +31,10 @@ pub(crate) struct Description {
 }
 
 /// `GET /openapi.json`.
-pub(crate) async fn show(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    request: Request,
+) -> Result<Response, Error> {
     let document = state.own().description.of(&state.settings, state.registry.current())?;
     document.respond(&state, request.headers(), Keeping::Public).await
 }
@@ -108,9 +112,15 @@ mod tests {
     #[test]
     fn the_machine_description_names_both_key_schemes_and_its_version_spec_5_5_and_9_2() {
         let document = openapi(&Settings::default(), &Plugins::default());
-        assert_eq!((&document["openapi"], &document["info"]["version"]), (&json!("3.1.1"), &json!("0.1.0")));
+        assert_eq!(
+            (&document["openapi"], &document["info"]["version"]),
+            (&json!("3.1.1"), &json!("0.1.0"))
+        );
         for scheme in ["ApiKeyAuth", "APIKeyHeader"] {
-            assert_eq!(document["components"]["securitySchemes"][scheme]["name"], "X-API-Key", "{scheme}");
+            assert_eq!(
+                document["components"]["securitySchemes"][scheme]["name"], "X-API-Key",
+                "{scheme}"
+            );
         }
     }
 }

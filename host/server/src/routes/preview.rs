@@ -1,4 +1,5 @@
-//! `/v1/datasets/{name}/preview`: up to ten rows for anybody, without geometry, in a bounded document (spec 4, contract 4).
+//! `/v1/datasets/{name}/preview`: up to ten rows for anybody, without geometry, in a bounded
+//! document (spec 4, contract 4).
 
 mod fit;
 mod rows;
@@ -26,12 +27,13 @@ use self::rows::Cells;
 /// Rows of a preview at most (spec 8).
 pub(crate) const ROWS: usize = 10;
 
-/// Previews that are read at once, whoever asks: each holds a batch of rows in memory, which is one row where rows are as heavy as they may
-/// be.
+/// Previews that are read at once, whoever asks: each holds a batch of rows in memory, which is one
+/// row where rows are as heavy as they may be.
 const AT_ONCE: usize = 4;
 
 /// How much of a snapshot is read.
-const SAMPLE: SampleLimits = SampleLimits { rows: ROWS, characters: rows::CHARACTERS, row_bytes: fit::BYTES };
+const SAMPLE: SampleLimits =
+    SampleLimits { rows: ROWS, characters: rows::CHARACTERS, row_bytes: fit::BYTES };
 
 /// Rendered previews by dataset and snapshot, so that anonymous traffic reads each once.
 #[derive(Clone)]
@@ -43,38 +45,64 @@ pub(crate) struct Previews {
 impl Previews {
     /// Holding up to `bytes` of documents.
     pub(crate) fn new(bytes: u64) -> Self {
-        let weigh = |_: &(String, String), document: &Document| u32::try_from(document.len()).unwrap_or(u32::MAX);
-        Self { cache: Cache::builder().max_capacity(bytes).weigher(weigh).build(), permits: Arc::new(Semaphore::new(AT_ONCE)) }
+        let weigh = |_: &(String, String), document: &Document| {
+            u32::try_from(document.len()).unwrap_or(u32::MAX)
+        };
+        Self {
+            cache: Cache::builder().max_capacity(bytes).weigher(weigh).build(),
+            permits: Arc::new(Semaphore::new(AT_ONCE)),
+        }
     }
 
-    /// The preview of `dataset`, from memory or made on a worker. It is made once for all who ask, and to its end: clients that go away
-    /// do not have it begun again for the next.
+    /// The preview of `dataset`, from memory or made on a worker. It is made once for all who ask,
+    /// and to its end: clients that go away do not have it begun again for the next.
     ///
     /// # Errors
-    /// Those of reading, which were logged when they were found: whoever waits for the same preview shares them.
-    async fn get(&self, reader: &Reader, workers: &Arc<Workers>, dataset: Arc<Dataset>) -> Result<Document, Error> {
+    /// Those of reading, which were logged when they were found: whoever waits for the same preview
+    /// shares them.
+    async fn get(
+        &self,
+        reader: &Reader,
+        workers: &Arc<Workers>,
+        dataset: Arc<Dataset>,
+    ) -> Result<Document, Error> {
         let key = (dataset.name.to_string(), dataset.current.id.clone());
         if let Some(document) = self.cache.get(&key).await {
             return Ok(document);
         }
         let (previews, reader, workers) = (self.clone(), reader.clone(), Arc::clone(workers));
         let make = async move {
-            let _permit = previews.permits.acquire().await.map_err(|closed| Error::broken("wait for a preview", &closed))?;
+            let _permit = previews
+                .permits
+                .acquire()
+                .await
+                .map_err(|closed| Error::broken("wait for a preview", &closed))?;
             let made = workers.drive(render(reader, dataset).in_current_span()).await;
             made.map_err(|panicked| Error::broken("show a preview", &panicked))?
         };
         let cache = self.cache.clone();
-        let made = tokio::spawn(async move { Box::pin(cache.try_get_with(key, make)).await }.in_current_span()).await;
+        let made = tokio::spawn(
+            async move { Box::pin(cache.try_get_with(key, make)).await }.in_current_span(),
+        )
+        .await;
         made.map_err(|stopped| Error::broken("wait for a preview", &stopped))?.map_err(shared)
     }
 }
 
 /// `GET /v1/datasets/{name}/preview`.
-pub(crate) async fn show(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    request: Request,
+) -> Result<Response, Error> {
     let name = dataset_name(request.uri()).map_err(Error::invalid)?;
-    let dataset = state.live.dataset(name.as_str()).ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() })?;
-    // What is sent matches `dataset`, whatever is published meanwhile: the cache's key names its snapshot.
-    let document = state.own().previews.get(&state.reader, &state.workers, Arc::clone(&dataset)).await?;
+    let dataset = state
+        .live
+        .dataset(name.as_str())
+        .ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() })?;
+    // What is sent matches `dataset`, whatever is published meanwhile: the cache's key names its
+    // snapshot.
+    let document =
+        state.own().previews.get(&state.reader, &state.workers, Arc::clone(&dataset)).await?;
     let mut response = document.respond(&state, request.headers(), Keeping::Public).await?;
     attribution::write(response.headers_mut(), &dataset.namespace, &dataset.current);
     Ok(response)
@@ -92,7 +120,8 @@ fn shared(failure: Arc<Error>) -> Error {
 async fn render(reader: Reader, dataset: Arc<Dataset>) -> Result<Document, Error> {
     let snapshot = &dataset.current;
     let batch = reader.preview(snapshot, SAMPLE).await?;
-    let (hidden, shown): (Vec<_>, Vec<_>) = snapshot.columns.iter().partition(|column| column.role == Role::Geometry);
+    let (hidden, shown): (Vec<_>, Vec<_>) =
+        snapshot.columns.iter().partition(|column| column.role == Role::Geometry);
     let columns: Vec<ShownColumn<'_>> = shown.into_iter().map(ShownColumn::new).collect();
     let broken = |failure: String| Error::broken("show a preview", &failure);
     let cells = Cells::new(&batch, columns.iter().map(|column| column.name)).map_err(broken)?;

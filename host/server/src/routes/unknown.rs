@@ -1,4 +1,5 @@
-//! Addresses that no route has: 404, or 308 where a slash at the end is all that is wrong (contract 3).
+//! Addresses that no route has: 404, or 308 where a slash at the end is all that is wrong (contract
+//! 3).
 
 use axum::body::Body;
 use axum::response::Response;
@@ -11,7 +12,9 @@ use crate::error::Error;
 /// The answer to a request for none of the routes.
 pub(crate) async fn answer(method: Method, uri: Uri) -> Result<Response, Error> {
     let reads = method == Method::GET || method == Method::HEAD;
-    let location = without_slash(&uri).filter(|_| reads).and_then(|location| HeaderValue::try_from(location).ok());
+    let location = without_slash(&uri)
+        .filter(|_| reads)
+        .and_then(|location| HeaderValue::try_from(location).ok());
     let Some(location) = location else { return Err(Error::NoSuchRoute) };
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
@@ -19,8 +22,8 @@ pub(crate) async fn answer(method: Method, uri: Uri) -> Result<Response, Error> 
     Ok(response)
 }
 
-/// The same address without its slash, relative to itself: it keeps scheme, host and whatever a proxy put before the path, so that a
-/// key goes nowhere else.
+/// The same address without its slash, relative to itself: it keeps scheme, host and whatever a
+/// proxy put before the path, so that a key goes nowhere else.
 fn without_slash(uri: &Uri) -> Option<String> {
     let last = uri.path().strip_prefix("/v1/")?.strip_suffix('/')?.rsplit('/').next()?;
     // A second slash is no mere slip, and dots would lead elsewhere.
@@ -41,7 +44,10 @@ mod tests {
     fn one_slash_at_the_end_is_taken_away_and_nothing_leads_elsewhere_contract_3() {
         for (text, expected) in [
             ("/v1/datasets/", Some("../datasets")),
-            ("/v1/datasets/cpi/data/?start=2020-01-01&limit=5", Some("../data?start=2020-01-01&limit=5")),
+            (
+                "/v1/datasets/cpi/data/?start=2020-01-01&limit=5",
+                Some("../data?start=2020-01-01&limit=5"),
+            ),
             ("/v1/datasets/cpi/data/?", Some("../data?")),
             ("/v1/datasets/a%2Fb/", Some("../a%2Fb")),
             ("/v1/x:y/", Some("../x:y")),

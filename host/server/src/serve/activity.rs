@@ -86,7 +86,8 @@ impl Activity {
         Duration::from_millis(self.quiet_ms.load(Ordering::Acquire))
     }
 
-    /// Whether part of a further head has come. On HTTP/2, where other frames come too, nobody knows.
+    /// Whether part of a further head has come. On HTTP/2, where other frames come too, nobody
+    /// knows.
     pub(super) fn is_reading_head(&self) -> bool {
         self.http1.load(Ordering::Relaxed) && self.unread_head.load(Ordering::Relaxed)
     }
@@ -104,7 +105,8 @@ impl Activity {
     /// Notes what came of writing: whether bytes were taken, or none can be for now.
     pub(super) fn note_write(&self, blocked: bool) {
         if !blocked {
-            self.writes.store(self.writes.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+            self.writes
+                .store(self.writes.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         }
         self.blocked.store(blocked, Ordering::Relaxed);
     }
@@ -149,7 +151,10 @@ impl HttpBody for OpenBody {
     type Data = Bytes;
     type Error = axum::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         Pin::new(&mut self.body).poll_frame(context)
     }
 
@@ -170,7 +175,10 @@ mod tests {
     fn a_request_is_open_until_its_body_is_dropped() {
         let activity = Activity::new();
         activity.note_read();
-        assert!(!activity.has_begun() && !activity.is_reading_head(), "nobody knows what it will be");
+        assert!(
+            !activity.has_begun() && !activity.is_reading_head(),
+            "nobody knows what it will be"
+        );
         let one = OpenRequest::begin(&activity, Version::HTTP_11);
         assert!(activity.has_begun() && activity.is_open() && !activity.is_reading_head());
         let body = one.until_end_of(Body::from("x"));

@@ -1,6 +1,6 @@
 //! The life of one connection: driven until it ends, is asked to end, or runs into a deadline. One
-//! timer does for all deadlines; it is moved only where the next one comes sooner, so that a request
-//! on a connection that is kept alive touches it not at all.
+//! timer does for all deadlines; it is moved only where the next one comes sooner, so that a
+//! request on a connection that is kept alive touches it not at all.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -41,7 +41,10 @@ pub(super) async fn drive<C: GracefulConnection>(
             }
             noticed.update(activity, || activity.elapsed());
             // Sooner than the timer: it is moved. Later: it finds that out when it goes off.
-            let sooner = timeouts.deadline(activity, &noticed).map(|(due, _)| at(due)).filter(|due| *due < timer.deadline());
+            let sooner = timeouts
+                .deadline(activity, &noticed)
+                .map(|(due, _)| at(due))
+                .filter(|due| *due < timer.deadline());
             if let Some(due) = sooner {
                 timer.as_mut().reset(due);
             }

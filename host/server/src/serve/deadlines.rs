@@ -41,13 +41,22 @@ impl Timeouts {
     /// As the settings say.
     pub(super) fn new(settings: &ServerSettings) -> Self {
         let bounded = |timeout: Duration| timeout.min(FOREVER);
-        Self { head: bounded(settings.header_read()), idle: bounded(settings.idle()), write: bounded(settings.write_idle()) }
+        Self {
+            head: bounded(settings.header_read()),
+            idle: bounded(settings.idle()),
+            write: bounded(settings.write_idle()),
+        }
     }
 
     /// The moment at which `activity` comes to its end unless something happens, and for which
     /// reason; none while a request is open and its response gets on.
-    pub(super) fn deadline(&self, activity: &Activity, noticed: &Noticed) -> Option<(Duration, Timeout)> {
-        let write = noticed.blocked.map(|(_, since)| (since.saturating_add(self.write), Timeout::Write));
+    pub(super) fn deadline(
+        &self,
+        activity: &Activity,
+        noticed: &Noticed,
+    ) -> Option<(Duration, Timeout)> {
+        let write =
+            noticed.blocked.map(|(_, since)| (since.saturating_add(self.write), Timeout::Write));
         if !activity.has_begun() {
             // Whatever is written before a first request is due to what the client sent instead.
             let head = (self.head, Timeout::Head);
@@ -91,7 +100,11 @@ mod tests {
     use super::super::activity::OpenRequest;
     use super::*;
 
-    const TIMEOUTS: Timeouts = Timeouts { head: Duration::from_secs(10), idle: Duration::from_secs(75), write: Duration::from_secs(30) };
+    const TIMEOUTS: Timeouts = Timeouts {
+        head: Duration::from_secs(10),
+        idle: Duration::from_secs(75),
+        write: Duration::from_secs(30),
+    };
 
     /// A connection, what was noticed of it, and a clock that a test sets.
     struct Connection {
@@ -136,7 +149,11 @@ mod tests {
         assert_eq!(connection.deadline(1), None);
         connection.activity.note_write(true);
         assert_eq!(connection.deadline(5), Some((35, Timeout::Write)));
-        assert_eq!(connection.deadline(20), Some((35, Timeout::Write)), "as long as nothing is taken");
+        assert_eq!(
+            connection.deadline(20),
+            Some((35, Timeout::Write)),
+            "as long as nothing is taken"
+        );
         connection.activity.note_write(false);
         connection.activity.note_write(true);
         assert_eq!(connection.deadline(34), Some((64, Timeout::Write)), "something was taken");
@@ -151,7 +168,8 @@ mod tests {
             assert_eq!(connection.deadline(1), Some((75, Timeout::Idle)));
             connection.activity.note_read();
             // Bytes of HTTP/2 may be answers to pings, so that they move nothing.
-            let expected = if version == Version::HTTP_2 { (75, Timeout::Idle) } else { (30, Timeout::Head) };
+            let expected =
+                if version == Version::HTTP_2 { (75, Timeout::Idle) } else { (30, Timeout::Head) };
             assert_eq!(connection.deadline(20), Some(expected), "{version:?}");
             assert_eq!(connection.deadline(25), Some(expected), "{version:?}: nor do more of them");
             let open = OpenRequest::begin(&connection.activity, version);

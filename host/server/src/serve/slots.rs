@@ -133,7 +133,12 @@ mod tests {
 
     fn slots(connections: usize, connections_per_address: usize) -> Arc<Slots> {
         let trusted_proxies = Proxies::try_from(vec!["10.0.0.0/8".to_owned()]).unwrap();
-        Slots::new(&ServerSettings { connections, connections_per_address, trusted_proxies, ..ServerSettings::default() })
+        Slots::new(&ServerSettings {
+            connections,
+            connections_per_address,
+            trusted_proxies,
+            ..ServerSettings::default()
+        })
     }
 
     fn admit(slots: &Arc<Slots>, peer: &str) -> Result<Admission, Refused> {
@@ -149,7 +154,8 @@ mod tests {
             (100, 3, &["2001:db8::1", "2001:db8::2"], 3),
             (100, 3, &["192.0.2.1", "192.0.2.2"], 6),
             (100, 3, &["2001:db8:0:1::1", "2001:db8:0:2::1"], 6),
-            // However large the share, half is left to others; a share of nothing would be no service.
+            // However large the share, half is left to others; a share of nothing would be no
+            // service.
             (8, 512, &["192.0.2.1"], 4),
             (1, 512, &["192.0.2.1"], 1),
             (100, 0, &["192.0.2.1"], 1),
@@ -158,11 +164,19 @@ mod tests {
             (100, 3, &["::ffff:10.0.0.1"], 100 + QUEUE),
         ] {
             let slots = slots(connections, share);
-            let let_in: Vec<Admission> = peers.iter().cycle().take(200).filter_map(|peer| admit(&slots, peer).ok()).collect();
+            let let_in: Vec<Admission> = peers
+                .iter()
+                .cycle()
+                .take(200)
+                .filter_map(|peer| admit(&slots, peer).ok())
+                .collect();
             assert_eq!(let_in.len(), expected, "{connections} {share} {peers:?}");
             drop(let_in);
             assert!(slots.held().is_empty(), "an address that left takes no memory");
-            assert_eq!((slots.all.available_permits(), slots.queue.available_permits()), (connections, QUEUE));
+            assert_eq!(
+                (slots.all.available_permits(), slots.queue.available_permits()),
+                (connections, QUEUE)
+            );
         }
     }
 
@@ -171,10 +185,15 @@ mod tests {
         let slots = slots(2, 1);
         let first = admit(&slots, "192.0.2.1").unwrap().slot().now_or_never().unwrap();
         let _second = admit(&slots, "192.0.2.2").unwrap().slot().now_or_never().unwrap();
-        assert_eq!(admit(&slots, "192.0.2.1").err(), Some(Refused::Address), "though there is room in the queue");
+        assert_eq!(
+            admit(&slots, "192.0.2.1").err(),
+            Some(Refused::Address),
+            "though there is room in the queue"
+        );
         let mut third = Box::pin(admit(&slots, "192.0.2.3").unwrap().slot());
         assert!(third.as_mut().now_or_never().is_none());
-        let queue: Vec<Admission> = (1..QUEUE).map(|host| admit(&slots, &format!("192.0.3.{host}")).unwrap()).collect();
+        let queue: Vec<Admission> =
+            (1..QUEUE).map(|host| admit(&slots, &format!("192.0.3.{host}")).unwrap()).collect();
         assert_eq!(admit(&slots, "192.0.2.9").err(), Some(Refused::Full));
         drop(first);
         assert!(third.as_mut().now_or_never().is_some());

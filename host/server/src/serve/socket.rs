@@ -32,7 +32,10 @@ pub(super) fn prepare_listener(listener: &TcpListener, write_idle: Duration) {
 
 #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "an option of Linux"))]
 fn set_options(socket: &SockRef<'_>, write_idle: Duration) -> io::Result<()> {
-    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_AFTER).with_interval(KEEPALIVE_EVERY).with_retries(KEEPALIVE_TRIES);
+    let keepalive = TcpKeepalive::new()
+        .with_time(KEEPALIVE_AFTER)
+        .with_interval(KEEPALIVE_EVERY)
+        .with_retries(KEEPALIVE_TRIES);
     socket.set_tcp_keepalive(&keepalive)?;
     #[cfg(target_os = "linux")]
     {

@@ -29,7 +29,9 @@ impl TryFrom<Vec<String>> for Proxies {
     fn try_from(texts: Vec<String>) -> Result<Self, String> {
         let network = |text: &String| {
             let found = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-            found.map_err(|_| format!("{text:?} must be an address or a network like 10.0.0.0/8 or ::1"))
+            found.map_err(|_| {
+                format!("{text:?} must be an address or a network like 10.0.0.0/8 or ::1")
+            })
         };
         texts.iter().map(network).collect::<Result<_, _>>().map(Self)
     }
@@ -41,8 +43,8 @@ impl From<Proxies> for Vec<String> {
     }
 }
 
-/// `server.forwarded_header`: where trusted proxies name the client and what it called us. One alone: a proxy that writes the one may pass on what a client
-/// wrote into the other.
+/// `server.forwarded_header`: where trusted proxies name the client and what it called us. One
+/// alone: a proxy that writes the one may pass on what a client wrote into the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForwardedHeader {
@@ -64,6 +66,10 @@ mod tests {
         let read = |text: &str| Proxies::try_from(vec![text.to_owned()]).map(Vec::from);
         assert_eq!(read("192.0.2.1").unwrap(), ["192.0.2.1/32"]);
         assert_eq!(read("2001:db8::/32").unwrap(), ["2001:db8::/32"]);
-        assert!(["10.0.0.0/33", "proxy.example.org", "10.0.0.0-10.0.0.9", ""].into_iter().all(|text| read(text).is_err()));
+        assert!(
+            ["10.0.0.0/33", "proxy.example.org", "10.0.0.0-10.0.0.9", ""]
+                .into_iter()
+                .all(|text| read(text).is_err())
+        );
     }
 }

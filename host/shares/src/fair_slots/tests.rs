@@ -23,11 +23,19 @@ fn nobody_holds_more_than_its_share() {
     let mut held: Vec<Slot> = (0..4).map(|_| slots.try_acquire(&one).ok().unwrap()).collect();
     assert_eq!(slots.try_acquire(&one).err(), Some(Denied::Share), "half of eight for a key");
     held.extend((0..2).map(|_| slots.try_acquire(&two).ok().unwrap()));
-    assert_eq!(slots.try_acquire(&two).err(), Some(Denied::Share), "three quarters of eight for its address");
+    assert_eq!(
+        slots.try_acquire(&two).err(),
+        Some(Denied::Share),
+        "three quarters of eight for its address"
+    );
     assert_eq!(callers.at_share(&slots), (1, 1));
     let other = callers.holder(Some("other"), None);
     held.extend((0..2).map(|_| slots.try_acquire(&other).ok().unwrap()));
-    assert_eq!(slots.try_acquire(&other).err(), Some(Denied::Full), "where none is free, that is the reason");
+    assert_eq!(
+        slots.try_acquire(&other).err(),
+        Some(Denied::Full),
+        "where none is free, that is the reason"
+    );
     drop(held);
     assert_eq!(slots.free(), 8);
     assert!(slots.try_acquire(&one).is_ok(), "what was given back counts no more");
@@ -55,7 +63,9 @@ async fn a_slot_that_comes_free_goes_to_the_caller_that_holds_the_fewest() {
     assert!(waits.iter_mut().all(|wait| wait.now_or_never().is_none()));
     drop(spare);
     let of_none = waits[2].as_mut().now_or_never().unwrap().ok().unwrap();
-    assert!(waits[0].as_mut().now_or_never().is_none() && waits[1].as_mut().now_or_never().is_none());
+    assert!(
+        waits[0].as_mut().now_or_never().is_none() && waits[1].as_mut().now_or_never().is_none()
+    );
     drop(of_many.pop());
     // Both hold one now, so the one that has waited longer goes first.
     let again = waits[0].as_mut().now_or_never().unwrap().ok().unwrap();
@@ -86,7 +96,10 @@ async fn no_more_requests_of_a_caller_wait_than_its_share_has_slots() {
     let mut waits: Vec<_> = (0..2).map(|_| Box::pin(slots.acquire(&one, false))).collect();
     assert!(waits.iter_mut().all(|wait| wait.as_mut().now_or_never().is_none()));
     assert_eq!(slots.acquire(&one, false).now_or_never().unwrap().err(), Some(Denied::Share));
-    assert!(slots.acquire(&one, true).now_or_never().is_none(), "unless it may wait without a bound");
+    assert!(
+        slots.acquire(&one, true).now_or_never().is_none(),
+        "unless it may wait without a bound"
+    );
     waits.pop();
     assert!(slots.acquire(&one, false).now_or_never().is_none(), "who goes away waits no more");
 }
@@ -95,7 +108,8 @@ async fn no_more_requests_of_a_caller_wait_than_its_share_has_slots() {
 async fn a_slot_whose_request_went_away_is_not_lost() {
     let (callers, slots) = (callers(), slots(2));
     let one = callers.holder(Some("one"), None);
-    let held: Vec<Slot> = (0..2).map(|_| slots.try_acquire(&Holder::default()).ok().unwrap()).collect();
+    let held: Vec<Slot> =
+        (0..2).map(|_| slots.try_acquire(&Holder::default()).ok().unwrap()).collect();
     let mut gone = Box::pin(slots.acquire(&one, false));
     assert!(gone.as_mut().now_or_never().is_none());
     // Granted, and never looked at.
@@ -103,7 +117,8 @@ async fn a_slot_whose_request_went_away_is_not_lost() {
     drop(gone);
     assert_eq!(slots.free(), 2);
     for _ in 0..1_000 {
-        let _full: Vec<Slot> = (0..2).map(|_| slots.try_acquire(&Holder::default()).ok().unwrap()).collect();
+        let _full: Vec<Slot> =
+            (0..2).map(|_| slots.try_acquire(&Holder::default()).ok().unwrap()).collect();
         assert!(slots.acquire(&one, false).now_or_never().is_none());
     }
     assert!(slots.lock().len() < 100, "those that gave up do not pile up");

@@ -34,8 +34,9 @@ impl Kind {
 /// A row of a batch that changed.
 pub(super) type Found = (u32, Kind);
 
-/// The rows of the newer snapshot, by what they contain. Rows are told apart by 128 bits of SHA-256 over Arrow's row format, in which
-/// different values never have the same bytes: null is not the empty string, -0.0 not 0.0.
+/// The rows of the newer snapshot, by what they contain. Rows are told apart by 128 bits of SHA-256
+/// over Arrow's row format, in which different values never have the same bytes: null is not the
+/// empty string, -0.0 not 0.0.
 pub(super) struct Index {
     rows: Prints,
     rule: Rule,
@@ -65,9 +66,13 @@ enum State {
 }
 
 impl Index {
-    /// Empty, for rows of `schema`; `key` are positions of the primary key, none of them: rows are compared whole.
+    /// Empty, for rows of `schema`; `key` are positions of the primary key, none of them: rows are
+    /// compared whole.
     pub(super) fn new(schema: &SchemaRef, key: Vec<usize>) -> Result<Self, Failure> {
-        let failed = |error: ArrowError| Failure::Mismatch { what: "a comparison of snapshots".to_owned(), why: error.to_string() };
+        let failed = |error: ArrowError| Failure::Mismatch {
+            what: "a comparison of snapshots".to_owned(),
+            why: error.to_string(),
+        };
         let rows = Prints::new(schema, (0..schema.fields().len()).collect()).map_err(failed)?;
         let rule = if key.is_empty() {
             Rule::Whole { counts: HashMap::new() }
@@ -90,7 +95,9 @@ impl Index {
                 contents.extend(rows);
                 states.resize(contents.len(), State::New);
             }
-            Rule::Whole { counts } => rows.into_iter().for_each(|row| *counts.entry(row).or_default() += 1),
+            Rule::Whole { counts } => {
+                rows.into_iter().for_each(|row| *counts.entry(row).or_default() += 1)
+            }
         }
         Ok(self)
     }
@@ -103,7 +110,9 @@ impl Index {
             Rule::Keyed { keys, places, contents, states } => {
                 for (row, (key, content)) in (0_u32..).zip(keys.of(batch)?.into_iter().zip(rows)) {
                     let place = places.get(&key).map(|place| *place as usize);
-                    match place.and_then(|place| Some((contents.get(place)?, states.get_mut(place)?))) {
+                    match place
+                        .and_then(|place| Some((contents.get(place)?, states.get_mut(place)?)))
+                    {
                         None => found.push((row, Kind::Delete)),
                         Some((now, state)) if *now == content => *state = State::Same,
                         Some((_, state)) => {
@@ -114,7 +123,12 @@ impl Index {
                 }
             }
             Rule::Whole { counts } => {
-                found.extend((0_u32..).zip(rows).filter(|(_, row)| !take(counts, row)).map(|(row, _)| (row, Kind::Delete)));
+                found.extend(
+                    (0_u32..)
+                        .zip(rows)
+                        .filter(|(_, row)| !take(counts, row))
+                        .map(|(row, _)| (row, Kind::Delete)),
+                );
             }
         }
         Ok(found)
@@ -126,16 +140,23 @@ impl Index {
         self.at += batch.num_rows();
         match &mut self.rule {
             Rule::Keyed { states, .. } => {
-                let kinds = states.get(first..self.at).unwrap_or_default().iter().map(|state| match state {
-                    State::New => Some(Kind::Insert),
-                    State::Same => None,
-                    State::Updated => Some(Kind::Postimage),
-                });
+                let kinds =
+                    states.get(first..self.at).unwrap_or_default().iter().map(
+                        |state| match state {
+                            State::New => Some(Kind::Insert),
+                            State::Same => None,
+                            State::Updated => Some(Kind::Postimage),
+                        },
+                    );
                 Ok((0_u32..).zip(kinds).filter_map(|(row, kind)| Some((row, kind?))).collect())
             }
             Rule::Whole { counts } => {
                 let rows = self.rows.of(batch)?;
-                Ok((0_u32..).zip(rows).filter(|(_, row)| take(counts, row)).map(|(row, _)| (row, Kind::Insert)).collect())
+                Ok((0_u32..)
+                    .zip(rows)
+                    .filter(|(_, row)| take(counts, row))
+                    .map(|(row, _)| (row, Kind::Insert))
+                    .collect())
             }
         }
     }
@@ -160,17 +181,30 @@ struct Prints {
 
 impl Prints {
     fn new(schema: &SchemaRef, columns: Vec<usize>) -> Result<Self, ArrowError> {
-        let types: Vec<DataType> =
-            columns.iter().filter_map(|column| schema.fields().get(*column)).map(|f| f.data_type().clone()).collect();
-        Ok(Self { converter: RowConverter::new(types.into_iter().map(SortField::new).collect())?, columns })
+        let types: Vec<DataType> = columns
+            .iter()
+            .filter_map(|column| schema.fields().get(*column))
+            .map(|f| f.data_type().clone())
+            .collect();
+        Ok(Self {
+            converter: RowConverter::new(types.into_iter().map(SortField::new).collect())?,
+            columns,
+        })
     }
 
     fn of(&self, batch: &RecordBatch) -> Result<Vec<u128>, ArrowError> {
-        let arrays: Vec<ArrayRef> = self.columns.iter().filter_map(|column| batch.columns().get(*column).cloned()).collect();
+        let arrays: Vec<ArrayRef> = self
+            .columns
+            .iter()
+            .filter_map(|column| batch.columns().get(*column).cloned())
+            .collect();
         let rows = self.converter.convert_columns(&arrays)?;
         let print = |row: arrow::row::Row<'_>| {
             let digest = Sha256::digest(row.as_ref());
-            digest.iter().take(size_of::<u128>()).fold(0_u128, |print, byte| print << 8 | u128::from(*byte))
+            digest
+                .iter()
+                .take(size_of::<u128>())
+                .fold(0_u128, |print, byte| print << 8 | u128::from(*byte))
         };
         Ok(rows.iter().map(print).collect())
     }

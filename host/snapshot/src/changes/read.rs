@@ -44,8 +44,8 @@ impl ChangesPlan {
 }
 
 impl Reader {
-    /// Starts reading changes: the plan's columns, then `_change_type`, `_snapshot_id` and `_committed_at`. The rest is as with
-    /// [`Reader::scan`].
+    /// Starts reading changes: the plan's columns, then `_change_type`, `_snapshot_id` and
+    /// `_committed_at`. The rest is as with [`Reader::scan`].
     ///
     /// # Errors
     /// A [`Failure`] that names the stored file. The stream ends after its first failure.
@@ -62,17 +62,25 @@ impl Reader {
             Some(first) => part(first).await?,
             None => stream::empty().boxed(),
         };
-        // The others when it is their turn; on the runtime where the store needs one, because the stream may be polled outside of it.
+        // The others when it is their turn; on the runtime where the store needs one, because the
+        // stream may be polled outside of it.
         let runtime = (!self.is_local()).then(Handle::current);
         let rest: Vec<_> = parts.map(part).collect();
         let rest = stream::iter(rest).then(move |part| {
             let runtime = runtime.clone();
             async move {
                 let Some(runtime) = runtime else { return part.await };
-                runtime.spawn(part).await.map_err(|_| Failure::Stopped { what: "a file of changes".to_owned() })?
+                runtime
+                    .spawn(part)
+                    .await
+                    .map_err(|_| Failure::Stopped { what: "a file of changes".to_owned() })?
             }
         });
-        Ok(Scan { schema, counts: RowCounts::default(), batches: ended(first.chain(rest.try_flatten()).boxed()) })
+        Ok(Scan {
+            schema,
+            counts: RowCounts::default(),
+            batches: ended(first.chain(rest.try_flatten()).boxed()),
+        })
     }
 
     async fn part(
@@ -83,7 +91,9 @@ impl Reader {
     ) -> Result<BoxStream<'static, Result<RecordBatch, Failure>>, Failure> {
         let columns = columns_of_file(&set.columns);
         let wanted = |column: &Column| plan.geometry || column.role != Role::Geometry;
-        let positions: Vec<usize> = (0..columns.len()).filter(|position| columns.get(*position).is_some_and(wanted)).collect();
+        let positions: Vec<usize> = (0..columns.len())
+            .filter(|position| columns.get(*position).is_some_and(wanted))
+            .collect();
         let key = Files::key(&set.file);
         // To the scan, a file of changes is a snapshot without date axis or key.
         let file = Snapshot {
@@ -97,7 +107,9 @@ impl Reader {
             date_range: None,
             ..Snapshot::clone(&plan.snapshot)
         };
-        let stored = Arc::new(Schema::new(schema.fields().iter().take(positions.len()).cloned().collect::<Vec<_>>()));
+        let stored = Arc::new(Schema::new(
+            schema.fields().iter().take(positions.len()).cloned().collect::<Vec<_>>(),
+        ));
         let scan = self.rows(&file, &positions, stored, rows).await?;
         let (id, at) = (set.to, set.committed_at.rfc3339());
         let complete = move |batch: RecordBatch| {
@@ -109,7 +121,9 @@ impl Reader {
 }
 
 /// Ends a stream after its first failure.
-fn ended(batches: BoxStream<'static, Result<RecordBatch, Failure>>) -> BoxStream<'static, Result<RecordBatch, Failure>> {
+fn ended(
+    batches: BoxStream<'static, Result<RecordBatch, Failure>>,
+) -> BoxStream<'static, Result<RecordBatch, Failure>> {
     let mut failed = false;
     let until = move |batch: &Result<RecordBatch, Failure>| {
         let goes_on = !failed;
@@ -120,18 +134,37 @@ fn ended(batches: BoxStream<'static, Result<RecordBatch, Failure>>) -> BoxStream
 }
 
 fn schema(plan: &ChangesPlan) -> SchemaRef {
-    let columns: Vec<Column> = plan.columns.iter().filter(|column| plan.geometry || column.role != Role::Geometry).cloned().collect();
+    let columns: Vec<Column> = plan
+        .columns
+        .iter()
+        .filter(|column| plan.geometry || column.role != Role::Geometry)
+        .cloned()
+        .collect();
     let repeated = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-    let own = [CHANGE_TYPE, SNAPSHOT_ID, COMMITTED_AT].map(|name| Arc::new(Field::new(name, repeated.clone(), false)));
+    let own = [CHANGE_TYPE, SNAPSHOT_ID, COMMITTED_AT]
+        .map(|name| Arc::new(Field::new(name, repeated.clone(), false)));
     let stored = unchecked_schema(&columns);
-    let fields = stored.fields().iter().zip(&columns).map(|(field, column)| Arc::new(described(Field::clone(field), column)));
+    let fields = stored
+        .fields()
+        .iter()
+        .zip(&columns)
+        .map(|(field, column)| Arc::new(described(Field::clone(field), column)));
     let fields: Vec<_> = fields.chain(own).collect();
-    let credit = ReadPlan::everything(plan.dataset.clone(), plan.namespace.clone(), Arc::clone(&plan.snapshot));
+    let credit = ReadPlan::everything(
+        plan.dataset.clone(),
+        plan.namespace.clone(),
+        Arc::clone(&plan.snapshot),
+    );
     Arc::new(Schema::new(fields).with_metadata(credits(&credit)))
 }
 
 /// `batch` with the snapshot and the instant that its changes came with.
-fn with_origin(batch: &RecordBatch, schema: &SchemaRef, id: &str, at: &str) -> Result<RecordBatch, ArrowError> {
+fn with_origin(
+    batch: &RecordBatch,
+    schema: &SchemaRef,
+    id: &str,
+    at: &str,
+) -> Result<RecordBatch, ArrowError> {
     let repeated = |text: &str| -> Result<ArrayRef, ArrowError> {
         let keys = Int32Array::from_value(0, batch.num_rows());
         let values = Arc::new(StringArray::from_iter_values([text]));

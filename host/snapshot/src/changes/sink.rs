@@ -15,7 +15,8 @@ use crate::table::blocks::{GROUP_BYTES, GROUP_ROWS};
 use crate::table::chunk::stored_schema;
 use crate::write::{Description, SnapshotWriter};
 
-/// Rows on their way into a temporary file, which has no name: a process that is killed leaves nothing behind.
+/// Rows on their way into a temporary file, which has no name: a process that is killed leaves
+/// nothing behind.
 pub(super) struct Sink {
     temporary: File,
     writer: SnapshotWriter,
@@ -34,17 +35,26 @@ impl Sink {
         let file = temporary.try_clone().map_err(io)?;
         let columns = columns_of_file(columns);
         let description = Description { columns: &columns, sorted_by: &[], words: Vec::new() };
-        let writer = SnapshotWriter::new(file, &description).map_err(|error| io(std::io::Error::other(error)))?;
+        let writer = SnapshotWriter::new(file, &description)
+            .map_err(|error| io(std::io::Error::other(error)))?;
         Ok(Self { temporary, writer, schema: stored_schema(&columns), rows: 0, group: (0, 0) })
     }
 
     /// Appends the rows of `batch` that were found.
-    pub(super) fn append(&mut self, batch: &RecordBatch, found: &[Found]) -> Result<(), ArrowError> {
+    pub(super) fn append(
+        &mut self,
+        batch: &RecordBatch,
+        found: &[Found],
+    ) -> Result<(), ArrowError> {
         if found.is_empty() {
             return Ok(());
         }
-        let taken = take_record_batch(batch, &UInt32Array::from_iter_values(found.iter().map(|(row, _)| *row)))?;
-        let kinds: ArrayRef = Arc::new(StringArray::from_iter_values(found.iter().map(|(_, kind)| kind.as_str())));
+        let taken = take_record_batch(
+            batch,
+            &UInt32Array::from_iter_values(found.iter().map(|(row, _)| *row)),
+        )?;
+        let kinds: ArrayRef =
+            Arc::new(StringArray::from_iter_values(found.iter().map(|(_, kind)| kind.as_str())));
         let columns = taken.columns().iter().cloned().chain([kinds]).collect();
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
         self.rows += found.len() as u64;

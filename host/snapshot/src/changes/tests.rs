@@ -27,7 +27,8 @@ const POOL: [(&str, &[&str]); 6] = [
     ("date", &["date"]),
 ];
 
-/// Cells as a CSV file has them: nulls, empty text, text that looks like something else, floats that only their bits tell apart.
+/// Cells as a CSV file has them: nulls, empty text, text that looks like something else, floats
+/// that only their bits tell apart.
 const VALUES: [&[&str]; 6] = [
     &["1", "2", "3", "4", "5", "6", "7", "8"],
     &["", "\"\"", "null", "Māori", "\"a,b\""],
@@ -42,7 +43,8 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % sides
     }
 
@@ -69,10 +71,14 @@ fn versions(seed: u64) -> (Version, Version) {
     let mut rows: Vec<Vec<&str>> = (0..dice.below(12)).map(|_| dice.row()).collect();
     unique(keyed, &mut rows);
     let columns = |dice: &mut Dice| -> Vec<(usize, &'static str)> {
-        let mut columns: Vec<usize> = (0..POOL.len()).filter(|column| *column == 0 || dice.below(6) > 0).collect();
+        let mut columns: Vec<usize> =
+            (0..POOL.len()).filter(|column| *column == 0 || dice.below(6) > 0).collect();
         let places = columns.len();
         columns.rotate_left(dice.below(places));
-        columns.into_iter().map(|column| (column, POOL[column].1[dice.below(POOL[column].1.len())])).collect()
+        columns
+            .into_iter()
+            .map(|column| (column, POOL[column].1[dice.below(POOL[column].1.len())]))
+            .collect()
     };
     let key = if keyed { vec!["id"] } else { Vec::new() };
     let old = Version { columns: columns(&mut dice), key: key.clone(), rows: rows.clone() };
@@ -123,7 +129,11 @@ impl Fixture {
             let _ = writeln!(csv, "{}", cells.join(","));
         }
         std::fs::write(self.folder.path().join("table.csv"), csv).unwrap();
-        let fields: Vec<_> = version.columns.iter().map(|column| json!({"name": name(column), "type": column.1})).collect();
+        let fields: Vec<_> = version
+            .columns
+            .iter()
+            .map(|column| json!({"name": name(column), "type": column.1}))
+            .collect();
         let mut descriptor = json!({
             "name": "a_table", "licenses": [{"name": "CC-BY-4.0"}], "sources": [{"title": "Stats NZ", "path": "https://stats.govt.nz/a"}],
             "resources": [{"path": "table.csv", "schema": {"fields": fields, "primaryKey": version.key}}],
@@ -132,9 +142,12 @@ impl Fixture {
         if version.columns.iter().any(|column| name(column) == "date") {
             descriptor["yearbook"]["date_filter_column"] = json!("date");
         }
-        std::fs::write(self.folder.path().join("datapackage.json"), descriptor.to_string()).unwrap();
+        std::fs::write(self.folder.path().join("datapackage.json"), descriptor.to_string())
+            .unwrap();
         let package = Package::open(self.folder.path()).unwrap();
-        publish(&self.files, &self.workers, &package, current, &Silent).await.unwrap_or_else(|error| panic!("{error}: {version:?}"))
+        publish(&self.files, &self.workers, &package, current, &Silent)
+            .await
+            .unwrap_or_else(|error| panic!("{error}: {version:?}"))
     }
 
     fn reader(&self) -> Reader {
@@ -146,7 +159,12 @@ impl Fixture {
         rows_of(side.scan(&self.reader()).await.unwrap()).await
     }
 
-    async fn changes(&self, snapshot: &Snapshot, set: &ChangeSet, rows: std::ops::Range<u64>) -> Vec<Row> {
+    async fn changes(
+        &self,
+        snapshot: &Snapshot,
+        set: &ChangeSet,
+        rows: std::ops::Range<u64>,
+    ) -> Vec<Row> {
         let plan = ChangesPlan {
             dataset: DatasetName::parse("a_table").unwrap(),
             namespace: Namespace::parse("tests").unwrap(),
@@ -186,10 +204,15 @@ async fn rows_of(scan: Scan) -> Vec<Row> {
 /// `row` as the columns of `new` show it.
 fn seen_with(row: &Row, old: &Snapshot, new: &Snapshot) -> Row {
     let kept = |name: &String| {
-        let column = |snapshot: &Snapshot| snapshot.position(name).map(|position| type_of(&snapshot.columns[position]));
+        let column = |snapshot: &Snapshot| {
+            snapshot.position(name).map(|position| type_of(&snapshot.columns[position]))
+        };
         column(old).is_some() && column(old) == column(new)
     };
-    row.iter().filter(|(name, _)| kept(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+    row.iter()
+        .filter(|(name, _)| kept(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
@@ -217,7 +240,8 @@ async fn check(seed: u64) {
     pieces.extend(fixture.changes(&new, &set, middle..set.rows).await);
     assert_eq!(pieces, changes);
 
-    let before: Vec<Row> = fixture.rows(&old).await.iter().map(|row| seen_with(row, &old, &new)).collect();
+    let before: Vec<Row> =
+        fixture.rows(&old).await.iter().map(|row| seen_with(row, &old, &new)).collect();
     let after = fixture.rows(&new).await;
     let keyed = !first.key.is_empty() && first.key == second.key;
     let mut table = before.clone();
@@ -230,10 +254,17 @@ async fn check(seed: u64) {
         match kind.as_str() {
             "delete" | "update_preimage" => {
                 let place = table.iter().position(|row| row == change);
-                table.remove(place.unwrap_or_else(|| panic!("{change:?} is not among {table:?}, seed {seed}")));
+                table.remove(
+                    place.unwrap_or_else(|| {
+                        panic!("{change:?} is not among {table:?}, seed {seed}")
+                    }),
+                );
             }
             "insert" | "update_postimage" => {
-                assert!(!keyed || table.iter().all(|row| row["id"] != change["id"]), "two rows of one key, seed {seed}");
+                assert!(
+                    !keyed || table.iter().all(|row| row["id"] != change["id"]),
+                    "two rows of one key, seed {seed}"
+                );
                 table.push(change.clone());
             }
             other => panic!("{other}"),

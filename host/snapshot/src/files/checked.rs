@@ -18,7 +18,11 @@ const CHECKED_IN_PLACE: usize = 256 << 10;
 
 impl Files {
     /// [`Files::get_ranges`].
-    pub(super) async fn checked(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
+    pub(super) async fn checked(
+        &self,
+        file: &StoredFile,
+        ranges: &[Range<u64>],
+    ) -> Result<Vec<Bytes>, Failure> {
         if let Some(local) = &self.local {
             let (local, file, ranges) = (Arc::clone(local), file.clone(), ranges.to_vec());
             return blocking(move || local.read(&file, &ranges)).await?;
@@ -26,16 +30,26 @@ impl Files {
         let blocks = Arc::new(Blocks::around(file, ranges)?);
         let sums = self.sums(file).await?;
         match self.verified(file, &blocks, &sums).await {
-            // What is damaged in the store stays so; what was damaged on its way comes whole the next time.
+            // What is damaged in the store stays so; what was damaged on its way comes whole the
+            // next time.
             Err(Failure::Damaged { key, why }) => {
-                tracing::warn!(key, why, "what came from the object store is damaged; reading it once more");
+                tracing::warn!(
+                    key,
+                    why,
+                    "what came from the object store is damaged; reading it once more"
+                );
                 self.verified(file, &blocks, &sums).await
             }
             got => got,
         }
     }
 
-    async fn verified(&self, file: &StoredFile, blocks: &Arc<Blocks>, sums: &Arc<Sums>) -> Result<Vec<Bytes>, Failure> {
+    async fn verified(
+        &self,
+        file: &StoredFile,
+        blocks: &Arc<Blocks>,
+        sums: &Arc<Sums>,
+    ) -> Result<Vec<Bytes>, Failure> {
         let got = self.unchecked(file, blocks.ranges()).await?;
         let few = got.iter().map(Bytes::len).sum::<usize>() <= CHECKED_IN_PLACE;
         let (blocks, sums) = (Arc::clone(blocks), Arc::clone(sums));
@@ -43,7 +57,8 @@ impl Files {
         if few { check() } else { blocking(check).await? }
     }
 
-    /// Whether the store holds exactly these bytes. Reads them all: for publishing, and for whoever looks for damage.
+    /// Whether the store holds exactly these bytes. Reads them all: for publishing, and for whoever
+    /// looks for damage.
     ///
     /// # Errors
     /// The store's refusal; absence and damage are none.
@@ -52,7 +67,11 @@ impl Files {
     }
 
     /// Bytes as the store has them, within the time that a read may take.
-    async fn unchecked(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
+    async fn unchecked(
+        &self,
+        file: &StoredFile,
+        ranges: &[Range<u64>],
+    ) -> Result<Vec<Bytes>, Failure> {
         let within = self.remote.settings.answer();
         let late = |_| Err(Failure::Late { key: Self::key(file), within });
         tokio::time::timeout(within, self.asked(file, ranges)).await.unwrap_or_else(late)
@@ -64,7 +83,8 @@ impl Files {
             Ok(got) => got,
             Err(object_store::Error::NotFound { .. }) => return Err(Failure::Missing { key }),
             Err(source) => {
-                // A store reports a range past the end in its own words; the size tells which it was.
+                // A store reports a range past the end in its own words; the size tells which it
+                // was.
                 return Err(match self.size(file).await {
                     Ok(None) => Failure::Missing { key },
                     Ok(Some(size)) if size != file.bytes => Failure::short(&key, size, file),
@@ -72,13 +92,20 @@ impl Files {
                 });
             }
         };
-        let complete =
-            got.len() == ranges.len() && got.iter().zip(ranges).all(|(bytes, range)| bytes.len() as u64 == range.end - range.start);
-        if complete { Ok(got) } else { Err(Failure::damaged(&key, "the store returned fewer bytes than asked for")) }
+        let complete = got.len() == ranges.len()
+            && got
+                .iter()
+                .zip(ranges)
+                .all(|(bytes, range)| bytes.len() as u64 == range.end - range.start);
+        if complete {
+            Ok(got)
+        } else {
+            Err(Failure::damaged(&key, "the store returned fewer bytes than asked for"))
+        }
     }
 
-    /// The file's block sums, from memory, from beside the file, or, where those are lost, from the file itself
-    /// once its digest has been found right. One load at a time.
+    /// The file's block sums, from memory, from beside the file, or, where those are lost, from the
+    /// file itself once its digest has been found right. One load at a time.
     async fn sums(&self, file: &StoredFile) -> Result<Arc<Sums>, Failure> {
         let load = async {
             if let Some(sums) = self.stored_sums(file).await? {
@@ -88,7 +115,10 @@ impl Files {
             let (found, sums) = self.digest_stored(file).await?;
             made_anew(file, &found, sums)
         };
-        self.sums.try_get_with_by_ref(&file.sha256, load).await.map_err(|shared: Arc<Failure>| Failure::clone(&shared))
+        self.sums
+            .try_get_with_by_ref(&file.sha256, load)
+            .await
+            .map_err(|shared: Arc<Failure>| Failure::clone(&shared))
     }
 
     /// What lies beside the file; none when it is missing or damaged.
@@ -125,12 +155,20 @@ impl Files {
 /// Says that a file has to be read whole.
 pub(super) fn warn_of_lost_sums(file: &StoredFile) {
     let key = Files::key(file);
-    tracing::warn!(key, "the checksums beside a snapshot file are missing or damaged; reading the whole file to make them anew");
+    tracing::warn!(
+        key,
+        "the checksums beside a snapshot file are missing or damaged; reading the whole file to make them anew"
+    );
 }
 
 /// `sums` of a file that was `found` to have this digest, if it is the right one.
-pub(super) fn made_anew(file: &StoredFile, found: &StoredFile, sums: Sums) -> Result<Arc<Sums>, Failure> {
-    let wrong = || Failure::damaged(&Files::key(file), "its bytes do not have the digest it is named by");
+pub(super) fn made_anew(
+    file: &StoredFile,
+    found: &StoredFile,
+    sums: Sums,
+) -> Result<Arc<Sums>, Failure> {
+    let wrong =
+        || Failure::damaged(&Files::key(file), "its bytes do not have the digest it is named by");
     (found == file).then(|| Arc::new(sums)).ok_or_else(wrong)
 }
 
@@ -142,13 +180,20 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// The blocks around `wanted`. Ranges are judged first: an absurd length must not become an allocation.
+    /// The blocks around `wanted`. Ranges are judged first: an absurd length must not become an
+    /// allocation.
     pub(super) fn around(file: &StoredFile, wanted: &[Range<u64>]) -> Result<Self, Failure> {
-        if let Some(range) = wanted.iter().find(|range| range.start > range.end || range.end > file.bytes) {
+        if let Some(range) =
+            wanted.iter().find(|range| range.start > range.end || range.end > file.bytes)
+        {
             let why = format!("it refers to bytes {range:?} of a file of {} bytes", file.bytes);
             return Err(Failure::damaged(&Files::key(file), why));
         }
-        Ok(Self { file: file.clone(), wanted: wanted.to_vec(), whole: whole_blocks(wanted, file.bytes) })
+        Ok(Self {
+            file: file.clone(),
+            wanted: wanted.to_vec(),
+            whole: whole_blocks(wanted, file.bytes),
+        })
     }
 
     /// Ranges of whole blocks, ascending and apart from each other.
@@ -156,11 +201,14 @@ impl Blocks {
         &self.whole
     }
 
-    /// The bytes asked for, cut out of `got`, which are those of [`Blocks::ranges`], once every block has been checked.
+    /// The bytes asked for, cut out of `got`, which are those of [`Blocks::ranges`], once every
+    /// block has been checked.
     pub(super) fn verified(&self, sums: &Sums, got: &[Bytes]) -> Result<Vec<Bytes>, Failure> {
         for (at, bytes) in self.whole.iter().zip(got) {
-            let why = |block| format!("the block at byte {block} does not have its published checksum");
-            sums.check(at.start, bytes).map_err(|block| Failure::damaged(&Files::key(&self.file), why(block)))?;
+            let why =
+                |block| format!("the block at byte {block} does not have its published checksum");
+            sums.check(at.start, bytes)
+                .map_err(|block| Failure::damaged(&Files::key(&self.file), why(block)))?;
         }
         Ok(self.wanted.iter().map(|range| cut(range, &self.whole, got)).collect())
     }
@@ -168,7 +216,9 @@ impl Blocks {
 
 /// The fewest ranges of whole blocks that cover `ranges`, ascending and apart from each other.
 fn whole_blocks(ranges: &[Range<u64>], file_bytes: u64) -> Vec<Range<u64>> {
-    let widen = |range: &Range<u64>| range.start / BLOCK * BLOCK..(range.end.div_ceil(BLOCK) * BLOCK).min(file_bytes);
+    let widen = |range: &Range<u64>| {
+        range.start / BLOCK * BLOCK..(range.end.div_ceil(BLOCK) * BLOCK).min(file_bytes)
+    };
     let mut wide: Vec<_> = ranges.iter().filter(|range| !range.is_empty()).map(widen).collect();
     wide.sort_unstable_by_key(|range| range.start);
     let mut merged: Vec<Range<u64>> = Vec::with_capacity(wide.len());
@@ -200,7 +250,9 @@ mod tests {
     #[test]
     fn reads_are_widened_to_blocks_and_neighbours_joined() {
         let file = BLOCK * 4 + 9;
-        let check = |ranges: &[Range<u64>], expected: &[Range<u64>]| assert_eq!(whole_blocks(ranges, file), expected);
+        let check = |ranges: &[Range<u64>], expected: &[Range<u64>]| {
+            assert_eq!(whole_blocks(ranges, file), expected)
+        };
         let one = |range: Range<u64>| [range];
         check(&[], &[]);
         check(&one(5..5), &[]);

@@ -1,5 +1,6 @@
-//! Components of plugins in the object store, addressed by the SHA-256 of their content like everything
-//! else there. Bytes that do not have the digest they are named by never leave this file.
+//! Components of plugins in the object store, addressed by the SHA-256 of their content like
+//! everything else there. Bytes that do not have the digest they are named by never leave this
+//! file.
 
 use bytes::Bytes;
 use object_store::path::Path as Key;
@@ -33,8 +34,8 @@ impl Files {
         }
     }
 
-    /// Stores a component under its digest, which is returned. It appears whole or not at all; a damaged copy
-    /// is replaced.
+    /// Stores a component under its digest, which is returned. It appears whole or not at all; a
+    /// damaged copy is replaced.
     ///
     /// # Errors
     /// The store's refusal.
@@ -46,8 +47,8 @@ impl Files {
         Ok(digest)
     }
 
-    /// The component with this digest and size, all of it in memory: call it only with a size that a
-    /// catalogue vouches for.
+    /// The component with this digest and size, all of it in memory: call it only with a size that
+    /// a catalogue vouches for.
     ///
     /// # Errors
     /// [`Failure::ComponentMissing`]; [`Failure::ComponentDamaged`] when size or digest differ;
@@ -61,14 +62,18 @@ impl Files {
         let found = self.store.get(&Key::from(key.as_str())).await.map_err(refused)?;
         // Judged before it is read: what lies there may have any size.
         if found.meta.size != bytes {
-            let why = format!("it has {} bytes, not the {bytes} that were installed", found.meta.size);
+            let why =
+                format!("it has {} bytes, not the {bytes} that were installed", found.meta.size);
             return Err(Failure::ComponentDamaged { key, why });
         }
         let content = found.bytes().await.map_err(refused)?;
         if of(content.clone()).await? == digest {
             Ok(content)
         } else {
-            Err(Failure::ComponentDamaged { key, why: "its bytes do not have the digest it is named by".to_owned() })
+            Err(Failure::ComponentDamaged {
+                key,
+                why: "its bytes do not have the digest it is named by".to_owned(),
+            })
         }
     }
 }
@@ -90,8 +95,8 @@ impl Files {
         put.map(drop).map_err(|source| Failure::store(&key, source))
     }
 
-    /// What lies there as the signature of a component; anybody's, until it is verified. None where there is nothing, or
-    /// more than a signature has.
+    /// What lies there as the signature of a component; anybody's, until it is verified. None where
+    /// there is nothing, or more than a signature has.
     ///
     /// # Errors
     /// The store's refusal.
@@ -99,7 +104,9 @@ impl Files {
         let key = Self::signature_key(digest);
         match self.store.get(&Key::from(key.as_str())).await {
             Ok(found) if found.meta.size > SIGNATURE_BYTES => Ok(None),
-            Ok(found) => found.bytes().await.map(Some).map_err(|source| Failure::store(&key, source)),
+            Ok(found) => {
+                found.bytes().await.map(Some).map_err(|source| Failure::store(&key, source))
+            }
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(source) => Err(Failure::store(&key, source)),
         }
@@ -108,7 +115,8 @@ impl Files {
 
 /// Digest of bytes in memory, on a thread that may block.
 async fn of(bytes: Bytes) -> Result<String, Failure> {
-    blocking(move || Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect()).await
+    blocking(move || Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+        .await
 }
 
 #[cfg(test)]
@@ -123,7 +131,11 @@ mod tests {
         let files = Files::open(&format!("file:{}", folder.path().display())).unwrap();
         let bytes = Bytes::from_static(b"\0asm and more");
         let digest = files.put_component(bytes.clone()).await.unwrap();
-        assert_eq!(files.put_component(bytes.clone()).await.unwrap(), digest, "twice is no mistake");
+        assert_eq!(
+            files.put_component(bytes.clone()).await.unwrap(),
+            digest,
+            "twice is no mistake"
+        );
         let size = bytes.len() as u64;
         assert_eq!(files.get_component(&digest, size).await.unwrap(), bytes);
         assert!(files.has_component(&digest, size).await.unwrap());
@@ -131,16 +143,33 @@ mod tests {
         let path = folder.path().join(Files::component_key(&digest));
         std::fs::write(&path, b"\0asm and evil").unwrap();
         let damaged = files.get_component(&digest, size).await.unwrap_err();
-        assert!(matches!(&damaged, Failure::ComponentDamaged { .. }) && damaged.to_string().contains("install it again"), "{damaged}");
+        assert!(
+            matches!(&damaged, Failure::ComponentDamaged { .. })
+                && damaged.to_string().contains("install it again"),
+            "{damaged}"
+        );
         std::fs::write(&path, vec![0; 1 << 20]).unwrap();
-        assert!(matches!(files.get_component(&digest, size).await, Err(Failure::ComponentDamaged { .. })));
+        assert!(matches!(
+            files.get_component(&digest, size).await,
+            Err(Failure::ComponentDamaged { .. })
+        ));
         assert_eq!(files.get_signature(&digest).await.unwrap(), None);
         files.put_signature(&digest, Bytes::from_static(b"signed")).await.unwrap();
-        assert_eq!(files.get_signature(&digest).await.unwrap().as_deref(), Some(b"signed".as_slice()));
+        assert_eq!(
+            files.get_signature(&digest).await.unwrap().as_deref(),
+            Some(b"signed".as_slice())
+        );
         files.put_signature(&digest, vec![0; 1 << 20].into()).await.unwrap();
-        assert_eq!(files.get_signature(&digest).await.unwrap(), None, "no signature has a megabyte");
+        assert_eq!(
+            files.get_signature(&digest).await.unwrap(),
+            None,
+            "no signature has a megabyte"
+        );
         std::fs::remove_file(&path).unwrap();
-        assert!(matches!(files.get_component(&digest, size).await, Err(Failure::ComponentMissing { .. })));
+        assert!(matches!(
+            files.get_component(&digest, size).await,
+            Err(Failure::ComponentMissing { .. })
+        ));
         assert!(!files.has_component(&digest, size).await.unwrap());
     }
 }

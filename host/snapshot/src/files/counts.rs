@@ -34,7 +34,9 @@ impl Counters {
     pub(super) fn count(&self, outcome: &Result<Vec<Bytes>, Failure>) {
         self.reads.fetch_add(1, Ordering::Relaxed);
         match outcome {
-            Ok(got) => self.bytes.fetch_add(got.iter().map(|bytes| bytes.len() as u64).sum(), Ordering::Relaxed),
+            Ok(got) => self
+                .bytes
+                .fetch_add(got.iter().map(|bytes| bytes.len() as u64).sum(), Ordering::Relaxed),
             Err(_) => self.failures.fetch_add(1, Ordering::Relaxed),
         };
     }
@@ -42,6 +44,12 @@ impl Counters {
     pub(super) fn read(&self, requests: &Requests) -> StorageCounts {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (requests, failed_requests) = requests.read();
-        StorageCounts { reads: read(&self.reads), bytes: read(&self.bytes), failures: read(&self.failures), requests, failed_requests }
+        StorageCounts {
+            reads: read(&self.reads),
+            bytes: read(&self.bytes),
+            failures: read(&self.failures),
+            requests,
+            failed_requests,
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! What is about to be stored is declared first, so that whoever removes what nothing names (decision 0170) leaves it alone until it is named.
+//! What is about to be stored is declared first, so that whoever removes what nothing names
+//! (decision 0170) leaves it alone until it is named.
 
 use std::sync::Arc;
 
@@ -18,7 +19,8 @@ pub trait Declare: Send + Sync {
 }
 
 impl Files {
-    /// The same store, where every snapshot's file is declared before the store is asked about it. Without this nothing is declared.
+    /// The same store, where every snapshot's file is declared before the store is asked about it.
+    /// Without this nothing is declared.
     #[must_use]
     pub fn declaring(&self, declare: Arc<dyn Declare>) -> Self {
         Self { declare: Some(declare), ..self.clone() }
@@ -27,6 +29,9 @@ impl Files {
     /// Declares `stored`, where anybody wants to know.
     pub(super) async fn declare(&self, stored: Stored) -> Result<(), Failure> {
         let Some(declare) = &self.declare else { return Ok(()) };
-        declare.declare(&stored).await.map_err(|why| Failure::Undeclared { key: stored.to_string(), why })
+        declare
+            .declare(&stored)
+            .await
+            .map_err(|why| Failure::Undeclared { key: stored.to_string(), why })
     }
 }

@@ -14,8 +14,12 @@ use crate::Failure;
 /// Bytes read at a time while hashing a local file.
 const CHUNK: usize = 256 << 10;
 
-/// Digest, size and block sums of a local file, `named` so in messages; and the file, for whoever reads it next.
-pub(super) async fn of_local(mut file: File, named: &Path) -> Result<(File, (StoredFile, Sums)), Failure> {
+/// Digest, size and block sums of a local file, `named` so in messages; and the file, for whoever
+/// reads it next.
+pub(super) async fn of_local(
+    mut file: File,
+    named: &Path,
+) -> Result<(File, (StoredFile, Sums)), Failure> {
     let path = named.to_owned();
     blocking(move || {
         let digest = file.rewind().and_then(|()| of_file(&mut file));
@@ -68,7 +72,9 @@ impl Running {
 }
 
 /// Runs `job` on a thread that may block.
-pub(super) async fn blocking<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+pub(super) async fn blocking<T: Send + 'static>(
+    job: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(job).await;
     done.map_err(|_| Failure::Stopped { what: "a stored file".to_owned() })
 }

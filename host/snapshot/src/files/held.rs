@@ -14,10 +14,12 @@ use super::Files;
 use super::digest::blocking;
 use crate::Failure;
 
-/// Folders of the store, each with the endings of the objects that a digest has there. What others need comes first, and is removed first:
-/// a file never stands without its checksums.
-const FOLDERS: [(StoredKind, &str, [&str; 2]); 2] =
-    [(StoredKind::Snapshot, "snapshots", ["parquet", "crc32"]), (StoredKind::Component, "plugins", ["wasm", "wasm.minisig"])];
+/// Folders of the store, each with the endings of the objects that a digest has there. What others
+/// need comes first, and is removed first: a file never stands without its checksums.
+const FOLDERS: [(StoredKind, &str, [&str; 2]); 2] = [
+    (StoredKind::Snapshot, "snapshots", ["parquet", "crc32"]),
+    (StoredKind::Component, "plugins", ["wasm", "wasm.minisig"]),
+];
 
 /// Characters of a digest.
 const DIGEST: usize = 64;
@@ -41,7 +43,8 @@ pub struct Leftover {
 }
 
 impl Files {
-    /// Everything that the store holds under a digest, sorted; objects with other names are not ours. In memory: some 150 bytes each.
+    /// Everything that the store holds under a digest, sorted; objects with other names are not
+    /// ours. In memory: some 150 bytes each.
     ///
     /// # Errors
     /// The store's refusal.
@@ -49,9 +52,15 @@ impl Files {
         let mut held: BTreeMap<Stored, u64> = BTreeMap::new();
         for (kind, folder, endings) in FOLDERS {
             let mut objects = self.store.list(Some(&Key::from(folder)));
-            while let Some(object) = objects.try_next().await.map_err(|source| Failure::store(folder, source))? {
+            while let Some(object) =
+                objects.try_next().await.map_err(|source| Failure::store(folder, source))?
+            {
                 let name = object.location.filename().and_then(|name| name.split_once('.'));
-                let Some((sha256, _)) = name.filter(|(sha256, ending)| is_digest(sha256) && endings.contains(ending)) else { continue };
+                let Some((sha256, _)) =
+                    name.filter(|(sha256, ending)| is_digest(sha256) && endings.contains(ending))
+                else {
+                    continue;
+                };
                 *held.entry(Stored { kind, sha256: sha256.to_owned() }).or_default() += object.size;
             }
         }
@@ -63,7 +72,10 @@ impl Files {
     /// # Errors
     /// The store's refusal; some may be gone by then.
     pub async fn remove(&self, stored: &Stored) -> Result<(), Failure> {
-        let endings = FOLDERS.into_iter().filter(|(kind, ..)| *kind == stored.kind).flat_map(|(.., endings)| endings);
+        let endings = FOLDERS
+            .into_iter()
+            .filter(|(kind, ..)| *kind == stored.kind)
+            .flat_map(|(.., endings)| endings);
         for ending in endings {
             let key = format!("{stored}.{ending}");
             match self.store.delete(&Key::from(key.as_str())).await {
@@ -74,8 +86,9 @@ impl Files {
         Ok(())
     }
 
-    /// Files of uploads into a folder that nobody has written to for `age`, by the clock of the folder's file system; removed unless this
-    /// is a `dry_run`. A store on the network ends unfinished uploads by a rule of its own.
+    /// Files of uploads into a folder that nobody has written to for `age`, by the clock of the
+    /// folder's file system; removed unless this is a `dry_run`. A store on the network ends
+    /// unfinished uploads by a rule of its own.
     ///
     /// # Errors
     /// [`Failure::Local`] when a folder cannot be read or written.
@@ -83,7 +96,9 @@ impl Files {
         let Some(local) = self.local.clone() else { return Ok(Vec::new()) };
         blocking(move || {
             let root = local.folder();
-            sweep(root, age, dry_run).map_err(|source| Failure::local("remove what failed uploads left in", root, source))
+            sweep(root, age, dry_run).map_err(|source| {
+                Failure::local("remove what failed uploads left in", root, source)
+            })
         })
         .await?
     }
@@ -115,10 +130,13 @@ fn sweep(root: &Path, age: Duration, dry_run: bool) -> std::io::Result<Vec<Lefto
     Ok(found)
 }
 
-/// Whether the name is of an upload under way: what it is to become, `#` and a number, as `object_store` names it.
+/// Whether the name is of an upload under way: what it is to become, `#` and a number, as
+/// `object_store` names it.
 fn is_staged(name: &str) -> bool {
     let number = name.rsplit_once('#').map(|(_, number)| number);
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    number.is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 fn is_digest(name: &str) -> bool {
@@ -134,7 +152,8 @@ mod tests {
     #[tokio::test]
     async fn what_is_held_is_listed_and_removed_with_all_that_belongs_to_it() {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::open(&format!("file:{}", folder.path().join("store").display())).unwrap();
+        let files =
+            Files::open(&format!("file:{}", folder.path().join("store").display())).unwrap();
         assert_eq!(files.held().await.unwrap(), []);
         let source = folder.path().join("source");
         std::fs::write(&source, vec![7; 100]).unwrap();
@@ -164,7 +183,11 @@ mod tests {
         assert_eq!(files.leftovers(Duration::ZERO, false).await.unwrap(), []);
         std::fs::create_dir(folder.path().join("snapshots")).unwrap();
         let path = folder.path().join("snapshots").join(format!("{}.parquet#1", "a".repeat(64)));
-        for name in [path.as_path(), &folder.path().join("snapshots/notes#today"), &folder.path().join("snapshots/a.parquet")] {
+        for name in [
+            path.as_path(),
+            &folder.path().join("snapshots/notes#today"),
+            &folder.path().join("snapshots/a.parquet"),
+        ] {
             std::fs::write(name, b"half").unwrap();
         }
         assert_eq!(files.leftovers(Duration::from_secs(3600), false).await.unwrap(), []);

@@ -1,5 +1,5 @@
-//! Reading in a folder of this machine: on the thread that asks, without handing over to another. The caller
-//! answers for being on a thread that may block.
+//! Reading in a folder of this machine: on the thread that asks, without handing over to another.
+//! The caller answers for being on a thread that may block.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -28,7 +28,9 @@ pub(super) struct Local {
 impl Local {
     /// The store in `folder`.
     pub(super) fn new(folder: PathBuf) -> Self {
-        let weigh = |digest: &String, sums: &Arc<Sums>| u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX);
+        let weigh = |digest: &String, sums: &Arc<Sums>| {
+            u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX)
+        };
         Self { folder, sums: Cache::builder().max_capacity(SUMS_IN_MEMORY).weigher(weigh).build() }
     }
 
@@ -37,9 +39,14 @@ impl Local {
         &self.folder
     }
 
-    /// Blocking: [`Files::get_ranges`]. The file is opened each time, so that one that was put in its place is seen, one that was
-    /// deleted is missed, and its room is given back at once (decision 0112).
-    pub(super) fn read(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
+    /// Blocking: [`Files::get_ranges`]. The file is opened each time, so that one that was put in
+    /// its place is seen, one that was deleted is missed, and its room is given back at once
+    /// (decision 0112).
+    pub(super) fn read(
+        &self,
+        file: &StoredFile,
+        ranges: &[Range<u64>],
+    ) -> Result<Vec<Bytes>, Failure> {
         let blocks = Blocks::around(file, ranges)?;
         let sums = self.sums(file)?;
         let path = self.folder.join(Files::key(file));
@@ -77,18 +84,22 @@ impl Local {
             }
             super::checked::warn_of_lost_sums(file);
             let path = self.folder.join(Files::key(file));
-            let (found, sums) =
-                File::open(&path).and_then(|mut opened| digest::of_file(&mut opened)).map_err(|source| match source.kind() {
+            let (found, sums) = File::open(&path)
+                .and_then(|mut opened| digest::of_file(&mut opened))
+                .map_err(|source| match source.kind() {
                     ErrorKind::NotFound => Failure::Missing { key: Files::key(file) },
                     _ => Failure::local("read", &path, source),
                 })?;
             super::checked::made_anew(file, &found, sums)
         };
-        self.sums.try_get_with_by_ref(&file.sha256, load).map_err(|shared: Arc<Failure>| Failure::clone(&shared))
+        self.sums
+            .try_get_with_by_ref(&file.sha256, load)
+            .map_err(|shared: Arc<Failure>| Failure::clone(&shared))
     }
 }
 
-/// The bytes of `range` as far as the file has them, by one call as a rule. Memory is not zeroed first.
+/// The bytes of `range` as far as the file has them, by one call as a rule. Memory is not zeroed
+/// first.
 fn range(file: &File, range: &Range<u64>) -> std::io::Result<Bytes> {
     let length = usize::try_from(range.end - range.start).map_err(std::io::Error::other)?;
     let mut bytes = Vec::with_capacity(length);

@@ -1,4 +1,5 @@
-//! Requests to a store on the network, each attempt by itself: one that is made again is there twice.
+//! Requests to a store on the network, each attempt by itself: one that is made again is there
+//! twice.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,5 +1,5 @@
-//! A bucket of an S3-compatible store, or a part of one (contract 6). Owns how it is reached: the usual variables say who we are and
-//! where it is, our settings how long we wait.
+//! A bucket of an S3-compatible store, or a part of one (contract 6). Owns how it is reached: the
+//! usual variables say who we are and where it is, our settings how long we wait.
 
 mod bounded;
 mod connector;
@@ -28,7 +28,8 @@ const PREFIX: &str = "AWS_";
 /// The objects below a prefix of a bucket.
 pub(super) type Bucket = PrefixStore<AmazonS3>;
 
-/// Opens `place`, which is `//bucket` or `//bucket/prefix`, and counts what it is asked from then on. Asks nobody.
+/// Opens `place`, which is `//bucket` or `//bucket/prefix`, and counts what it is asked from then
+/// on. Asks nobody.
 ///
 /// # Errors
 /// A sentence that says what is wrong.
@@ -40,7 +41,9 @@ pub(super) fn open(
 ) -> Result<Arc<Bucket>, String> {
     let place = place.strip_prefix("//").ok_or("names no bucket")?;
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
-    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'-');
+    let allowed = |byte: u8| {
+        byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'-')
+    };
     if bucket.is_empty() || !bucket.bytes().all(allowed) {
         return Err("names no bucket: small letters, digits, dots and hyphens".to_owned());
     }
@@ -52,17 +55,26 @@ pub(super) fn open(
         (ClientConfigKey::ConnectTimeout, milliseconds(settings.connect_ms)),
         (ClientConfigKey::Timeout, milliseconds(settings.attempt_ms)),
     ];
-    let named = variables.iter().filter(|(name, value)| name.starts_with(PREFIX) && !value.is_empty());
-    let usual = named.filter_map(|(name, value)| Some((name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>().ok()?, value.clone())));
+    let named =
+        variables.iter().filter(|(name, value)| name.starts_with(PREFIX) && !value.is_empty());
+    let usual = named.filter_map(|(name, value)| {
+        Some((name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>().ok()?, value.clone()))
+    });
     let ours = bounds.into_iter().map(|(key, value)| (AmazonS3ConfigKey::Client(key), value));
-    let builder = usual.chain(ours).fold(AmazonS3Builder::new(), |builder, (key, value)| builder.with_config(key, value));
+    let builder = usual
+        .chain(ours)
+        .fold(AmazonS3Builder::new(), |builder, (key, value)| builder.with_config(key, value));
     let retry = RetryConfig {
         backoff: BackoffConfig { init_backoff: FIRST_WAIT, max_backoff: LONGEST_WAIT, base: 2.0 },
         max_retries: settings.retries,
         retry_timeout: settings.answer(),
     };
     let counting = Counting(Arc::clone(requests));
-    let store =
-        builder.with_bucket_name(bucket).with_retry(retry).with_http_connector(counting).build().map_err(|error| error.to_string())?;
+    let store = builder
+        .with_bucket_name(bucket)
+        .with_retry(retry)
+        .with_http_connector(counting)
+        .build()
+        .map_err(|error| error.to_string())?;
     Ok(Arc::new(PrefixStore::new(store, prefix)))
 }

@@ -22,12 +22,18 @@ const NO_LINKS: &str = "is a folder, to which nobody can be redirected; set stor
 
 /// Says why a build without the feature refuses S3.
 #[cfg(not(feature = "s3"))]
-const NOT_BUILT: &str =
-    "is in S3, which this build of yearbook cannot use; take a release build, or build with `cargo build --release --features s3`";
+const NOT_BUILT: &str = "is in S3, which this build of yearbook cannot use; take a release build, or build with `cargo build --release --features s3`";
 
 /// Opens the store that `url` names.
-#[cfg_attr(not(feature = "s3"), expect(unused_variables, reason = "variables are credentials of S3"))]
-pub(super) fn open(url: &str, settings: &StoreSettings, variables: &[(String, String)]) -> Result<Files, Failure> {
+#[cfg_attr(
+    not(feature = "s3"),
+    expect(unused_variables, reason = "variables are credentials of S3")
+)]
+pub(super) fn open(
+    url: &str,
+    settings: &StoreSettings,
+    variables: &[(String, String)],
+) -> Result<Files, Failure> {
     let address = |why: String| Failure::Address { url: without_secrets(url), why };
     let refuse = |why: &str| address(format!("{why}; {KINDS}"));
     match url.split_once(':') {
@@ -40,8 +46,13 @@ pub(super) fn open(url: &str, settings: &StoreSettings, variables: &[(String, St
         #[cfg(feature = "s3")]
         Some(("s3", place)) => {
             let requests = Arc::default();
-            let bucket = s3::open(place, settings, variables, &requests).map_err(|why| refuse(&why))?;
-            Ok(Files::new(Arc::clone(&bucket) as _, None, Remote { settings: *settings, bucket: Some(bucket), requests }))
+            let bucket =
+                s3::open(place, settings, variables, &requests).map_err(|why| refuse(&why))?;
+            Ok(Files::new(
+                Arc::clone(&bucket) as _,
+                None,
+                Remote { settings: *settings, bucket: Some(bucket), requests },
+            ))
         }
         #[cfg(not(feature = "s3"))]
         Some(("s3", _)) => Err(address(NOT_BUILT.to_owned())),
@@ -67,8 +78,8 @@ fn without_secrets(url: &str) -> String {
     }
 }
 
-/// Makes the folder and what is missing above it, each so that it is still there after a power cut: the store syncs the folders that it
-/// makes itself, below this one.
+/// Makes the folder and what is missing above it, each so that it is still there after a power cut:
+/// the store syncs the folders that it makes itself, below this one.
 fn make(path: &Path) -> std::io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -76,7 +87,9 @@ fn make(path: &Path) -> std::io::Result<()> {
     let Some(above) = path.parent() else { return Ok(()) };
     make(above)?;
     match std::fs::create_dir(path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists || !path.is_dir() => return Err(error),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists || !path.is_dir() => {
+            return Err(error);
+        }
         _ => {}
     }
     // A folder that may be written but not read cannot be synced.

@@ -1,4 +1,5 @@
-//! A stored file as it is, in chunks (contract 4, `/v1/bulk`): every block checked, never the whole file in memory.
+//! A stored file as it is, in chunks (contract 4, `/v1/bulk`): every block checked, never the whole
+//! file in memory.
 
 use std::ops::Range;
 
@@ -12,7 +13,8 @@ use super::sums::BLOCK;
 use crate::Failure;
 
 /// Bytes of a chunk at most. One is in memory for each stream, two while a client takes the last;
-/// larger ones would make fewer requests of a remote store. Whole blocks, so that none is read twice.
+/// larger ones would make fewer requests of a remote store. Whole blocks, so that none is read
+/// twice.
 const CHUNK: u64 = 64 * BLOCK;
 
 /// Bytes of the first chunk at most; each that follows has up to four times as many. A client that
@@ -20,10 +22,11 @@ const CHUNK: u64 = 64 * BLOCK;
 const FIRST_CHUNK: u64 = 4 * BLOCK;
 
 impl Files {
-    /// Bytes `range` of a stored file as chunks of [`CHUNK`] at most, none of them empty, the first ones
-    /// smaller. Each is fetched when it is asked for and not before, with about as many bytes as
-    /// `room` says then, and one block at least. What comes is what was published; the stream ends after its first failure, so that a file that is
-    /// damaged further on cannot be taken for a whole one.
+    /// Bytes `range` of a stored file as chunks of [`CHUNK`] at most, none of them empty, the first
+    /// ones smaller. Each is fetched when it is asked for and not before, with about as many bytes
+    /// as `room` says then, and one block at least. What comes is what was published; the stream
+    /// ends after its first failure, so that a file that is damaged further on cannot be taken for
+    /// a whole one.
     ///
     /// # Errors
     /// Those of [`Files::get_range`], as items.
@@ -65,7 +68,8 @@ mod tests {
 
     async fn stored() -> (TempDir, Files, StoredFile) {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::open(&format!("file:{}", folder.path().join("objects").display())).unwrap();
+        let files =
+            Files::open(&format!("file:{}", folder.path().join("objects").display())).unwrap();
         let local = folder.path().join("local");
         std::fs::write(&local, content()).unwrap();
         let file = files.put_snapshot(&local).await.unwrap();
@@ -76,10 +80,23 @@ mod tests {
     async fn any_range_arrives_byte_for_byte_in_bounded_chunks() {
         let (_folder, files, file) = stored().await;
         let content = content();
-        for range in [0..file.bytes, 0..1, 5..5, CHUNK - 1..CHUNK + 1, CHUNK..CHUNK * 2, 7..file.bytes - 7, file.bytes - 1..file.bytes] {
-            let chunks: Vec<Bytes> = files.stream(&file, range.clone(), || u64::MAX).map(Result::unwrap).collect().await;
-            assert!(chunks.iter().all(|chunk| !chunk.is_empty() && chunk.len() as u64 <= CHUNK), "{range:?}");
-            let expected = &content[usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
+        for range in [
+            0..file.bytes,
+            0..1,
+            5..5,
+            CHUNK - 1..CHUNK + 1,
+            CHUNK..CHUNK * 2,
+            7..file.bytes - 7,
+            file.bytes - 1..file.bytes,
+        ] {
+            let chunks: Vec<Bytes> =
+                files.stream(&file, range.clone(), || u64::MAX).map(Result::unwrap).collect().await;
+            assert!(
+                chunks.iter().all(|chunk| !chunk.is_empty() && chunk.len() as u64 <= CHUNK),
+                "{range:?}"
+            );
+            let expected = &content
+                [usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap()];
             assert!(chunks.concat() == expected, "{range:?}");
         }
     }
@@ -88,13 +105,18 @@ mod tests {
     async fn chunks_grow_from_a_small_first_one_and_shrink_to_a_block_where_there_is_no_room() {
         let (_folder, files, file) = stored().await;
         let sizes = async |room: u64| {
-            let chunks: Vec<Bytes> = files.stream(&file, 0..file.bytes, move || room).map(Result::unwrap).collect().await;
+            let chunks: Vec<Bytes> = files
+                .stream(&file, 0..file.bytes, move || room)
+                .map(Result::unwrap)
+                .collect()
+                .await;
             assert!(chunks.concat() == content());
             chunks.iter().map(|chunk| chunk.len() as u64).collect::<Vec<_>>()
         };
         let ample = sizes(u64::MAX).await;
         assert_eq!(ample[..3], [FIRST_CHUNK, 4 * FIRST_CHUNK, CHUNK]);
-        let (last, tight) = sizes(0).await.split_last().map(|(last, rest)| (*last, rest.to_vec())).unwrap();
+        let (last, tight) =
+            sizes(0).await.split_last().map(|(last, rest)| (*last, rest.to_vec())).unwrap();
         assert!(tight.iter().all(|bytes| *bytes == BLOCK) && last <= BLOCK);
         assert!(sizes(3 * BLOCK + 1).await.iter().all(|bytes| *bytes <= 3 * BLOCK));
     }

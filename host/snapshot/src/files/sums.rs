@@ -1,11 +1,12 @@
-//! Checksums of a stored file's blocks, so that a flipped bit is noticed wherever it is read without reading
-//! the rest of the file. Parquet's own page checksums are optional, leave out the footer, and are not written by
-//! the `parquet` crate. Kept beside the file as an object of its own.
+//! Checksums of a stored file's blocks, so that a flipped bit is noticed wherever it is read
+//! without reading the rest of the file. Parquet's own page checksums are optional, leave out the
+//! footer, and are not written by the `parquet` crate. Kept beside the file as an object of its
+//! own.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Bytes covered by one checksum. Reads are widened to whole blocks, so it trades reading a little more against
-/// holding a little more: a file's sums are a 4,096th of its size.
+/// Bytes covered by one checksum. Reads are widened to whole blocks, so it trades reading a little
+/// more against holding a little more: a file's sums are a 4,096th of its size.
 pub(super) const BLOCK: u64 = BLOCK_LENGTH as u64;
 
 /// The same as a length in memory.
@@ -38,8 +39,8 @@ impl Sums {
         (self.0.len() + 1) * 4
     }
 
-    /// Checks `bytes`, which begin at offset `at` of the file, both ends being those of blocks. On a mismatch, the
-    /// offset of the first bad block.
+    /// Checks `bytes`, which begin at offset `at` of the file, both ends being those of blocks. On
+    /// a mismatch, the offset of the first bad block.
     pub(super) fn check(&self, at: u64, bytes: &[u8]) -> Result<(), u64> {
         let first = usize::try_from(at / BLOCK).unwrap_or(usize::MAX);
         let sums = self.0.get(first..).unwrap_or_default();
@@ -97,7 +98,8 @@ mod tests {
 
     #[test]
     fn sums_do_not_depend_on_how_bytes_arrive_and_notice_every_flip() {
-        let bytes: Vec<u8> = (0..BLOCK * 2 + 77).map(|i| u8::try_from(i * 7 % 251).unwrap()).collect();
+        let bytes: Vec<u8> =
+            (0..BLOCK * 2 + 77).map(|i| u8::try_from(i * 7 % 251).unwrap()).collect();
         let of = |size: usize| {
             let mut summing = Summing::default();
             bytes.chunks(size).for_each(|piece| summing.update(piece));

@@ -1,4 +1,5 @@
-//! What the store of files must hold: content addresses, checks of every byte read, nothing half-written.
+//! What the store of files must hold: content addresses, checks of every byte read, nothing
+//! half-written.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,25 +13,40 @@ fn store() -> (tempfile::TempDir, Files) {
 
 fn names(dir: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir.join("a/store/snapshots"));
-    let mut names: Vec<_> =
-        entries.map(|all| all.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()).unwrap_or_default();
+    let mut names: Vec<_> = entries
+        .map(|all| all.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect())
+        .unwrap_or_default();
     names.sort();
     names
 }
 
 #[test]
 fn addresses_of_other_kinds_are_refused_with_advice() {
-    for url in
-        ["s3:bucket", "s3://", "s3://Bucket/x", "s3:///x", "s3://b/../x", "postgres:x", "/just/a/path", "file:", "file://host/path", ""]
-    {
+    for url in [
+        "s3:bucket",
+        "s3://",
+        "s3://Bucket/x",
+        "s3:///x",
+        "s3://b/../x",
+        "postgres:x",
+        "/just/a/path",
+        "file:",
+        "file://host/path",
+        "",
+    ] {
         let failure = Files::open(url).unwrap_err().to_string();
-        assert!(failure.contains("file:/path/to/folder or s3://bucket/prefix") && failure.contains(url), "{failure}");
+        assert!(
+            failure.contains("file:/path/to/folder or s3://bucket/prefix") && failure.contains(url),
+            "{failure}"
+        );
     }
     let secret = Files::open("s3://key:secret@bucket/x").unwrap_err().to_string();
     assert!(secret.contains("***@bucket") && !secret.contains("secret@"), "{secret}");
     let dir = tempfile::tempdir().unwrap();
     let redirect = StoreSettings { bulk: crate::Bulk::Redirect, ..StoreSettings::default() };
-    let failure = Files::open_with(&format!("file:{}", dir.path().display()), &redirect, &[]).unwrap_err().to_string();
+    let failure = Files::open_with(&format!("file:{}", dir.path().display()), &redirect, &[])
+        .unwrap_err()
+        .to_string();
     assert!(failure.contains("storage.bulk = \"stream\""), "{failure}");
     assert!(Files::open(&format!("file://{}", dir.path().display())).is_ok());
 }
@@ -43,7 +59,10 @@ async fn a_file_is_stored_under_its_digest_and_read_back_by_range() {
     std::fs::write(&source, &bytes).unwrap();
     let file = files.put_snapshot(&source).await.unwrap();
     assert_eq!(file.bytes, bytes.len() as u64);
-    assert_eq!(names(dir.path()), [format!("{}.crc32", file.sha256), format!("{}.parquet", file.sha256)]);
+    assert_eq!(
+        names(dir.path()),
+        [format!("{}.crc32", file.sha256), format!("{}.parquet", file.sha256)]
+    );
     assert!(files.exists(&file).await.unwrap());
     let got = files.get_ranges(&file, &[7..9, 0..4, file.bytes - 3..file.bytes]).await.unwrap();
     assert_eq!(got, [&bytes[7..9], &bytes[..4], &bytes[bytes.len() - 3..]]);
@@ -57,7 +76,10 @@ async fn the_digest_is_sha_256() {
     let source = dir.path().join("source");
     std::fs::write(&source, b"abc").unwrap();
     let file = files.put_snapshot(&source).await.unwrap();
-    assert_eq!(file.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "FIPS 180-4, example 1");
+    assert_eq!(
+        file.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+        "FIPS 180-4, example 1"
+    );
 }
 
 #[tokio::test]
@@ -84,13 +106,19 @@ async fn missing_and_truncated_objects_are_named() {
     std::fs::write(&object, b"what").unwrap();
     for range in [0..18, 4..5, 10..12] {
         let failure = files.get_range(&file, range).await.unwrap_err();
-        assert!(matches!(&failure, Failure::Damaged { key, .. } if key == &Files::key(&file)), "{failure}");
+        assert!(
+            matches!(&failure, Failure::Damaged { key, .. } if key == &Files::key(&file)),
+            "{failure}"
+        );
     }
     assert!(!files.exists(&file).await.unwrap());
     std::fs::remove_file(&object).unwrap();
     assert!(matches!(files.get_range(&file, 0..1).await.unwrap_err(), Failure::Missing { .. }));
     assert_eq!(files.size(&file).await.unwrap(), None);
-    assert!(matches!(files.get_range(&file, 0..u64::MAX).await.unwrap_err(), Failure::Damaged { .. }));
+    assert!(matches!(
+        files.get_range(&file, 0..u64::MAX).await.unwrap_err(),
+        Failure::Damaged { .. }
+    ));
     std::fs::remove_dir_all(dir.path().join("a")).unwrap();
     assert!(files.ping().await.is_err());
 }
@@ -115,9 +143,17 @@ async fn a_flipped_bit_is_noticed_where_it_is_read_even_after_the_file_was_read_
     let mut damaged = bytes.clone();
     damaged[50_000] ^= 4;
     std::fs::write(&object, &damaged).unwrap();
-    assert_eq!(files.get_range(&file, 0..10).await.unwrap(), bytes[..10], "sound blocks can still be read");
+    assert_eq!(
+        files.get_range(&file, 0..10).await.unwrap(),
+        bytes[..10],
+        "sound blocks can still be read"
+    );
     let failure = files.get_range(&file, 50_001..50_002).await.unwrap_err();
-    assert!(failure.to_string().contains(&Files::key(&file)) && failure.to_string().contains("byte 49152"), "{failure}");
+    assert!(
+        failure.to_string().contains(&Files::key(&file))
+            && failure.to_string().contains("byte 49152"),
+        "{failure}"
+    );
 }
 
 #[tokio::test]

@@ -1,13 +1,15 @@
-//! The smallest box around all geometry on a round earth: west > east where it crosses 180° (RFC 7946, 5.2). Geometry itself never
-//! crosses: RFC 7946, 3.1.9 has it cut there, and so have the sources.
+//! The smallest box around all geometry on a round earth: west > east where it crosses 180° (RFC
+//! 7946, 5.2). Geometry itself never crosses: RFC 7946, 3.1.9 has it cut there, and so have the
+//! sources.
 
 use yearbook_domain::BoundingBox;
 
 /// Intervals of longitude held before they are merged.
 const MAX_INTERVALS: usize = 65_536;
 
-/// Gaps kept when merging overlapping intervals does not make them fewer: the narrower ones are each less than a tenth of a degree
-/// (360 / 4096), and a box of that much less is the whole earth anyway.
+/// Gaps kept when merging overlapping intervals does not make them fewer: the narrower ones are
+/// each less than a tenth of a degree (360 / 4096), and a box of that much less is the whole earth
+/// anyway.
 const KEPT_GAPS: usize = 4_096;
 
 /// The bounds so far.
@@ -24,10 +26,13 @@ impl Bounds {
     pub(crate) fn add(&mut self, west: f64, east: f64, south: f64, north: f64) {
         // The parts of one boundary overlap as a rule.
         match self.intervals.last_mut() {
-            Some((first, last)) if west <= *last && *first <= east => (*first, *last) = (first.min(west), last.max(east)),
+            Some((first, last)) if west <= *last && *first <= east => {
+                (*first, *last) = (first.min(west), last.max(east))
+            }
             _ => self.intervals.push((west, east)),
         }
-        self.latitudes = Some(self.latitudes.map_or((south, north), |(s, n)| (s.min(south), n.max(north))));
+        self.latitudes =
+            Some(self.latitudes.map_or((south, north), |(s, n)| (s.min(south), n.max(north))));
         if self.intervals.len() >= MAX_INTERVALS {
             self.merge();
             self.drop_narrow_gaps();
@@ -65,7 +70,9 @@ impl Bounds {
 
     /// Joins merged intervals across all but the widest gaps.
     fn drop_narrow_gaps(&mut self) {
-        let gap = |pair: &[(f64, f64)]| pair.last().map_or(0.0, |b| b.0) - pair.first().map_or(0.0, |a| a.1);
+        let gap = |pair: &[(f64, f64)]| {
+            pair.last().map_or(0.0, |b| b.0) - pair.first().map_or(0.0, |a| a.1)
+        };
         let mut gaps: Vec<f64> = self.intervals.windows(2).map(gap).collect();
         if gaps.len() <= KEPT_GAPS {
             return;

@@ -1,5 +1,6 @@
-//! A streaming reader of WKT (OGC Simple Features 1.2.1, 7.2): parentheses, numbers, ranges, closed rings. Validity in the sense of
-//! Simple Features (self-intersections and the like) is not asked for: real boundary files break it, and they are served as published.
+//! A streaming reader of WKT (OGC Simple Features 1.2.1, 7.2): parentheses, numbers, ranges, closed
+//! rings. Validity in the sense of Simple Features (self-intersections and the like) is not asked
+//! for: real boundary files break it, and they are served as published.
 
 use super::bounds::Bounds;
 
@@ -13,7 +14,9 @@ const LINE_POINTS: usize = 2;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum BadGeometry {
     /// Not one of the three forms.
-    #[error("is not WKT of a MULTI form: it starts {0:?}; write MULTIPOINT, MULTILINESTRING or MULTIPOLYGON without Z, M or SRID")]
+    #[error(
+        "is not WKT of a MULTI form: it starts {0:?}; write MULTIPOINT, MULTILINESTRING or MULTIPOLYGON without Z, M or SRID"
+    )]
     Form(String),
     /// Something else was expected.
     #[error("is not well-formed WKT at byte {at}: expected {expected}")]
@@ -56,13 +59,20 @@ enum Form {
     Polygon,
 }
 
-/// Checks one geometry and widens `bounds` by its points. Bounds are only of use when every geometry was right.
+/// Checks one geometry and widens `bounds` by its points. Bounds are only of use when every
+/// geometry was right.
 pub(crate) fn check(text: &str, bounds: &mut Bounds) -> Result<(), BadGeometry> {
-    let (form, rest) = [("MULTIPOINT", Form::Point), ("MULTILINESTRING", Form::Line), ("MULTIPOLYGON", Form::Polygon)]
-        .into_iter()
-        .find_map(|(word, form)| text.strip_prefix(word).map(|rest| (form, rest)))
-        .filter(|(_, rest)| matches!(rest.trim_ascii_start().as_bytes(), [b'(', ..]) || rest.trim_ascii() == EMPTY)
-        .ok_or_else(|| BadGeometry::Form(text.chars().take(24).collect()))?;
+    let (form, rest) = [
+        ("MULTIPOINT", Form::Point),
+        ("MULTILINESTRING", Form::Line),
+        ("MULTIPOLYGON", Form::Polygon),
+    ]
+    .into_iter()
+    .find_map(|(word, form)| text.strip_prefix(word).map(|rest| (form, rest)))
+    .filter(|(_, rest)| {
+        matches!(rest.trim_ascii_start().as_bytes(), [b'(', ..]) || rest.trim_ascii() == EMPTY
+    })
+    .ok_or_else(|| BadGeometry::Form(text.chars().take(24).collect()))?;
     let mut reader = Reader { text: text.as_bytes(), at: text.len() - rest.len() };
     if !reader.empty() {
         reader.list(|reader| match form {
@@ -84,7 +94,10 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// `( member, member, … )`.
-    fn list(&mut self, mut member: impl FnMut(&mut Self) -> Result<(), BadGeometry>) -> Result<(), BadGeometry> {
+    fn list(
+        &mut self,
+        mut member: impl FnMut(&mut Self) -> Result<(), BadGeometry>,
+    ) -> Result<(), BadGeometry> {
         self.symbol(b'(', "`(`")?;
         loop {
             member(self)?;
@@ -100,7 +113,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A point with its own parentheses, as the standard has it, or without, as many programs write it.
+    /// A point with its own parentheses, as the standard has it, or without, as many programs write
+    /// it.
     fn point_member(&mut self, bounds: &mut Bounds) -> Result<(), BadGeometry> {
         if self.empty() {
             return Ok(());
@@ -124,7 +138,12 @@ impl Reader<'_> {
         }
         let path = self.path()?;
         if path.points < LINE_POINTS {
-            return Err(BadGeometry::Short { what: "line", points: path.points, least: LINE_POINTS, at: self.at });
+            return Err(BadGeometry::Short {
+                what: "line",
+                points: path.points,
+                least: LINE_POINTS,
+                at: self.at,
+            });
         }
         path.widen(bounds);
         Ok(())
@@ -137,7 +156,12 @@ impl Reader<'_> {
         self.list(|reader| {
             let ring = reader.path()?;
             if ring.points < RING_POINTS {
-                return Err(BadGeometry::Short { what: "ring", points: ring.points, least: RING_POINTS, at: reader.at });
+                return Err(BadGeometry::Short {
+                    what: "ring",
+                    points: ring.points,
+                    least: RING_POINTS,
+                    at: reader.at,
+                });
             }
             if ring.first != ring.last {
                 return Err(BadGeometry::Open(reader.at));
@@ -176,8 +200,14 @@ impl Reader<'_> {
     fn number(&mut self, expected: &'static str) -> Result<f64, BadGeometry> {
         self.skip_space();
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let length = rest.iter().position(|b| !matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')).unwrap_or(rest.len());
-        let number = rest.get(..length).and_then(|number| std::str::from_utf8(number).ok()).and_then(|number| number.parse().ok());
+        let length = rest
+            .iter()
+            .position(|b| !matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
+            .unwrap_or(rest.len());
+        let number = rest
+            .get(..length)
+            .and_then(|number| std::str::from_utf8(number).ok())
+            .and_then(|number| number.parse().ok());
         let Some(number) = number else { return self.expected(expected) };
         self.at += length;
         Ok(number)

@@ -9,7 +9,8 @@ use super::schema::{Field, PERIOD_COLUMN, Schema};
 /// Long with a date axis, a dimension and exactly one value column, unless the descriptor says.
 pub(super) fn layout(schema: &Schema, extension: &Extension) -> Layout {
     let measures = schema.fields.iter().filter(|field| is_value(field, schema, extension)).count();
-    let is_long = extension.date_column.is_some() && !extension.dimensions.is_empty() && measures == 1;
+    let is_long =
+        extension.date_column.is_some() && !extension.dimensions.is_empty() && measures == 1;
     extension.layout.unwrap_or(if is_long { Layout::Long } else { Layout::Wide })
 }
 
@@ -37,11 +38,14 @@ pub(super) fn describe(schema: &Schema, extension: &Extension) -> Vec<Column> {
     schema.fields.iter().map(column).collect()
 }
 
-/// True for a measure: one of `value_columns`; where the descriptor has none, a number outside the primary key, whatever it is called. In a wide
-/// table each is a series.
+/// True for a measure: one of `value_columns`; where the descriptor has none, a number outside the
+/// primary key, whatever it is called. In a wide table each is a series.
 fn is_value(field: &Field, schema: &Schema, extension: &Extension) -> bool {
     match &extension.value_columns {
         Some(named) => named.contains(&field.name),
-        None => matches!(field.column_type, ColumnType::Integer | ColumnType::Number) && !schema.primary_key.contains(&field.name),
+        None => {
+            matches!(field.column_type, ColumnType::Integer | ColumnType::Number)
+                && !schema.primary_key.contains(&field.name)
+        }
     }
 }

@@ -7,22 +7,35 @@ use super::extension::Extension;
 use super::node::{Node, Problems};
 use super::text;
 
-/// Entries of `sources` at most: they travel with every description of the dataset and in the metadata of every file.
+/// Entries of `sources` at most: they travel with every description of the dataset and in the
+/// metadata of every file.
 const MAX_SOURCES: usize = 100;
 
 /// Composes the credit. `title` is the dataset's.
-pub(super) fn compose(root: &Node<'_>, title: Option<&str>, extension: &Extension, problems: &mut Problems) -> Option<Credit> {
+pub(super) fn compose(
+    root: &Node<'_>,
+    title: Option<&str>,
+    extension: &Extension,
+    problems: &mut Problems,
+) -> Option<Credit> {
     let licence = licence(root, problems)?;
     let sources = parse_sources(root, problems);
-    let (agency, url) = sources.first().map_or((None, None), |first| (first.title.clone(), first.path.clone()));
+    let (agency, url) =
+        sources.first().map_or((None, None), |first| (first.title.clone(), first.path.clone()));
     let Some(source) = extension.source.clone().or(agency) else {
-        problems.add("yearbook.source", "is missing and there is no sources[0].title; give the publishing agency");
+        problems.add(
+            "yearbook.source",
+            "is missing and there is no sources[0].title; give the publishing agency",
+        );
         return None;
     };
     let source_url_precision = match (&url, extension.source_url_precision) {
         (None, None) => None,
         (None, Some(_)) => {
-            problems.add("yearbook.source_url_precision", "is given but no address is; give sources[0].path or leave it out");
+            problems.add(
+                "yearbook.source_url_precision",
+                "is given but no address is; give sources[0].path or leave it out",
+            );
             return None;
         }
         (Some(_), Some(stated)) => Some(stated),
@@ -31,10 +44,16 @@ pub(super) fn compose(root: &Node<'_>, title: Option<&str>, extension: &Extensio
     let attribution = extension.attribution.clone().unwrap_or_else(|| {
         let title = title.map(|title| format!(", {title}")).unwrap_or_default();
         let address = url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
-        format!("{source}{title}{address}. Licence: {}.", licence.title.as_ref().unwrap_or(&licence.name))
+        format!(
+            "{source}{title}{address}. Licence: {}.",
+            licence.title.as_ref().unwrap_or(&licence.name)
+        )
     });
     if let Some(fault) = text::line_fault(&attribution) {
-        problems.add("yearbook.attribution_text", format!("is composed from source, title and licence; the result {fault}"));
+        problems.add(
+            "yearbook.attribution_text",
+            format!("is composed from source, title and licence; the result {fault}"),
+        );
         return None;
     }
     Some(Credit {
@@ -57,15 +76,19 @@ struct Licence {
 }
 
 fn licence(root: &Node<'_>, problems: &mut Problems) -> Option<Licence> {
-    let first = root.need("licenses", "the licence, for example [{\"name\": \"CC-BY-4.0\"}]", problems)?.first(problems)?;
+    let first = root
+        .need("licenses", "the licence, for example [{\"name\": \"CC-BY-4.0\"}]", problems)?
+        .first(problems)?;
     first.object(problems)?;
     let title = first.get("title").and_then(|n| text::line(&n, problems));
     let url = first.get("path").and_then(|n| parse_licence_address(&n, problems));
-    let name = first.need("name", "the licence's identifier, for example \"CC-BY-4.0\"", problems)?;
+    let name =
+        first.need("name", "the licence's identifier, for example \"CC-BY-4.0\"", problems)?;
     Some(Licence { name: text::line(&name, problems)?, title, url })
 }
 
-/// The address of the licence's text. A path within the package (Data Package, "licenses") is no address, since that file is not served.
+/// The address of the licence's text. A path within the package (Data Package, "licenses") is no
+/// address, since that file is not served.
 fn parse_licence_address(path: &Node<'_>, problems: &mut Problems) -> Option<String> {
     match path.text(problems)? {
         text if text.contains(':') => parse_address(path, problems),
@@ -78,7 +101,8 @@ fn parse_sources(root: &Node<'_>, problems: &mut Problems) -> Vec<SourceEntry> {
     let Some(list) = root.get("sources") else { return Vec::new() };
     let nodes = list.list(problems).unwrap_or_default();
     if nodes.len() > MAX_SOURCES {
-        problems.add(list.at, format!("has {} entries; at most {MAX_SOURCES} are kept", nodes.len()));
+        problems
+            .add(list.at, format!("has {} entries; at most {MAX_SOURCES} are kept", nodes.len()));
         return Vec::new();
     }
     let entry = |node: &Node<'_>, problems: &mut Problems| {
@@ -93,14 +117,17 @@ fn parse_sources(root: &Node<'_>, problems: &mut Problems) -> Vec<SourceEntry> {
 /// An address that a reader can follow.
 fn parse_address(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
     let url = text::line(node, problems)?;
-    if !(url.starts_with("https://") || url.starts_with("http://")) || url.contains(char::is_whitespace) {
+    if !(url.starts_with("https://") || url.starts_with("http://"))
+        || url.contains(char::is_whitespace)
+    {
         problems.add(node.at.clone(), format!("{url:?} is not an address that a reader can follow; write http(s)://… or leave it out"));
         return None;
     }
     Some(url)
 }
 
-/// An address without a path is an agency's landing page; anything more is taken for the dataset's own.
+/// An address without a path is an agency's landing page; anything more is taken for the dataset's
+/// own.
 fn guess(url: &str) -> SourceUrlPrecision {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     match rest.split_once('/') {

@@ -1,5 +1,5 @@
-//! What a data package has no word for: the object under `"yearbook"` (contract 7). Unknown keys are errors, because a
-//! misspelt one would silently not hold.
+//! What a data package has no word for: the object under `"yearbook"` (contract 7). Unknown keys
+//! are errors, because a misspelt one would silently not hold.
 
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
@@ -24,7 +24,8 @@ pub(super) const KEYS: [&str; 11] = [
     "value_columns",
 ];
 
-/// Everything under `"yearbook"` as written; defaults that depend on other parts are chosen by the caller.
+/// Everything under `"yearbook"` as written; defaults that depend on other parts are chosen by the
+/// caller.
 pub(super) struct Extension {
     pub(super) namespace: Option<Namespace>,
     pub(super) source: Option<String>,
@@ -42,21 +43,33 @@ pub(super) struct Extension {
 }
 
 /// Reads the object. Column names are judged where the schema could be read.
-pub(super) fn parse(node: &Node<'_>, schema: Option<&Schema>, problems: &mut Problems) -> Option<Extension> {
+pub(super) fn parse(
+    node: &Node<'_>,
+    schema: Option<&Schema>,
+    problems: &mut Problems,
+) -> Option<Extension> {
     for key in node.object(problems)?.keys() {
         if !KEYS.contains(&key.as_str()) {
             let near = nearest(key, KEYS).unwrap_or_default();
             problems.add(node.place(key), format!("is not a known key; the nearest is {near:?}"));
         }
     }
-    let line = |key: &str, problems: &mut Problems| node.get(key).and_then(|n| text::line(&n, problems));
-    let columns = |kind: &ColumnKind, problems: &mut Problems| named_columns(node, kind, schema, problems);
+    let line =
+        |key: &str, problems: &mut Problems| node.get(key).and_then(|n| text::line(&n, problems));
+    let columns =
+        |kind: &ColumnKind, problems: &mut Problems| named_columns(node, kind, schema, problems);
     Some(Extension {
         namespace: namespace(node, problems),
         source: line("source", problems),
         attribution: line("attribution_text", problems),
         source_url_precision: word(node, "source_url_precision", &PRECISIONS, problems),
-        refresh_cadence: word(node, "refresh_cadence", &CADENCES.map(|word| (word, word)), problems).map(str::to_owned),
+        refresh_cadence: word(
+            node,
+            "refresh_cadence",
+            &CADENCES.map(|word| (word, word)),
+            problems,
+        )
+        .map(str::to_owned),
         date_column: schema.and_then(|schema| date_column(node, schema, problems)),
         dimensions: columns(&DIMENSIONS, problems).unwrap_or_default(),
         bulk_redistribution: node.get("bulk_redistribution").and_then(|n| n.boolean(problems)),
@@ -66,11 +79,14 @@ pub(super) fn parse(node: &Node<'_>, schema: Option<&Schema>, problems: &mut Pro
     })
 }
 
-const PRECISIONS: [(&str, SourceUrlPrecision); 2] = [("dataset", SourceUrlPrecision::Dataset), ("source", SourceUrlPrecision::Source)];
+const PRECISIONS: [(&str, SourceUrlPrecision); 2] =
+    [("dataset", SourceUrlPrecision::Dataset), ("source", SourceUrlPrecision::Source)];
 const LAYOUTS: [(&str, Layout); 2] = [("long", Layout::Long), ("wide", Layout::Wide)];
 
-/// How often a source is checked again (contract 7). A closed list, since refreshing acts on it; `none` is a closed release.
-const CADENCES: [&str; 8] = ["hourly", "daily", "weekly", "monthly", "quarterly", "annual", "irregular", "none"];
+/// How often a source is checked again (contract 7). A closed list, since refreshing acts on it;
+/// `none` is a closed release.
+const CADENCES: [&str; 8] =
+    ["hourly", "daily", "weekly", "monthly", "quarterly", "annual", "irregular", "none"];
 
 /// A list of columns under `"yearbook"`.
 struct ColumnKind {
@@ -80,8 +96,11 @@ struct ColumnKind {
     why: &'static str,
 }
 
-const DIMENSIONS: ColumnKind =
-    ColumnKind { key: "dimensions", types: &[ColumnType::String], why: "`dimensions` searches text: declare it as string or leave it out" };
+const DIMENSIONS: ColumnKind = ColumnKind {
+    key: "dimensions",
+    types: &[ColumnType::String],
+    why: "`dimensions` searches text: declare it as string or leave it out",
+};
 const PROPORTIONS: ColumnKind = ColumnKind {
     key: "proportions",
     types: &[ColumnType::Number],
@@ -94,16 +113,32 @@ const VALUE_COLUMNS: ColumnKind = ColumnKind {
 };
 
 fn namespace(node: &Node<'_>, problems: &mut Problems) -> Option<Namespace> {
-    let node = node.need("namespace", "the grouping that appears in bulk addresses, for example stats_nz", problems)?;
+    let node = node.need(
+        "namespace",
+        "the grouping that appears in bulk addresses, for example stats_nz",
+        problems,
+    )?;
     let text = node.text(problems)?;
     let parsed = Namespace::parse(text);
     if parsed.is_none() {
-        problems.add(node.at.clone(), format!("{text:?} does not match {}; try {:?}", name::PATTERN, schema::snake_case(text)));
+        problems.add(
+            node.at.clone(),
+            format!(
+                "{text:?} does not match {}; try {:?}",
+                name::PATTERN,
+                schema::snake_case(text)
+            ),
+        );
     }
     parsed
 }
 
-fn word<T: Copy>(node: &Node<'_>, key: &str, words: &[(&str, T)], problems: &mut Problems) -> Option<T> {
+fn word<T: Copy>(
+    node: &Node<'_>,
+    key: &str,
+    words: &[(&str, T)],
+    problems: &mut Problems,
+) -> Option<T> {
     let node = node.get(key)?;
     let text = node.text(problems)?;
     let found = words.iter().find(|(word, _)| *word == text);
@@ -121,24 +156,37 @@ fn word<T: Copy>(node: &Node<'_>, key: &str, words: &[(&str, T)], problems: &mut
 
 /// Default: a column named `date` of type date; an explicit null: no date axis.
 fn date_column(node: &Node<'_>, schema: &Schema, problems: &mut Problems) -> Option<String> {
-    let is_date = |name: &str| schema.find(name).is_some_and(|field| field.column_type == ColumnType::Date);
+    let is_date =
+        |name: &str| schema.find(name).is_some_and(|field| field.column_type == ColumnType::Date);
     let Some(named) = node.get("date_filter_column") else {
-        return (!node.is_null("date_filter_column") && is_date(DATE_COLUMN)).then(|| DATE_COLUMN.to_owned());
+        return (!node.is_null("date_filter_column") && is_date(DATE_COLUMN))
+            .then(|| DATE_COLUMN.to_owned());
     };
     let name = schema::columns(std::slice::from_ref(&named), schema, problems).pop()?;
     if !is_date(&name) {
-        problems.add(named.at, format!("column {name:?} is not of type date, so `start` and `end` cannot filter it"));
+        problems.add(
+            named.at,
+            format!("column {name:?} is not of type date, so `start` and `end` cannot filter it"),
+        );
         return None;
     }
     Some(name)
 }
 
-fn named_columns(node: &Node<'_>, kind: &ColumnKind, schema: Option<&Schema>, problems: &mut Problems) -> Option<Vec<String>> {
+fn named_columns(
+    node: &Node<'_>,
+    kind: &ColumnKind,
+    schema: Option<&Schema>,
+    problems: &mut Problems,
+) -> Option<Vec<String>> {
     let (list, schema) = (node.get(kind.key)?, schema?);
     let nodes = list.list(problems)?;
     let names = schema::columns(&nodes, schema, problems);
     for name in &names {
-        let at = nodes.iter().find(|n| n.value == name.as_str()).map_or_else(|| list.at.clone(), |n| n.at.clone());
+        let at = nodes
+            .iter()
+            .find(|n| n.value == name.as_str())
+            .map_or_else(|| list.at.clone(), |n| n.at.clone());
         let Some(message) = column_fault(name, kind, schema) else { continue };
         problems.add(at, message);
     }
@@ -149,7 +197,9 @@ fn named_columns(node: &Node<'_>, kind: &ColumnKind, schema: Option<&Schema>, pr
 fn column_fault(name: &str, kind: &ColumnKind, schema: &Schema) -> Option<String> {
     let field = schema.find(name)?;
     if name == DATE_COLUMN && kind.key == DIMENSIONS.key {
-        return Some(format!("column {name:?} holds dates, which `start` and `end` filter; leave it out"));
+        return Some(format!(
+            "column {name:?} holds dates, which `start` and `end` filter; leave it out"
+        ));
     }
     if !kind.types.contains(&field.column_type) {
         return Some(format!("column {name:?}: {}", kind.why));

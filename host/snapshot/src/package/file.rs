@@ -1,13 +1,15 @@
-//! Files of a package: regular ones inside its folder, read within a bound. A package may come from somebody else, and what it names is
-//! served to everybody.
+//! Files of a package: regular ones inside its folder, read within a bound. A package may come from
+//! somebody else, and what it names is served to everybody.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens `path` where it leads to a regular file. Never waits, as opening a pipe without a writer would.
+/// Opens `path` where it leads to a regular file. Never waits, as opening a pipe without a writer
+/// would.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
-    // Opening some devices does something, so their kind is asked first, and again of what was opened.
+    // Opening some devices does something, so their kind is asked first, and again of what was
+    // opened.
     require_regular(path)?;
     let mut options = OpenOptions::new();
     options.read(true);

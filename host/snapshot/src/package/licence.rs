@@ -1,5 +1,6 @@
-//! Licences that are known to allow redistribution (contract 7): which names of `licenses[0].name` need no `bulk_redistribution`. A list of
-//! what is known to be allowed, so that a name with anything else in it is never taken for free. Knows no licence texts.
+//! Licences that are known to allow redistribution (contract 7): which names of `licenses[0].name`
+//! need no `bulk_redistribution`. A list of what is known to be allowed, so that a name with
+//! anything else in it is never taken for free. Knows no licence texts.
 
 /// A licence, or several that are spelled alike.
 struct Family {
@@ -9,7 +10,8 @@ struct Family {
     versions: &'static [&'static str],
 }
 
-/// Licences that allow redistribution, commercial use and changes included (SPDX identifiers, CKAN's, and full names).
+/// Licences that allow redistribution, commercial use and changes included (SPDX identifiers,
+/// CKAN's, and full names).
 const FAMILIES: [Family; 8] = [
     Family {
         spellings: &[
@@ -21,7 +23,10 @@ const FAMILIES: [Family; 8] = [
         ],
         versions: &["1", "1.0"],
     },
-    Family { spellings: &[&["cc", "by"], &["ccby"], &["creative", "commons", "attribution"]], versions: &CC_VERSIONS },
+    Family {
+        spellings: &[&["cc", "by"], &["ccby"], &["creative", "commons", "attribution"]],
+        versions: &CC_VERSIONS,
+    },
     Family {
         spellings: &[
             &["cc", "by", "sa"],
@@ -31,7 +36,10 @@ const FAMILIES: [Family; 8] = [
         ],
         versions: &CC_VERSIONS,
     },
-    Family { spellings: &[&["odc", "by"], &["open", "data", "commons", "attribution"]], versions: &["1", "1.0"] },
+    Family {
+        spellings: &[&["odc", "by"], &["open", "data", "commons", "attribution"]],
+        versions: &["1", "1.0"],
+    },
     Family {
         spellings: &[
             &["odbl"],
@@ -90,14 +98,27 @@ const FAMILIES: [Family; 8] = [
 const CC_VERSIONS: [&str; 9] = ["1", "1.0", "2", "2.0", "2.1", "2.5", "3", "3.0", "4.0"];
 
 /// Words that say nothing about what is allowed.
-const NEUTRAL: [&str; 10] = ["v", "version", "licence", "international", "unported", "generic", "universal", "igo", "deed", "dedication"];
+const NEUTRAL: [&str; 10] = [
+    "v",
+    "version",
+    "licence",
+    "international",
+    "unported",
+    "generic",
+    "universal",
+    "igo",
+    "deed",
+    "dedication",
+];
 
-/// Countries whose ports of the Creative Commons licences SPDX or the agencies of this service name: the same terms in another law. `nc` and
-/// `nd` are not among them and never may be.
-const PORTS: [&str; 16] = ["at", "au", "br", "ca", "ch", "de", "es", "fr", "ie", "it", "jp", "nl", "nz", "uk", "us", "za"];
+/// Countries whose ports of the Creative Commons licences SPDX or the agencies of this service
+/// name: the same terms in another law. `nc` and `nd` are not among them and never may be.
+const PORTS: [&str; 16] = [
+    "at", "au", "br", "ca", "ch", "de", "es", "fr", "ie", "it", "jp", "nl", "nz", "uk", "us", "za",
+];
 
-/// True where the licence called `name` is known to allow redistribution of the whole table. What stands in brackets must be known too: they
-/// hold a short name as often as a restriction.
+/// True where the licence called `name` is known to allow redistribution of the whole table. What
+/// stands in brackets must be known too: they hold a short name as often as a restriction.
 pub(super) fn allows_redistribution(name: &str) -> bool {
     let mut names = name.split(['(', ')']).filter(|part| !part.trim().is_empty()).peekable();
     names.peek().is_some() && names.all(is_known)
@@ -107,7 +128,8 @@ fn is_known(name: &str) -> bool {
     let Some(words) = split_words(name) else { return false };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     FAMILIES.iter().any(|family| {
-        let mut rests = family.spellings.iter().filter_map(|spelling| words.strip_prefix(*spelling));
+        let mut rests =
+            family.spellings.iter().filter_map(|spelling| words.strip_prefix(*spelling));
         rests.any(|rest| is_harmless(rest, family.versions))
     })
 }
@@ -116,12 +138,14 @@ fn is_known(name: &str) -> bool {
 fn is_harmless(rest: &[&str], versions: &[&str]) -> bool {
     let is_number = |word: &&&str| word.bytes().all(|b| b.is_ascii_digit());
     let version = rest.iter().filter(is_number).copied().collect::<Vec<_>>().join(".");
-    let others_are_known = rest.iter().all(|word| is_number(&word) || NEUTRAL.contains(word) || PORTS.contains(word));
+    let others_are_known =
+        rest.iter().all(|word| is_number(&word) || NEUTRAL.contains(word) || PORTS.contains(word));
     others_are_known && (version.is_empty() || versions.contains(&version.as_str()))
 }
 
-/// Lower-case runs of letters and of digits, in British spelling. None where there is any other character than white space and the usual
-/// punctuation: what looks like a known name need not be one.
+/// Lower-case runs of letters and of digits, in British spelling. None where there is any other
+/// character than white space and the usual punctuation: what looks like a known name need not be
+/// one.
 fn split_words(name: &str) -> Option<Vec<String>> {
     let mut words: Vec<String> = Vec::new();
     let mut last = None;

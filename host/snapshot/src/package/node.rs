@@ -1,5 +1,5 @@
-//! A value of the descriptor together with its place, so that every complaint can name it. Knows JSON,
-//! nothing of what a data package means.
+//! A value of the descriptor together with its place, so that every complaint can name it. Knows
+//! JSON, nothing of what a data package means.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,7 +15,11 @@ pub struct DescriptorProblem {
 
 impl std::fmt::Display for DescriptorProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.at.is_empty() { f.write_str(&self.message) } else { write!(f, "{}: {}", self.at, self.message) }
+        if self.at.is_empty() {
+            f.write_str(&self.message)
+        } else {
+            write!(f, "{}: {}", self.at, self.message)
+        }
     }
 }
 
@@ -48,7 +52,10 @@ impl<'a> Node<'a> {
 
     /// A member; null counts as absent.
     pub(super) fn get(&self, key: &str) -> Option<Self> {
-        self.value.get(key).filter(|value| !value.is_null()).map(|value| Node { at: self.place(key), value })
+        self.value
+            .get(key)
+            .filter(|value| !value.is_null())
+            .map(|value| Node { at: self.place(key), value })
     }
 
     /// A member that must be there.
@@ -80,7 +87,13 @@ impl<'a> Node<'a> {
     /// The elements of an array.
     pub(super) fn list(&self, problems: &mut Problems) -> Option<Vec<Self>> {
         let values = self.typed(self.value.as_array(), "an array", problems)?;
-        Some(values.iter().enumerate().map(|(index, value)| Node { at: format!("{}[{index}]", self.at), value }).collect())
+        Some(
+            values
+                .iter()
+                .enumerate()
+                .map(|(index, value)| Node { at: format!("{}[{index}]", self.at), value })
+                .collect(),
+        )
     }
 
     /// The first element of an array that must have one.
@@ -109,7 +122,11 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The candidate that `word` most likely stands for, to be offered in a message; none only where there are no candidates.
-pub(super) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The candidate that `word` most likely stands for, to be offered in a message; none only where
+/// there are no candidates.
+pub(super) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     candidates.into_iter().min_by_key(|candidate| strsim::damerau_levenshtein(word, candidate))
 }

@@ -27,34 +27,55 @@ pub(super) struct Resource {
 }
 
 /// Reads `resources[0]` of the package in `folder`.
-pub(super) fn parse(resource: &Node<'_>, folder: &Path, problems: &mut Problems) -> Option<Resource> {
+pub(super) fn parse(
+    resource: &Node<'_>,
+    folder: &Path,
+    problems: &mut Problems,
+) -> Option<Resource> {
     resource.object(problems)?;
     if resource.get("data").is_some() {
-        problems.add(resource.place("data"), "inline data cannot be published; put the rows into a file and name it in `path`");
+        problems.add(
+            resource.place("data"),
+            "inline data cannot be published; put the rows into a file and name it in `path`",
+        );
     }
     encoding(resource, problems);
     dialect(resource, problems);
     let path = file_name(resource, problems)?;
-    Some(Resource { path: locate(resource, folder, path, problems)?, format: format(resource, path, problems)? })
+    Some(Resource {
+        path: locate(resource, folder, path, problems)?,
+        format: format(resource, path, problems)?,
+    })
 }
 
 fn file_name<'a>(resource: &Node<'a>, problems: &mut Problems) -> Option<&'a str> {
-    let node = resource.need("path", "the data file's path relative to the descriptor", problems)?;
+    let node =
+        resource.need("path", "the data file's path relative to the descriptor", problems)?;
     if let Some(parts) = node.value.as_array() {
         if parts.len() == 1 {
             return node.first(problems)?.text(problems);
         }
-        problems.add(node.at, format!("names {} files; a dataset is published from one file", parts.len()));
+        problems.add(
+            node.at,
+            format!("names {} files; a dataset is published from one file", parts.len()),
+        );
         return None;
     }
     node.text(problems)
 }
 
-/// The file itself, which must lie in the package's folder: a package may come from someone else, and what it
-/// names is served to everybody.
-fn locate(resource: &Node<'_>, folder: &Path, name: &str, problems: &mut Problems) -> Option<PathBuf> {
+/// The file itself, which must lie in the package's folder: a package may come from someone else,
+/// and what it names is served to everybody.
+fn locate(
+    resource: &Node<'_>,
+    folder: &Path,
+    name: &str,
+    problems: &mut Problems,
+) -> Option<PathBuf> {
     let at = resource.place("path");
-    let inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    let inside = Path::new(name)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if name.contains("://") {
         problems.add(at, format!("{name:?} is an address; download the file beside the descriptor and give its relative path"));
         return None;
@@ -66,7 +87,10 @@ fn locate(resource: &Node<'_>, folder: &Path, name: &str, problems: &mut Problem
     let path = folder.join(name);
     match (path.canonicalize(), folder.canonicalize()) {
         (Ok(real), Ok(home)) if !real.starts_with(&home) => {
-            problems.add(at, format!("{name:?} is a link out of the package's folder; copy the file into it"));
+            problems.add(
+                at,
+                format!("{name:?} is a link out of the package's folder; copy the file into it"),
+            );
             None
         }
         // No device and no pipe either, which could be endless or never begin.
@@ -86,7 +110,8 @@ fn format(resource: &Node<'_>, path: &str, problems: &mut Problems) -> Option<In
     let lower = path.to_ascii_lowercase();
     let gzip = lower.ends_with(".gz");
     let stem = lower.strip_suffix(".gz").unwrap_or(&lower);
-    let named = resource.get("format").and_then(|node| node.text(problems)).map(str::to_ascii_lowercase);
+    let named =
+        resource.get("format").and_then(|node| node.text(problems)).map(str::to_ascii_lowercase);
     let ending = stem.rsplit_once('.').map_or("", |(_, ending)| ending);
     let by = |word: &str| match word {
         "csv" => Some(InputFormat::Csv),
@@ -96,12 +121,17 @@ fn format(resource: &Node<'_>, path: &str, problems: &mut Problems) -> Option<In
     };
     let found = match (by(ending), named.as_deref().map(|word| (word, by(word)))) {
         (Some(a), Some((word, b))) if b.is_none_or(|b| b != a) => {
-            problems.add(resource.place("format"), format!("{word:?} contradicts the file's ending .{ending}; make them agree"));
+            problems.add(
+                resource.place("format"),
+                format!("{word:?} contradicts the file's ending .{ending}; make them agree"),
+            );
             return None;
         }
         (Some(format), _) | (None, Some((_, Some(format)))) => format,
         (None, _) => {
-            let message = format!("cannot tell the format of {path:?}; name it .csv, .csv.gz, .parquet or .arrow, or give `format`");
+            let message = format!(
+                "cannot tell the format of {path:?}; name it .csv, .csv.gz, .parquet or .arrow, or give `format`"
+            );
             problems.add(resource.place("path"), message);
             return None;
         }
@@ -109,7 +139,10 @@ fn format(resource: &Node<'_>, path: &str, problems: &mut Problems) -> Option<In
     match (found, gzip) {
         (InputFormat::Csv, true) => Some(InputFormat::CsvGzip),
         (_, true) => {
-            problems.add(resource.place("path"), "only CSV may be gzipped; Parquet and Arrow files compress inside");
+            problems.add(
+                resource.place("path"),
+                "only CSV may be gzipped; Parquet and Arrow files compress inside",
+            );
             None
         }
         _ => Some(found),
@@ -119,7 +152,10 @@ fn format(resource: &Node<'_>, path: &str, problems: &mut Problems) -> Option<In
 fn encoding(resource: &Node<'_>, problems: &mut Problems) {
     if let Some(node) = resource.get("encoding")
         && let Some(word) = node.text(problems)
-        && !matches!(word.to_ascii_lowercase().as_str(), "utf-8" | "utf8" | "utf-8-sig" | "ascii" | "us-ascii")
+        && !matches!(
+            word.to_ascii_lowercase().as_str(),
+            "utf-8" | "utf8" | "utf-8-sig" | "ascii" | "us-ascii"
+        )
     {
         problems.add(node.at, format!("{word:?} cannot be read; convert the file to UTF-8"));
     }

@@ -1,5 +1,6 @@
-//! The table's columns: `resources[0].schema`, a Table Schema. What Table Schema allows and this crate does not do
-//! is refused with advice, because ignoring it would serve something else than was meant.
+//! The table's columns: `resources[0].schema`, a Table Schema. What Table Schema allows and this
+//! crate does not do is refused with advice, because ignoring it would serve something else than
+//! was meant.
 
 use std::collections::HashSet;
 
@@ -57,7 +58,10 @@ pub(super) fn parse(schema: &Node<'_>, problems: &mut Problems) -> Option<Schema
     let mut seen = HashSet::new();
     for (node, field) in nodes.iter().zip(&fields) {
         if problems.0.len() == before && !seen.insert(&field.name) {
-            problems.add(node.place("name"), format!("{:?} is the name of an earlier column too; rename one", field.name));
+            problems.add(
+                node.place("name"),
+                format!("{:?} is the name of an earlier column too; rename one", field.name),
+            );
         }
     }
     let mut schema_read = Schema { fields, primary_key: Vec::new() };
@@ -69,8 +73,11 @@ pub(super) fn parse(schema: &Node<'_>, problems: &mut Problems) -> Option<Schema
 
 fn field(node: &Node<'_>, problems: &mut Problems) -> Option<Field> {
     node.object(problems)?;
-    let name = node.need("name", "the column's name", problems).and_then(|n| column_name(&n, problems));
-    let column_type = node.need("type", &format!("one of {}", TYPES.join(", ")), problems).and_then(|n| column_type(&n, problems));
+    let name =
+        node.need("name", "the column's name", problems).and_then(|n| column_name(&n, problems));
+    let column_type = node
+        .need("type", &format!("one of {}", TYPES.join(", ")), problems)
+        .and_then(|n| column_type(&n, problems));
     let unit = node.get("unit").and_then(|n| text::prose(&n, problems));
     let description = node.get("description").and_then(|n| text::prose(&n, problems));
     notation(node, column_type, problems);
@@ -92,12 +99,14 @@ pub(super) const DATE_COLUMN: &str = "date";
 /// The column that holds period codes (spec 2.2).
 pub(super) const PERIOD_COLUMN: &str = "period";
 
-/// Type of the column `name` that is declared as `declared`. Clients rely on what some names promise, so such a column is checked by its
-/// name whatever is declared.
+/// Type of the column `name` that is declared as `declared`. Clients rely on what some names
+/// promise, so such a column is checked by its name whatever is declared.
 fn promised_type(name: &str, declared: ColumnType) -> Result<ColumnType, String> {
     match (name, declared) {
         (DATE_COLUMN, ColumnType::String | ColumnType::Date) => Ok(ColumnType::Date),
-        (DATE_COLUMN, _) => Err(format!("{name} holds dates YYYY-MM-DD; declare it as date, or rename the column")),
+        (DATE_COLUMN, _) => {
+            Err(format!("{name} holds dates YYYY-MM-DD; declare it as date, or rename the column"))
+        }
         (GEOMETRY_COLUMN | PERIOD_COLUMN, declared) if declared != ColumnType::String => {
             Err(format!("{name} holds text; declare it as string"))
         }
@@ -111,8 +120,13 @@ fn column_name(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
         return Some(text.to_owned());
     }
     let snake = snake_case(text);
-    let advice = if name::is_snake_case(&snake) { format!("; rename it, for example {snake}") } else { String::new() };
-    problems.add(node.at.clone(), format!("{text:?} is not snake_case ({}){advice}", name::PATTERN));
+    let advice = if name::is_snake_case(&snake) {
+        format!("; rename it, for example {snake}")
+    } else {
+        String::new()
+    };
+    problems
+        .add(node.at.clone(), format!("{text:?} is not snake_case ({}){advice}", name::PATTERN));
     None
 }
 
@@ -127,7 +141,11 @@ pub(super) fn snake_case(text: &str) -> String {
         }
     }
     let snake = snake.trim_matches('_');
-    if snake.starts_with(|c: char| c.is_ascii_digit()) { format!("x{snake}") } else { snake.to_owned() }
+    if snake.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("x{snake}")
+    } else {
+        snake.to_owned()
+    }
 }
 
 fn column_type(node: &Node<'_>, problems: &mut Problems) -> Option<ColumnType> {
@@ -138,12 +156,17 @@ fn column_type(node: &Node<'_>, problems: &mut Problems) -> Option<ColumnType> {
         "number" => return Some(ColumnType::Number),
         "boolean" => return Some(ColumnType::Boolean),
         "date" => return Some(ColumnType::Date),
-        "datetime" | "time" | "duration" => "declare it as string, or keep the date alone as date".to_owned(),
+        "datetime" | "time" | "duration" => {
+            "declare it as string, or keep the date alone as date".to_owned()
+        }
         "year" | "yearmonth" => "declare it as string in a column named period".to_owned(),
         "geopoint" | "geojson" => format!("write WKT into a string column named {GEOMETRY_COLUMN}"),
         _ => format!("the nearest is {}", nearest(word, TYPES).unwrap_or("string")),
     };
-    problems.add(node.at.clone(), format!("{word:?} is not served: types are {}; {advice}", TYPES.join(", ")));
+    problems.add(
+        node.at.clone(),
+        format!("{word:?} is not served: types are {}; {advice}", TYPES.join(", ")),
+    );
     None
 }
 
@@ -154,29 +177,47 @@ fn notation(node: &Node<'_>, column_type: Option<ColumnType>, problems: &mut Pro
         && column_type == Some(ColumnType::Date)
         && !["default", "%Y-%m-%d"].iter().any(|word| format.value == word)
     {
-        refuse("format", "dates are read as YYYY-MM-DD only; rewrite them so and leave `format` out");
+        refuse(
+            "format",
+            "dates are read as YYYY-MM-DD only; rewrite them so and leave `format` out",
+        );
     }
     if node.get("decimalChar").is_some_and(|n| n.value != ".") || node.get("groupChar").is_some() {
-        refuse("decimalChar", "numbers are read with a decimal point and without group separators; rewrite them so");
+        refuse(
+            "decimalChar",
+            "numbers are read with a decimal point and without group separators; rewrite them so",
+        );
     }
     if node.get("bareNumber").is_some_and(|n| *n.value == Value::Bool(false)) {
-        refuse("bareNumber", "numbers are read without a currency or percent sign; remove it from the data");
+        refuse(
+            "bareNumber",
+            "numbers are read without a currency or percent sign; remove it from the data",
+        );
     }
-    for (key, words) in [("trueValues", ["true", "True", "TRUE", "1"]), ("falseValues", ["false", "False", "FALSE", "0"])] {
+    for (key, words) in [
+        ("trueValues", ["true", "True", "TRUE", "1"]),
+        ("falseValues", ["false", "False", "FALSE", "0"]),
+    ] {
         let Some(list) = node.get(key) else { continue };
-        let known = list.value.as_array().is_some_and(|list| list.iter().all(|v| v.as_str().is_some_and(|v| words.contains(&v))));
+        let known = list.value.as_array().is_some_and(|list| {
+            list.iter().all(|v| v.as_str().is_some_and(|v| words.contains(&v)))
+        });
         if !known {
             refuse(key, &format!("only {} are read; rewrite the data so", words.join(", ")));
         }
     }
 }
 
-/// Null is the empty field and nothing else: a code such as `NA` or `-9` must have become an empty field.
+/// Null is the empty field and nothing else: a code such as `NA` or `-9` must have become an empty
+/// field.
 fn missing_values(node: &Node<'_>, problems: &mut Problems) {
     if let Some(list) = node.get("missingValues")
         && *list.value != serde_json::json!([""])
     {
-        problems.add(list.at, "only [\"\"] is read: write missing values as empty fields and leave this out");
+        problems.add(
+            list.at,
+            "only [\"\"] is read: write missing values as empty fields and leave this out",
+        );
     }
 }
 
@@ -192,11 +233,15 @@ fn constraints(node: &Node<'_>, problems: &mut Problems) -> bool {
 
 fn primary_key(node: &Node<'_>, schema: &Schema, problems: &mut Problems) -> Vec<String> {
     let Some(key) = node.get("primaryKey") else { return Vec::new() };
-    let nodes = if key.value.is_string() { vec![key] } else { key.list(problems).unwrap_or_default() };
+    let nodes =
+        if key.value.is_string() { vec![key] } else { key.list(problems).unwrap_or_default() };
     let names = columns(&nodes, schema, problems);
     for (node, name) in nodes.iter().zip(&names) {
         if name == GEOMETRY_COLUMN {
-            problems.add(node.at.clone(), format!("{GEOMETRY_COLUMN} cannot be part of the primary key; use an identifier"));
+            problems.add(
+                node.at.clone(),
+                format!("{GEOMETRY_COLUMN} cannot be part of the primary key; use an identifier"),
+            );
         }
     }
     names
@@ -208,8 +253,12 @@ pub(super) fn columns(nodes: &[Node<'_>], schema: &Schema, problems: &mut Proble
     for node in nodes {
         let Some(name) = node.text(problems) else { continue };
         if schema.find(name).is_none() {
-            let near = nearest(name, schema.fields.iter().map(|field| field.name.as_str())).unwrap_or_default();
-            problems.add(node.at.clone(), format!("there is no column {name:?}; the nearest is {near:?}"));
+            let near = nearest(name, schema.fields.iter().map(|field| field.name.as_str()))
+                .unwrap_or_default();
+            problems.add(
+                node.at.clone(),
+                format!("there is no column {name:?}; the nearest is {near:?}"),
+            );
         } else if names.iter().any(|earlier| earlier == name) {
             problems.add(node.at.clone(), format!("{name:?} is named twice; once is enough"));
         } else {

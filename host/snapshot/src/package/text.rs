@@ -3,13 +3,15 @@
 
 use super::node::{Node, Problems};
 
-/// Longest text that reaches a header, in bytes: clients and proxies commonly allow 8 KiB for all headers together.
+/// Longest text that reaches a header, in bytes: clients and proxies commonly allow 8 KiB for all
+/// headers together.
 pub(super) const MAX_HEADER_BYTES: usize = 2048;
 
 /// Longest prose, in bytes: it is sent with every description of the dataset.
 const MAX_PROSE_BYTES: usize = 64 << 10;
 
-/// A line that reaches a header: not blank, no control character, no white space at its ends (HTTP strips it there).
+/// A line that reaches a header: not blank, no control character, no white space at its ends (HTTP
+/// strips it there).
 pub(super) fn line(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
     let text = node.text(problems)?;
     match line_fault(text) {
@@ -34,20 +36,32 @@ pub(super) fn line_fault(text: &str) -> Option<String> {
         return Some("is blank; say something or leave it out".to_owned());
     }
     if text.trim() != text {
-        return Some("starts or ends with white space, which HTTP strips from headers; remove it".to_owned());
+        return Some(
+            "starts or ends with white space, which HTTP strips from headers; remove it".to_owned(),
+        );
     }
-    (text.len() > MAX_HEADER_BYTES).then(|| format!("has {} bytes; a response header takes at most {MAX_HEADER_BYTES}", text.len()))
+    (text.len() > MAX_HEADER_BYTES).then(|| {
+        format!("has {} bytes; a response header takes at most {MAX_HEADER_BYTES}", text.len())
+    })
 }
 
-/// Text for people: line breaks and tabs allowed, other control characters refused (databases and XML cannot hold them).
+/// Text for people: line breaks and tabs allowed, other control characters refused (databases and
+/// XML cannot hold them).
 pub(super) fn prose(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
     let text = node.text(problems)?;
-    if let Some(control) = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
-        problems.add(node.at.clone(), format!("has a control character (U+{:04X}); remove it", u32::from(control)));
+    if let Some(control) = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+    {
+        problems.add(
+            node.at.clone(),
+            format!("has a control character (U+{:04X}); remove it", u32::from(control)),
+        );
         return None;
     }
     if text.len() > MAX_PROSE_BYTES {
-        problems.add(node.at.clone(), format!("has {} bytes; at most {MAX_PROSE_BYTES} are kept", text.len()));
+        problems.add(
+            node.at.clone(),
+            format!("has {} bytes; at most {MAX_PROSE_BYTES} are kept", text.len()),
+        );
         return None;
     }
     // An empty text says no more than none, and clients should meet one form only.

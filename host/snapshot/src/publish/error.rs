@@ -1,4 +1,5 @@
-//! Why a package was not published. Every message says what is at fault and what to do; nothing has become visible.
+//! Why a package was not published. Every message says what is at fault and what to do; nothing has
+//! become visible.
 
 use std::path::PathBuf;
 
@@ -9,7 +10,8 @@ use crate::{DescriptorProblem, Failure};
 /// Something wrong with the table, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// Data row from 1 in the input's own order (a CSV header is not a data row); none: the file as a whole.
+    /// Data row from 1 in the input's own order (a CSV header is not a data row); none: the file as
+    /// a whole.
     pub row: Option<u64>,
     /// Column; none: the row as a whole.
     pub column: Option<String>,

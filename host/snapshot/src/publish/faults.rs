@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::error::{Fault, PublishError};
 
-/// Faults that are listed word for word, some 200 bytes each: more than that repeat one mistake, and their number is told.
+/// Faults that are listed word for word, some 200 bytes each: more than that repeat one mistake,
+/// and their number is told.
 pub(crate) const MAX_LISTED: usize = 100_000;
 
 /// Characters of a value that a message quotes.

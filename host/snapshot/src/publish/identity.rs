@@ -1,9 +1,11 @@
-//! The snapshot id: SHA-256 over the canonical data and every word of the descriptor that reaches bytes or headers (contract 7),
-//! never over the stored file. The same table as CSV and as Parquet has the same id.
+//! The snapshot id: SHA-256 over the canonical data and every word of the descriptor that reaches
+//! bytes or headers (contract 7), never over the stored file. The same table as CSV and as Parquet
+//! has the same id.
 //!
-//! Canonical data: for each column one stream of its values in the snapshot's order, each a tag (0 null, 1 value) and, for a value,
-//! text as length (u32) and UTF-8, integers and floats as 8 bytes, booleans as 1; little-endian. Streams are
-//! hashed one by one, so that neither batches nor input format show.
+//! Canonical data: for each column one stream of its values in the snapshot's order, each a tag (0
+//! null, 1 value) and, for a value, text as length (u32) and UTF-8, integers and floats as 8 bytes,
+//! booleans as 1; little-endian. Streams are hashed one by one, so that neither batches nor input
+//! format show.
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
@@ -60,7 +62,11 @@ impl Identity {
 }
 
 fn canonical(array: &dyn Array, out: &mut Vec<u8>) {
-    fn put<T>(values: impl Iterator<Item = Option<T>>, out: &mut Vec<u8>, write: impl Fn(T, &mut Vec<u8>)) {
+    fn put<T>(
+        values: impl Iterator<Item = Option<T>>,
+        out: &mut Vec<u8>,
+        write: impl Fn(T, &mut Vec<u8>),
+    ) {
         for value in values {
             match value {
                 None => out.push(0),
@@ -72,10 +78,15 @@ fn canonical(array: &dyn Array, out: &mut Vec<u8>) {
         }
     }
     match array.data_type() {
-        DataType::Int64 => put(array.as_primitive::<Int64Type>().iter(), out, |v, out| out.extend(v.to_le_bytes())),
-        DataType::Float64 => put(array.as_primitive::<Float64Type>().iter(), out, |v, out| out.extend(v.to_bits().to_le_bytes())),
+        DataType::Int64 => {
+            put(array.as_primitive::<Int64Type>().iter(), out, |v, out| out.extend(v.to_le_bytes()))
+        }
+        DataType::Float64 => put(array.as_primitive::<Float64Type>().iter(), out, |v, out| {
+            out.extend(v.to_bits().to_le_bytes())
+        }),
         DataType::Boolean => put(array.as_boolean().iter(), out, |v, out| out.push(u8::from(v))),
-        // Stored columns have no other type (`table::chunk::stored_type`). A text within a batch is under 2 GiB.
+        // Stored columns have no other type (`table::chunk::stored_type`). A text within a batch is
+        // under 2 GiB.
         _ => put(array.as_string::<i32>().iter(), out, |v: &str, out| {
             out.extend(u32::try_from(v.len()).unwrap_or(u32::MAX).to_le_bytes());
             out.extend(v.as_bytes());
@@ -83,7 +94,8 @@ fn canonical(array: &dyn Array, out: &mut Vec<u8>) {
     }
 }
 
-/// Everything of the descriptor that a client can see. The order of fields is part of the canonical form.
+/// Everything of the descriptor that a client can see. The order of fields is part of the canonical
+/// form.
 #[derive(Serialize)]
 struct Words<'a> {
     name: &'a str,
@@ -110,7 +122,8 @@ impl<'a> Words<'a> {
             credit: &package.credit,
             refresh_cadence: &package.refresh_cadence,
             bulk_redistribution: package.bulk_redistribution,
-            // As the package has them: `few_values` is always false here, being a matter of the file.
+            // As the package has them: `few_values` is always false here, being a matter of the
+            // file.
             columns: &package.columns,
             primary_key: &package.primary_key,
             dimensions: &package.dimensions,

@@ -2,8 +2,8 @@
 
 /// Hears of progress. Called from whatever thread drives the future; must not block.
 pub trait Progress: Send + Sync {
-    /// A new stage begins. `total` is in whatever unit [`Progress::advance`] will be told in this stage (bytes of the input
-    /// file, or rows); none: unknown.
+    /// A new stage begins. `total` is in whatever unit [`Progress::advance`] will be told in this
+    /// stage (bytes of the input file, or rows); none: unknown.
     fn stage(&self, name: &str, total: Option<u64>);
 
     /// So much more of the stage is done.

@@ -1,5 +1,5 @@
-//! The steps of publishing. Each hands small jobs to the workers and tells progress in between; reading a local file on a worker is
-//! meant, since decoding it is the greater part by far.
+//! The steps of publishing. Each hands small jobs to the workers and tells progress in between;
+//! reading a local file on a worker is meant, since decoding it is the greater part by far.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -21,7 +21,11 @@ use crate::write::{Description, SnapshotWriter};
 use crate::{Failure, Files};
 
 /// Reads and checks every row.
-pub(super) async fn read(workers: &Workers, package: &Arc<Package>, progress: &dyn Progress) -> Result<(Table, Findings), PublishError> {
+pub(super) async fn read(
+    workers: &Workers,
+    package: &Arc<Package>,
+    progress: &dyn Progress,
+) -> Result<(Table, Findings), PublishError> {
     let mut faults = Faults::new(package.columns.iter().map(|column| column.name.clone()));
     let shared = Arc::clone(package);
     let job = move || source::open(&shared, &mut faults).map(|opened| (opened, faults));
@@ -42,7 +46,9 @@ pub(super) async fn read(workers: &Workers, package: &Arc<Package>, progress: &d
         let chunk;
         (input, checker, faults, chunk) = run(workers, "reading the table", job).await?;
         let Some(chunk) = chunk.map_err(|why| source::unreadable(package, why))? else { break };
-        let now = position.as_ref().map_or(told + chunk.batch.num_rows() as u64, |position| position.load(Ordering::Relaxed));
+        let now = position.as_ref().map_or(told + chunk.batch.num_rows() as u64, |position| {
+            position.load(Ordering::Relaxed)
+        });
         progress.advance(now - told);
         told = now;
         table.chunks.push(chunk);
@@ -53,7 +59,9 @@ pub(super) async fn read(workers: &Workers, package: &Arc<Package>, progress: &d
             let result = unique::check(&table, &key, &mut faults);
             result.map(|()| (table, faults))
         };
-        (table, faults) = run(workers, "checking the primary key", job).await?.map_err(internal("checking the primary key"))?;
+        (table, faults) = run(workers, "checking the primary key", job)
+            .await?
+            .map_err(internal("checking the primary key"))?;
     }
     checker.finish_checks(&mut faults);
     if !faults.is_empty() {
@@ -118,7 +126,8 @@ pub(super) async fn identify(
     Ok(identity.finish(package))
 }
 
-/// Writes the file to the temporary folder, without a name there: a process that is killed leaves nothing behind. `columns` are the package's, with `few_values` decided.
+/// Writes the file to the temporary folder, without a name there: a process that is killed leaves
+/// nothing behind. `columns` are the package's, with `few_values` decided.
 pub(super) async fn write(
     workers: &Workers,
     package: &Package,
@@ -130,10 +139,15 @@ pub(super) async fn write(
     const STAGE: &str = "writing";
     progress.stage(STAGE, Some(arranged.table.rows()));
     let folder = std::env::temp_dir();
-    let io = |source| PublishError::Io { doing: "write a temporary file in", path: folder.clone(), source };
+    let io = |source| PublishError::Io {
+        doing: "write a temporary file in",
+        path: folder.clone(),
+        source,
+    };
     let temporary = tempfile::tempfile().map_err(io)?;
     let file = temporary.try_clone().map_err(io)?;
-    let description = Description { columns, sorted_by: &sorted_by(package), words: words(package, id) };
+    let description =
+        Description { columns, sorted_by: &sorted_by(package), words: words(package, id) };
     let mut writer = SnapshotWriter::new(file, &description).map_err(internal(STAGE))?;
     for (index, block) in arranged.blocks.iter().enumerate() {
         let (shared, ends_group) = (Arc::clone(arranged), block.ends_group);
@@ -149,7 +163,8 @@ pub(super) async fn write(
     Ok(temporary)
 }
 
-/// Whether the store still holds what was published: publishing the same package again is how a damaged file is repaired.
+/// Whether the store still holds what was published: publishing the same package again is how a
+/// damaged file is repaired.
 pub(super) async fn is_intact(files: &Files, file: &StoredFile) -> Result<bool, Failure> {
     let mut at = 0;
     while at < file.bytes {
@@ -187,12 +202,21 @@ fn words(package: &Package, id: &str) -> Vec<(&'static str, String)> {
 /// Date column, then primary key (contract 3), as positions.
 fn sorted_by(package: &Package) -> Vec<usize> {
     let mut names: Vec<String> = package.date_column.iter().cloned().collect();
-    names.extend(package.primary_key.iter().filter(|name| package.date_column.as_ref() != Some(name)).cloned());
+    names.extend(
+        package
+            .primary_key
+            .iter()
+            .filter(|name| package.date_column.as_ref() != Some(name))
+            .cloned(),
+    );
     positions(package, &names)
 }
 
 fn positions(package: &Package, names: &[String]) -> Vec<usize> {
-    names.iter().filter_map(|name| package.columns.iter().position(|column| column.name == *name)).collect()
+    names
+        .iter()
+        .filter_map(|name| package.columns.iter().position(|column| column.name == *name))
+        .collect()
 }
 
 async fn run<T: Send + 'static>(

@@ -27,12 +27,15 @@ pub(super) struct Fixture {
 }
 
 impl Fixture {
-    /// A package with these fields (`name:type`, `!` behind the type for required) and this CSV without its header.
+    /// A package with these fields (`name:type`, `!` behind the type for required) and this CSV
+    /// without its header.
     pub(super) fn new(fields: &[&str], rows: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let files = Files::open(&format!("file:{}/store", folder.path().display())).unwrap();
-        let names: Vec<&str> = fields.iter().map(|field| field.split(':').next().unwrap()).collect();
-        std::fs::write(folder.path().join("table.csv"), format!("{}\n{rows}", names.join(","))).unwrap();
+        let names: Vec<&str> =
+            fields.iter().map(|field| field.split(':').next().unwrap()).collect();
+        std::fs::write(folder.path().join("table.csv"), format!("{}\n{rows}", names.join(",")))
+            .unwrap();
         let field = |field: &&str| {
             let (name, kind) = field.split_once(':').unwrap();
             let required = kind.ends_with('!');
@@ -57,7 +60,10 @@ impl Fixture {
         self.folder.path().join(name)
     }
 
-    pub(super) async fn publish_over(&self, current: Option<&Snapshot>) -> Result<Draft, PublishError> {
+    pub(super) async fn publish_over(
+        &self,
+        current: Option<&Snapshot>,
+    ) -> Result<Draft, PublishError> {
         std::fs::write(self.path("datapackage.json"), self.descriptor.to_string()).unwrap();
         let package = Package::open(self.folder.path())?;
         publish(&self.files, &self.workers, &package, current, &Silent).await
@@ -70,7 +76,9 @@ impl Fixture {
     /// The faults, as a person reads them, and their total.
     pub(super) async fn faults(&self) -> (Vec<String>, u64) {
         match self.publish().await {
-            Err(PublishError::Table { faults, total, .. }) => (faults.iter().map(ToString::to_string).collect(), total),
+            Err(PublishError::Table { faults, total, .. }) => {
+                (faults.iter().map(ToString::to_string).collect(), total)
+            }
             other => panic!("expected faults, got {other:?}"),
         }
     }
@@ -86,7 +94,8 @@ impl Fixture {
 }
 
 pub(super) fn read_back(path: &Path) -> RecordBatch {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(path).unwrap()).unwrap();
+    let builder =
+        ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(path).unwrap()).unwrap();
     let schema = builder.schema().clone();
     let batches: Vec<RecordBatch> = builder.build().unwrap().map(Result::unwrap).collect();
     concat_batches(&schema, &batches).unwrap()
@@ -95,7 +104,15 @@ pub(super) fn read_back(path: &Path) -> RecordBatch {
 /// A batch as CSV without header, nulls as `-`.
 pub(super) fn show(batch: &RecordBatch) -> Vec<String> {
     let cell = |array: &arrow::array::ArrayRef, row: usize| {
-        if array.is_null(row) { "-".to_owned() } else { arrow::util::display::array_value_to_string(array, row).unwrap() }
+        if array.is_null(row) {
+            "-".to_owned()
+        } else {
+            arrow::util::display::array_value_to_string(array, row).unwrap()
+        }
     };
-    (0..batch.num_rows()).map(|row| batch.columns().iter().map(|array| cell(array, row)).collect::<Vec<_>>().join(",")).collect()
+    (0..batch.num_rows())
+        .map(|row| {
+            batch.columns().iter().map(|array| cell(array, row)).collect::<Vec<_>>().join(",")
+        })
+        .collect()
 }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bytes fetched and not yet decoded, over all scans. Default 128 MiB: row groups of some eighty tables of ordinary width,
-/// sixteen of the largest that a step may have.
+/// Bytes fetched and not yet decoded, over all scans. Default 128 MiB: row groups of some eighty
+/// tables of ordinary width, sixteen of the largest that a step may have.
 pub(crate) const FETCHED_BYTES: u64 = 128 << 20;
 
 /// What a permit stands for: semaphores count to 2^32 at once.
 const UNIT: u64 = 1 << 10;
 
-/// Room for fetched bytes. Nobody waits for it, since those who hold it may be waiting for clients: who gets none
-/// fetches as little at a time as will do.
+/// Room for fetched bytes. Nobody waits for it, since those who hold it may be waiting for clients:
+/// who gets none fetches as little at a time as will do.
 #[derive(Clone)]
 pub(crate) struct Budget(Arc<Semaphore>);
 
@@ -31,6 +31,9 @@ impl Budget {
     /// Room for `bytes`, if there is so much.
     pub(crate) fn take(&self, bytes: u64) -> Option<Room> {
         let units = u32::try_from(bytes.div_ceil(UNIT)).ok()?;
-        Arc::clone(&self.0).try_acquire_many_owned(units).ok().map(|permit| Room { _permit: permit })
+        Arc::clone(&self.0)
+            .try_acquire_many_owned(units)
+            .ok()
+            .map(|permit| Room { _permit: permit })
     }
 }

@@ -45,7 +45,11 @@ impl Reader {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let effort = &self.kept.effort;
         let [pages, dictionaries, footers] = &effort.found;
-        let kept = |found: &(AtomicU64, AtomicU64), bytes| KeptCounts { hits: read(&found.0), misses: read(&found.1), bytes };
+        let kept = |found: &(AtomicU64, AtomicU64), bytes| KeptCounts {
+            hits: read(&found.0),
+            misses: read(&found.1),
+            bytes,
+        };
         let [page_bytes, dictionary_bytes] = self.kept.bytes();
         ReadCounts {
             scans: read(&effort.scans),

@@ -1,5 +1,5 @@
-//! Where a date begins in a file whose rows are sorted by date: statistics tell, and at most the pages on the
-//! boundary are decoded, unless an earlier search left them in memory.
+//! Where a date begins in a file whose rows are sorted by date: statistics tell, and at most the
+//! pages on the boundary are decoded, unless an earlier search left them in memory.
 
 use std::ops::Range;
 
@@ -10,10 +10,15 @@ use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use super::{Opened, Source};
 use crate::Failure;
 
-/// The first row whose date is not `before` the bound; the number of rows when there is none. `before` must hold
-/// for a prefix of the sorted dates. It sees statistics too, which may be shortened: a least value that is too
-/// low or a greatest that is too high costs a page more, never a wrong answer.
-pub(super) async fn first_row(source: &Source, column: &str, before: impl Fn(&[u8]) -> bool) -> Result<u64, Failure> {
+/// The first row whose date is not `before` the bound; the number of rows when there is none.
+/// `before` must hold for a prefix of the sorted dates. It sees statistics too, which may be
+/// shortened: a least value that is too low or a greatest that is too high costs a page more, never
+/// a wrong answer.
+pub(super) async fn first_row(
+    source: &Source,
+    column: &str,
+    before: impl Fn(&[u8]) -> bool,
+) -> Result<u64, Failure> {
     let opened = &source.opened;
     let leaf = opened.leaf_named(column)?;
     for group in 0..opened.metadata.num_row_groups() {
@@ -52,12 +57,15 @@ struct Page<'a> {
 fn pages(opened: &Opened, group: usize, leaf: usize) -> impl Iterator<Item = Page<'_>> {
     let end = opened.rows_of(group);
     let index = opened.metadata.page_index();
-    let locations = index.and_then(|index| index.page_locations(group, leaf)).map_or(&[][..], Vec::as_slice);
+    let locations =
+        index.and_then(|index| index.page_locations(group, leaf)).map_or(&[][..], Vec::as_slice);
     let bounds = match index.and_then(|index| index.column_index(group, leaf)) {
         Some(ColumnIndexMetaData::BYTE_ARRAY(bounds)) => Some(bounds),
         _ => None,
     };
-    let first = move |page: usize| locations.get(page).and_then(|at| usize::try_from(at.first_row_index).ok());
+    let first = move |page: usize| {
+        locations.get(page).and_then(|at| usize::try_from(at.first_row_index).ok())
+    };
     (0..locations.len().max(1)).map(move |page| Page {
         rows: first(page).unwrap_or(0)..first(page + 1).unwrap_or(end),
         least: bounds.and_then(|bounds| bounds.min_value(page)),
@@ -66,22 +74,36 @@ fn pages(opened: &Opened, group: usize, leaf: usize) -> impl Iterator<Item = Pag
 }
 
 /// How many of `rows` are before the bound.
-async fn count(source: &Source, group: usize, leaf: usize, rows: Range<usize>, before: impl Fn(&[u8]) -> bool) -> Result<usize, Failure> {
-    let damaged = |why: &str| Failure::damaged(&source.opened.key, format!("row group {group}: {why}"));
+async fn count(
+    source: &Source,
+    group: usize,
+    leaf: usize,
+    rows: Range<usize>,
+    before: impl Fn(&[u8]) -> bool,
+) -> Result<usize, Failure> {
+    let damaged =
+        |why: &str| Failure::damaged(&source.opened.key, format!("row group {group}: {why}"));
     let mut columns = source.columns(group, &[leaf], rows).await?;
     let dates = columns.pop().ok_or_else(|| damaged("no date column was decoded"))?;
     let texts = dates.as_any_dictionary_opt().map_or(&dates, |keyed| keyed.values());
     let texts = texts.as_string_opt::<i32>().ok_or_else(|| damaged("its dates are not text"))?;
     let keys = dates.as_dictionary_opt::<Int32Type>().map(|keyed| keyed.keys().values());
     let date = |row: usize| match keys {
-        Some(keys) => keys.get(row).and_then(|key| usize::try_from(*key).ok()).filter(|key| *key < texts.len()),
+        Some(keys) => keys
+            .get(row)
+            .and_then(|key| usize::try_from(*key).ok())
+            .filter(|key| *key < texts.len()),
         None => Some(row),
     };
     // Halving is enough, since dates are sorted.
     let (mut low, mut high) = (0, dates.len());
     while low < high {
         let middle = low.midpoint(high);
-        if date(middle).is_some_and(|at| before(texts.value(at).as_bytes())) { low = middle + 1 } else { high = middle }
+        if date(middle).is_some_and(|at| before(texts.value(at).as_bytes())) {
+            low = middle + 1
+        } else {
+            high = middle
+        }
     }
     Ok(low)
 }

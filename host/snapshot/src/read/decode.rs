@@ -1,4 +1,5 @@
-//! From a piece of a stored file to decoded batches: bytes are fetched on the reactor, decoded on workers.
+//! From a piece of a stored file to decoded batches: bytes are fetched on the reactor, decoded on
+//! workers.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -10,7 +11,9 @@ use bytes::Bytes;
 use parquet::DecodeResult;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader, RowSelection};
-use parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder, RowGroupSelection};
+use parquet::arrow::push_decoder::{
+    ParquetPushDecoder, ParquetPushDecoderBuilder, RowGroupSelection,
+};
 use parquet::errors::ParquetError;
 use yearbook_workers::Workers;
 
@@ -43,8 +46,8 @@ pub(crate) struct Piece {
 }
 
 impl Source {
-    /// Fetches what decoding `piece` needs and no more: the pages, of the columns in `mask`, that hold wanted rows.
-    /// What comes back decodes without further input. None when no row is wanted.
+    /// Fetches what decoding `piece` needs and no more: the pages, of the columns in `mask`, that
+    /// hold wanted rows. What comes back decodes without further input. None when no row is wanted.
     pub(crate) async fn reader(
         &self,
         how: &ArrowReaderMetadata,
@@ -54,7 +57,9 @@ impl Source {
     ) -> Result<Option<ParquetRecordBatchReader>, Failure> {
         let group = piece.group;
         let rows_of_group = self.opened.rows_of(group);
-        let builder = ParquetPushDecoderBuilder::new_with_metadata(how.clone()).with_projection(mask).with_batch_size(batch_rows);
+        let builder = ParquetPushDecoderBuilder::new_with_metadata(how.clone())
+            .with_projection(mask)
+            .with_batch_size(batch_rows);
         let start = move || {
             let selection = RowGroupSelection::new(group, selection(piece, rows_of_group));
             advance(builder.with_row_group_selections(vec![selection]).build()?, vec![], vec![])
@@ -97,7 +102,8 @@ impl Source {
         self.workers.run(job).await.map_err(|_| panicked(&self.opened, group))?
     }
 
-    /// The next batch of a reader, decoded and then treated by `after` on a worker; none at the end.
+    /// The next batch of a reader, decoded and then treated by `after` on a worker; none at the
+    /// end.
     pub(crate) async fn batch<T: Send + 'static>(
         &self,
         group: usize,
@@ -135,7 +141,11 @@ enum Progress {
     Ready(Option<ParquetRecordBatchReader>),
 }
 
-fn advance(mut decoder: ParquetPushDecoder, ranges: Vec<Range<u64>>, got: Vec<Bytes>) -> Result<Progress, ParquetError> {
+fn advance(
+    mut decoder: ParquetPushDecoder,
+    ranges: Vec<Range<u64>>,
+    got: Vec<Bytes>,
+) -> Result<Progress, ParquetError> {
     if !ranges.is_empty() {
         decoder.push_ranges(ranges, got)?;
     }
@@ -146,11 +156,14 @@ fn advance(mut decoder: ParquetPushDecoder, ranges: Vec<Range<u64>>, got: Vec<By
     })
 }
 
-/// The wanted rows as the decoder counts them, from the beginning of the row group; none: all of it.
+/// The wanted rows as the decoder counts them, from the beginning of the row group; none: all of
+/// it.
 fn selection(piece: Piece, rows_of_group: usize) -> Option<RowSelection> {
     let Some(wanted) = piece.wanted else {
         let whole = piece.rows == (0..rows_of_group);
-        return (!whole).then(|| RowSelection::from_consecutive_ranges(std::iter::once(piece.rows), rows_of_group));
+        return (!whole).then(|| {
+            RowSelection::from_consecutive_ranges(std::iter::once(piece.rows), rows_of_group)
+        });
     };
     let mut mask = BooleanBufferBuilder::new(rows_of_group);
     mask.append_n(piece.rows.start, false);

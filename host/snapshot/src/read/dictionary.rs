@@ -1,4 +1,5 @@
-//! Dictionaries of stored text: read alone, without the pages that refer to them, and searched as a whole.
+//! Dictionaries of stored text: read alone, without the pages that refer to them, and searched as a
+//! whole.
 
 use std::io::Cursor;
 use std::ops::Range;
@@ -53,9 +54,13 @@ impl Dictionary {
 }
 
 impl Source {
-    /// The dictionaries of those of `leaves` that are [`dictionary_only`] in row group `group`; those that are not in memory
-    /// are read, and nothing else is.
-    pub(crate) async fn dictionaries(&self, group: usize, leaves: &[usize]) -> Result<Vec<Option<Arc<Dictionary>>>, Failure> {
+    /// The dictionaries of those of `leaves` that are [`dictionary_only`] in row group `group`;
+    /// those that are not in memory are read, and nothing else is.
+    pub(crate) async fn dictionaries(
+        &self,
+        group: usize,
+        leaves: &[usize],
+    ) -> Result<Vec<Option<Arc<Dictionary>>>, Failure> {
         let chunks = self.opened.metadata.row_group(group);
         let mut found = Vec::with_capacity(leaves.len());
         let mut absent = Vec::new();
@@ -69,17 +74,28 @@ impl Source {
         if absent.is_empty() {
             return Ok(found);
         }
-        let ranges: Vec<_> = absent.iter().map(|(_, leaf)| dictionary_page(chunks.column(*leaf))).collect();
+        let ranges: Vec<_> =
+            absent.iter().map(|(_, leaf)| dictionary_page(chunks.column(*leaf))).collect();
         let got = fetch(&self.files, &self.workers, &self.opened.file, &ranges).await?;
-        let parts: Vec<_> = absent.iter().zip(ranges).zip(got).map(|((&(_, leaf), range), bytes)| (leaf, range.start, bytes)).collect();
+        let parts: Vec<_> = absent
+            .iter()
+            .zip(ranges)
+            .zip(got)
+            .map(|((&(_, leaf), range), bytes)| (leaf, range.start, bytes))
+            .collect();
         let opened = Arc::clone(&self.opened);
         let job = move || {
             let chunks = opened.metadata.row_group(group);
-            parts.into_iter().map(|(leaf, start, bytes)| decode(chunks.column(leaf), start, bytes)).collect::<Result<Vec<_>, _>>()
+            parts
+                .into_iter()
+                .map(|(leaf, start, bytes)| decode(chunks.column(leaf), start, bytes))
+                .collect::<Result<Vec<_>, _>>()
         };
         let decoded = self.on_worker(group, job).await?;
         for (&(place, leaf), values) in absent.iter().zip(decoded) {
-            let kept = self.kept.keep_dictionary(self.opened.chunk(group, leaf), Dictionary::new(Arc::new(values)));
+            let kept = self
+                .kept
+                .keep_dictionary(self.opened.chunk(group, leaf), Dictionary::new(Arc::new(values)));
             if let Some(found) = found.get_mut(place) {
                 *found = Some(kept);
             }
@@ -89,8 +105,11 @@ impl Source {
 
     /// The dictionary of a chunk of which `decoded` are the values, the same one for everybody.
     pub(crate) fn shared_dictionary(&self, chunk: Chunk, decoded: &ArrayRef) -> Arc<Dictionary> {
-        let known = self.kept.dictionary(chunk).filter(|known| known.values().len() == decoded.len());
-        known.unwrap_or_else(|| self.kept.keep_dictionary(chunk, Dictionary::new(Arc::clone(decoded))))
+        let known =
+            self.kept.dictionary(chunk).filter(|known| known.values().len() == decoded.len());
+        known.unwrap_or_else(|| {
+            self.kept.keep_dictionary(chunk, Dictionary::new(Arc::clone(decoded)))
+        })
     }
 }
 
@@ -102,12 +121,19 @@ fn dictionary_page(chunk: &ColumnChunkMetaData) -> Range<u64> {
 }
 
 /// The values on a dictionary page, which begins at offset `start` of the file.
-fn decode(chunk: &ColumnChunkMetaData, start: u64, bytes: Bytes) -> Result<StringArray, ParquetError> {
+fn decode(
+    chunk: &ColumnChunkMetaData,
+    start: u64,
+    bytes: Bytes,
+) -> Result<StringArray, ParquetError> {
     let mut pages = SerializedPageReader::new(Arc::new(Part { start, bytes }), chunk, 0, None)?;
     match pages.get_next_page()? {
-        Some(Page::DictionaryPage { buf, num_values, encoding: Encoding::PLAIN | Encoding::PLAIN_DICTIONARY, .. }) => {
-            plain(&buf, num_values)
-        }
+        Some(Page::DictionaryPage {
+            buf,
+            num_values,
+            encoding: Encoding::PLAIN | Encoding::PLAIN_DICTIONARY,
+            ..
+        }) => plain(&buf, num_values),
         _ => Err(ParquetError::General("its dictionary is not where the footer says".to_owned())),
     }
 }
@@ -136,9 +162,12 @@ struct Part {
 
 impl Part {
     fn from(&self, offset: u64) -> Result<Bytes, ParquetError> {
-        let skipped = offset.checked_sub(self.start).and_then(|skipped| usize::try_from(skipped).ok());
+        let skipped =
+            offset.checked_sub(self.start).and_then(|skipped| usize::try_from(skipped).ok());
         let within = skipped.filter(|skipped| *skipped <= self.bytes.len());
-        within.map(|skipped| self.bytes.slice(skipped..)).ok_or_else(|| ParquetError::EOF("a dictionary ends early".to_owned()))
+        within
+            .map(|skipped| self.bytes.slice(skipped..))
+            .ok_or_else(|| ParquetError::EOF("a dictionary ends early".to_owned()))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Where bytes of stored files are read: on a worker where the store is local, so that reading and decoding are
-//! one thread's work; wherever the store likes otherwise.
+//! Where bytes of stored files are read: on a worker where the store is local, so that reading and
+//! decoding are one thread's work; wherever the store likes otherwise.
 
 use std::ops::Range;
 
@@ -10,7 +10,12 @@ use yearbook_workers::Workers;
 use crate::{Failure, Files};
 
 /// [`Files::get_ranges`].
-pub(super) async fn fetch(files: &Files, workers: &Workers, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
+pub(super) async fn fetch(
+    files: &Files,
+    workers: &Workers,
+    file: &StoredFile,
+    ranges: &[Range<u64>],
+) -> Result<Vec<Bytes>, Failure> {
     if !files.is_local() {
         return files.get_ranges(file, ranges).await;
     }

@@ -9,7 +9,9 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::basic::Encoding;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataPushDecoder};
+use parquet::file::metadata::{
+    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataPushDecoder,
+};
 use yearbook_domain::{Snapshot, StoredFile};
 use yearbook_workers::Workers;
 
@@ -36,7 +38,8 @@ pub(crate) struct Opened {
     pub(crate) metadata: Arc<ParquetMetaData>,
     /// How columns are decoded for clients.
     pub(crate) output: ArrowReaderMetadata,
-    /// How columns are decoded for the needle: text as a dictionary where the file keeps it so throughout.
+    /// How columns are decoded for the needle: text as a dictionary where the file keeps it so
+    /// throughout.
     pub(crate) filter: ArrowReaderMetadata,
     /// Columns of the file that the needle is looked for in, ascending.
     pub(crate) dimensions: Vec<usize>,
@@ -70,12 +73,15 @@ impl Opened {
     /// The column of the file that holds column `position` of the snapshot.
     pub(crate) fn leaf(&self, position: usize) -> Result<usize, Failure> {
         let found = self.leaves.get(position).copied();
-        found.ok_or_else(|| Failure::damaged(&self.key, format!("the plan asks for column {position}")))
+        found.ok_or_else(|| {
+            Failure::damaged(&self.key, format!("the plan asks for column {position}"))
+        })
     }
 
     /// The column of the file called `name`.
     pub(crate) fn leaf_named(&self, name: &str) -> Result<usize, Failure> {
-        find(&self.metadata, name).ok_or_else(|| Failure::damaged(&self.key, format!("it has no column {name}")))
+        find(&self.metadata, name)
+            .ok_or_else(|| Failure::damaged(&self.key, format!("it has no column {name}")))
     }
 
     /// Bytes held in memory, about.
@@ -85,12 +91,19 @@ impl Opened {
 }
 
 /// Reads and decodes the footer of a snapshot's file.
-pub(super) async fn open(files: &Files, workers: &Workers, snapshot: &Snapshot) -> Result<Opened, Failure> {
+pub(super) async fn open(
+    files: &Files,
+    workers: &Workers,
+    snapshot: &Snapshot,
+) -> Result<Opened, Failure> {
     let file = &snapshot.file;
     let key = Files::key(file);
-    let damaged = |error: ParquetError| Failure::damaged(&Files::key(file), format!("footer: {error}"));
+    let damaged =
+        |error: ParquetError| Failure::damaged(&Files::key(file), format!("footer: {error}"));
     let panicked = |_| Failure::damaged(&Files::key(file), "decoding its footer panicked");
-    let mut decoder = ParquetMetaDataPushDecoder::try_new(file.bytes).map_err(damaged)?.with_page_index_policy(PageIndexPolicy::Optional);
+    let mut decoder = ParquetMetaDataPushDecoder::try_new(file.bytes)
+        .map_err(damaged)?
+        .with_page_index_policy(PageIndexPolicy::Optional);
     let tail = file.bytes.saturating_sub(TAIL)..file.bytes;
     let mut wanted: Vec<_> = std::iter::once(tail).collect();
     let metadata = loop {
@@ -114,51 +127,88 @@ pub(super) async fn open(files: &Files, workers: &Workers, snapshot: &Snapshot) 
 }
 
 /// Judges whether the file is what the catalogue says it is.
-fn checked(snapshot: &Snapshot, key: String, metadata: Arc<ParquetMetaData>) -> Result<Opened, Failure> {
+fn checked(
+    snapshot: &Snapshot,
+    key: String,
+    metadata: Arc<ParquetMetaData>,
+) -> Result<Opened, Failure> {
     let mut starts = vec![0];
     for group in metadata.row_groups() {
-        let rows = u64::try_from(group.num_rows()).map_err(|_| Failure::damaged(&key, "a row group has a negative number of rows"))?;
+        let rows = u64::try_from(group.num_rows())
+            .map_err(|_| Failure::damaged(&key, "a row group has a negative number of rows"))?;
         starts.push(starts.last().copied().unwrap_or(0) + rows);
     }
     let rows = starts.last().copied().unwrap_or(0);
     if rows != snapshot.rows {
-        return Err(Failure::damaged(&key, format!("it has {rows} rows, the catalogue says {}", snapshot.rows)));
+        return Err(Failure::damaged(
+            &key,
+            format!("it has {rows} rows, the catalogue says {}", snapshot.rows),
+        ));
     }
     if let Some(fault) = places::fault(&metadata, snapshot.file.bytes) {
         return Err(Failure::damaged(&key, fault));
     }
-    let leaf = |name: &str| find(&metadata, name).ok_or_else(|| Failure::damaged(&key, format!("it has no column {name}")));
-    let leaves = snapshot.columns.iter().map(|column| leaf(&column.name)).collect::<Result<Vec<_>, _>>()?;
-    let mut dimensions = snapshot.dimensions.iter().map(|name| leaf(name)).collect::<Result<Vec<_>, _>>()?;
+    let leaf = |name: &str| {
+        find(&metadata, name)
+            .ok_or_else(|| Failure::damaged(&key, format!("it has no column {name}")))
+    };
+    let leaves =
+        snapshot.columns.iter().map(|column| leaf(&column.name)).collect::<Result<Vec<_>, _>>()?;
+    let mut dimensions =
+        snapshot.dimensions.iter().map(|name| leaf(name)).collect::<Result<Vec<_>, _>>()?;
     dimensions.sort_unstable();
     dimensions.dedup();
     let reading = |types: &dyn Fn(usize, &DataType) -> DataType| {
         let damaged = |error: ParquetError| Failure::damaged(&key, format!("its columns: {error}"));
-        let stored = parquet_to_arrow_schema(metadata.file_metadata().schema_descr(), None).map_err(damaged)?;
+        let stored = parquet_to_arrow_schema(metadata.file_metadata().schema_descr(), None)
+            .map_err(damaged)?;
         let fields = stored.fields().iter().enumerate();
-        let fields = fields.map(|(leaf, field)| Field::new(field.name(), types(leaf, field.data_type()), field.is_nullable()));
-        let options = ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields.collect::<Vec<_>>())));
+        let fields = fields.map(|(leaf, field)| {
+            Field::new(field.name(), types(leaf, field.data_type()), field.is_nullable())
+        });
+        let options = ArrowReaderOptions::new()
+            .with_schema(Arc::new(Schema::new(fields.collect::<Vec<_>>())));
         ArrowReaderMetadata::try_new(Arc::clone(&metadata), options).map_err(damaged)
     };
     // A column that the catalogue does not know is left as it is; it is never read.
     let output = reading(&|leaf, stored| {
         let position = leaves.iter().position(|&other| other == leaf);
-        position.and_then(|position| snapshot.columns.get(position)).map_or_else(|| stored.clone(), shape::data_type)
+        position
+            .and_then(|position| snapshot.columns.get(position))
+            .map_or_else(|| stored.clone(), shape::data_type)
     })?;
     let filter = reading(&|leaf, stored| {
-        let throughout = metadata.row_groups().iter().all(|group| dictionary_only(group.column(leaf)));
+        let throughout =
+            metadata.row_groups().iter().all(|group| dictionary_only(group.column(leaf)));
         if stored == &DataType::Utf8 && throughout { shape::dictionary() } else { stored.clone() }
     })?;
     let number = OPENED.fetch_add(1, Ordering::Relaxed);
-    Ok(Opened { number, file: snapshot.file.clone(), key, metadata, output, filter, dimensions, starts, leaves })
+    Ok(Opened {
+        number,
+        file: snapshot.file.clone(),
+        key,
+        metadata,
+        output,
+        filter,
+        dimensions,
+        starts,
+        leaves,
+    })
 }
 
 /// Whether every value of a column chunk stands in its dictionary page.
 pub(crate) fn dictionary_only(chunk: &ColumnChunkMetaData) -> bool {
-    let only = |encoding| chunk.page_encoding_stats_mask().is_some_and(|mask| mask.is_only(encoding));
-    chunk.dictionary_page_offset().is_some() && (only(Encoding::RLE_DICTIONARY) || only(Encoding::PLAIN_DICTIONARY))
+    let only =
+        |encoding| chunk.page_encoding_stats_mask().is_some_and(|mask| mask.is_only(encoding));
+    chunk.dictionary_page_offset().is_some()
+        && (only(Encoding::RLE_DICTIONARY) || only(Encoding::PLAIN_DICTIONARY))
 }
 
 fn find(metadata: &ParquetMetaData, name: &str) -> Option<usize> {
-    metadata.file_metadata().schema_descr().columns().iter().position(|column| column.path().parts() == [name])
+    metadata
+        .file_metadata()
+        .schema_descr()
+        .columns()
+        .iter()
+        .position(|column| column.path().parts() == [name])
 }

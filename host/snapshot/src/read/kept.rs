@@ -1,5 +1,6 @@
-//! What small reads and searches leave in memory for the next ones: decoded pages and dictionaries. All of it was checked
-//! when it was read, and none of it can become wrong, since a stored file is never changed.
+//! What small reads and searches leave in memory for the next ones: decoded pages and dictionaries.
+//! All of it was checked when it was read, and none of it can become wrong, since a stored file is
+//! never changed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,11 +10,13 @@ use moka::sync::Cache;
 
 use super::dictionary::Dictionary;
 
-/// Bytes of decoded pages. A hundred rows of ten columns touch ten pages of some 30 kB, so these are the pages of some 200
-/// requests that have nothing in common; the dashboards that everybody looks at are far fewer.
+/// Bytes of decoded pages. A hundred rows of ten columns touch ten pages of some 30 kB, so these
+/// are the pages of some 200 requests that have nothing in common; the dashboards that everybody
+/// looks at are far fewer.
 const PAGES_IN_MEMORY: u64 = 64 << 20;
 
-/// Bytes of a page that is kept at most; what is larger is mostly geometry, read once and then not soon again.
+/// Bytes of a page that is kept at most; what is larger is mostly geometry, read once and then not
+/// soon again.
 const PAGE_AT_MOST: usize = 1 << 20;
 
 /// Bytes of dictionaries, with their folded copies.
@@ -49,7 +52,8 @@ pub(crate) struct Effort {
     pub(crate) groups: AtomicU64,
     /// Row groups of those whose dictionaries tell that it is not there.
     pub(crate) ruled_out: AtomicU64,
-    /// Pages, dictionaries and footers that were in memory when they were wanted, and that were not.
+    /// Pages, dictionaries and footers that were in memory when they were wanted, and that were
+    /// not.
     pub(crate) found: [(AtomicU64, AtomicU64); 3],
     /// Dictionary values in which a needle was looked for.
     pub(crate) values: AtomicU64,
@@ -82,7 +86,10 @@ impl Kept {
         let dictionary = |_: &Chunk, dictionary: &Arc<Dictionary>| weight(dictionary.bytes());
         Self {
             pages: Cache::builder().max_capacity(PAGES_IN_MEMORY).weigher(page).build(),
-            dictionaries: Cache::builder().max_capacity(DICTIONARIES_IN_MEMORY).weigher(dictionary).build(),
+            dictionaries: Cache::builder()
+                .max_capacity(DICTIONARIES_IN_MEMORY)
+                .weigher(dictionary)
+                .build(),
             effort: Effort::default(),
         }
     }

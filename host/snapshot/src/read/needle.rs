@@ -1,5 +1,6 @@
-//! What `dimensions` looks for (spec 4.1, contract 3): a literal substring, case folded by simple Unicode case
-//! folding, nothing normalised. Text is folded and searched in bulk, not value by value.
+//! What `dimensions` looks for (spec 4.1, contract 3): a literal substring, case folded by simple
+//! Unicode case folding, nothing normalised. Text is folded and searched in bulk, not value by
+//! value.
 
 use std::sync::Arc;
 
@@ -9,9 +10,9 @@ use arrow::util::bit_util;
 use icu_casemap::CaseMapper;
 use memchr::memmem::Finder;
 
-/// A substring that is looked for in text. Every character stands for itself and for those that fold to the same.
-/// Folding and searching take time in proportion to the text, however long the needle: a pattern compiled from the
-/// longest needle that an address can carry would take seconds.
+/// A substring that is looked for in text. Every character stands for itself and for those that
+/// fold to the same. Folding and searching take time in proportion to the text, however long the
+/// needle: a pattern compiled from the longest needle that an address can carry would take seconds.
 /// Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Needle(Arc<Finder<'static>>);
@@ -32,9 +33,10 @@ impl Needle {
         nulls.map_or_else(|| hits.clone(), |nulls| &hits & nulls.inner())
     }
 
-    /// Calls `hit` with the index of every text that contains it. One search runs over all texts. What it finds across the end
-    /// of one is no match, and neither is anything that begins later in the same text; texts that are too short are
-    /// passed over, so that such finds cost no more than the texts are long.
+    /// Calls `hit` with the index of every text that contains it. One search runs over all texts.
+    /// What it finds across the end of one is no match, and neither is anything that begins later
+    /// in the same text; texts that are too short are passed over, so that such finds cost no more
+    /// than the texts are long.
     fn each(&self, texts: &Folded, mut hit: impl FnMut(usize)) {
         let length = self.0.needle().len();
         if length == 0 {
@@ -50,7 +52,9 @@ impl Needle {
             }
             let from = texts.start(index);
             // UTF-8 never has one character begin inside another, so bytes may be searched.
-            let Some(found) = texts.text.get(from..).and_then(|rest| self.0.find(rest)) else { return };
+            let Some(found) = texts.text.get(from..).and_then(|rest| self.0.find(rest)) else {
+                return;
+            };
             index = texts.holding(from + found, index);
             if from + found + length <= texts.start(index + 1) {
                 hit(index);
@@ -72,12 +76,17 @@ impl Folded {
     pub(crate) fn of(texts: &StringArray) -> Self {
         let offsets = texts.value_offsets();
         let at = |offset: i32| usize::try_from(offset).unwrap_or(0);
-        let (first, last) = (offsets.first().copied().map_or(0, at), offsets.last().copied().map_or(0, at));
+        let (first, last) =
+            (offsets.first().copied().map_or(0, at), offsets.last().copied().map_or(0, at));
         let all = texts.value_data().get(first..last).unwrap_or_default();
         if all.is_ascii() {
-            return Self { text: all.to_ascii_lowercase(), starts: offsets.iter().map(|&offset| at(offset) - first).collect() };
+            return Self {
+                text: all.to_ascii_lowercase(),
+                starts: offsets.iter().map(|&offset| at(offset) - first).collect(),
+            };
         }
-        let mut folded = Self { text: Vec::with_capacity(all.len()), starts: Vec::with_capacity(offsets.len()) };
+        let mut folded =
+            Self { text: Vec::with_capacity(all.len()), starts: Vec::with_capacity(offsets.len()) };
         folded.starts.push(0);
         for row in 0..texts.len() {
             fold(texts.value(row), &mut folded.text);
@@ -96,7 +105,8 @@ impl Folded {
         self.starts.get(index).copied().unwrap_or(self.text.len())
     }
 
-    /// The text that holds the byte at `offset`, at or behind text `index`. Steps double, so near ones are found at once.
+    /// The text that holds the byte at `offset`, at or behind text `index`. Steps double, so near
+    /// ones are found at once.
     fn holding(&self, offset: usize, index: usize) -> usize {
         let mut step = 1;
         while self.start(index + step) <= offset {

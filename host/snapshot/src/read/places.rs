@@ -1,5 +1,5 @@
-//! Where a stored file says that its pages lie, judged before anything is read there: the Parquet reader
-//! subtracts offsets that it believes.
+//! Where a stored file says that its pages lie, judged before anything is read there: the Parquet
+//! reader subtracts offsets that it believes.
 
 use std::ops::Range;
 
@@ -15,12 +15,19 @@ pub(super) fn fault(metadata: &ParquetMetaData, bytes: u64) -> Option<String> {
                 return Some(format!("{what} lies outside it"));
             };
             let (mut offset, mut row) = (range.start, 0);
-            let locations = index.and_then(|index| index.page_locations(group, leaf)).map_or(&[][..], Vec::as_slice);
+            let locations = index
+                .and_then(|index| index.page_locations(group, leaf))
+                .map_or(&[][..], Vec::as_slice);
             for (page, location) in locations.iter().enumerate() {
                 let start = u64::try_from(location.offset).ok().filter(|start| *start >= offset);
                 let length = u64::try_from(location.compressed_page_size).ok();
-                let end = start.zip(length).and_then(|(start, length)| start.checked_add(length)).filter(|end| *end <= range.end);
-                let Some(end) = end else { return Some(format!("page {page} of {what} lies outside it")) };
+                let end = start
+                    .zip(length)
+                    .and_then(|(start, length)| start.checked_add(length))
+                    .filter(|end| *end <= range.end);
+                let Some(end) = end else {
+                    return Some(format!("page {page} of {what} lies outside it"));
+                };
                 // The first page begins with the first row, and none is empty.
                 let first = location.first_row_index;
                 let expected = if page == 0 { first == 0 } else { first > row };
@@ -37,6 +44,7 @@ pub(super) fn fault(metadata: &ParquetMetaData, bytes: u64) -> Option<String> {
 /// Bytes of a chunk, with its dictionary; none where a number is negative.
 fn range(chunk: &ColumnChunkMetaData) -> Option<Range<u64>> {
     let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
-    let (start, length) = (u64::try_from(start).ok()?, u64::try_from(chunk.compressed_size()).ok()?);
+    let (start, length) =
+        (u64::try_from(start).ok()?, u64::try_from(chunk.compressed_size()).ok()?);
     Some(start..start.checked_add(length)?)
 }

@@ -1,9 +1,11 @@
-//! The sample that anybody may see (spec 4, `/preview`). Texts are cut as soon as they are decoded, so that what is in memory at a time is
-//! one batch, however much the sample's rows hold together.
+//! The sample that anybody may see (spec 4, `/preview`). Texts are cut as soon as they are decoded,
+//! so that what is in memory at a time is one batch, however much the sample's rows hold together.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, StringArray, UInt64Array};
+use arrow::array::{
+    Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, StringArray, UInt64Array,
+};
 use arrow::compute::{cast, concat_batches, take, take_record_batch};
 use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
 use arrow::error::ArrowError;
@@ -25,14 +27,22 @@ pub struct SampleLimits {
 }
 
 /// [`Reader::preview`].
-pub(super) async fn preview(reader: &Reader, snapshot: &Snapshot, limits: SampleLimits) -> Result<RecordBatch, Failure> {
-    let shown = |&position: &usize| snapshot.columns.get(position).is_some_and(|column| column.role != Role::Geometry);
+pub(super) async fn preview(
+    reader: &Reader,
+    snapshot: &Snapshot,
+    limits: SampleLimits,
+) -> Result<RecordBatch, Failure> {
+    let shown = |&position: &usize| {
+        snapshot.columns.get(position).is_some_and(|column| column.role != Role::Geometry)
+    };
     let columns: Vec<usize> = (0..snapshot.columns.len()).filter(shown).collect();
     let schema = Arc::new(shape::schema(snapshot, &columns)?);
     let newest_first = snapshot.date_column.is_some();
     let count = snapshot.rows.min(limits.rows as u64);
     let window = if newest_first { snapshot.rows - count..snapshot.rows } else { 0..count };
-    let damaged = |error: ArrowError| Failure::damaged(&Files::key(&snapshot.file), format!("preview: {error}"));
+    let damaged = |error: ArrowError| {
+        Failure::damaged(&Files::key(&snapshot.file), format!("preview: {error}"))
+    };
     let mut scan = reader.rows(snapshot, &columns, Arc::clone(&schema), window).await?;
     let plain = plain(&schema);
     let mut excerpts = Vec::new();
@@ -51,13 +61,22 @@ pub(super) async fn preview(reader: &Reader, snapshot: &Snapshot, limits: Sample
 fn plain(schema: &Schema) -> SchemaRef {
     let field = |field: &Arc<Field>| {
         let text = matches!(field.data_type(), DataType::Dictionary(..));
-        Field::new(field.name(), if text { DataType::Utf8 } else { field.data_type().clone() }, field.is_nullable())
+        Field::new(
+            field.name(),
+            if text { DataType::Utf8 } else { field.data_type().clone() },
+            field.is_nullable(),
+        )
     };
     Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
 }
 
-/// The beginnings of the texts of `batch`, and its other values, copied: nothing of `batch` stays in memory with them.
-fn excerpt(batch: &RecordBatch, plain: SchemaRef, limits: SampleLimits) -> Result<RecordBatch, ArrowError> {
+/// The beginnings of the texts of `batch`, and its other values, copied: nothing of `batch` stays
+/// in memory with them.
+fn excerpt(
+    batch: &RecordBatch,
+    plain: SchemaRef,
+    limits: SampleLimits,
+) -> Result<RecordBatch, ArrowError> {
     let mut left = vec![limits.row_bytes; batch.num_rows()];
     let all = UInt64Array::from_iter_values(0..batch.num_rows() as u64);
     let column = |column: &ArrayRef| -> Result<ArrayRef, ArrowError> {
@@ -77,7 +96,11 @@ fn excerpt(batch: &RecordBatch, plain: SchemaRef, limits: SampleLimits) -> Resul
 }
 
 /// What is kept of each text, given the bytes that are `left` of its row.
-fn beginnings<'a>(texts: impl Iterator<Item = Option<&'a str>>, left: &mut [usize], characters: usize) -> StringArray {
+fn beginnings<'a>(
+    texts: impl Iterator<Item = Option<&'a str>>,
+    left: &mut [usize],
+    characters: usize,
+) -> StringArray {
     let beginning = |(text, left): (Option<&'a str>, &mut usize)| {
         let text = text?;
         let text = if *left == 0 { "" } else { text };
@@ -104,20 +127,32 @@ mod tests {
     #[test]
     fn an_excerpt_keeps_beginnings_and_none_of_the_batch_contract_4() {
         let long = "ā".repeat(1 << 20);
-        let texts: ArrayRef = Arc::new(StringArray::from(vec![Some(long.as_str()), None, Some("x")]));
-        let words: DictionaryArray<Int32Type> = vec![Some(long.as_str()), Some("y"), None].into_iter().collect();
+        let texts: ArrayRef =
+            Arc::new(StringArray::from(vec![Some(long.as_str()), None, Some("x")]));
+        let words: DictionaryArray<Int32Type> =
+            vec![Some(long.as_str()), Some("y"), None].into_iter().collect();
         let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1_000_000).slice(5, 3));
-        let columns = [("text", Arc::clone(&texts)), ("word", Arc::new(words)), ("number", numbers), ("last", texts)];
+        let columns = [
+            ("text", Arc::clone(&texts)),
+            ("word", Arc::new(words)),
+            ("number", numbers),
+            ("last", texts),
+        ];
         let batch = RecordBatch::try_from_iter(columns).unwrap();
         assert!(batch.get_array_memory_size() > 10 << 20);
         let limits = SampleLimits { rows: 3, characters: 100, row_bytes: 350 };
         let excerpt = excerpt(&batch, plain(&batch.schema()), limits).unwrap();
         assert!(excerpt.get_array_memory_size() < 4 << 10, "{}", excerpt.get_array_memory_size());
-        let texts = |column: usize| excerpt.column(column).as_string::<i32>().iter().collect::<Vec<_>>();
+        let texts =
+            |column: usize| excerpt.column(column).as_string::<i32>().iter().collect::<Vec<_>>();
         let beginning = "ā".repeat(100);
         assert_eq!(texts(0), [Some(beginning.as_str()), None, Some("x")]);
         assert_eq!(texts(1), [Some(beginning.as_str()), Some("y"), None]);
-        assert_eq!(texts(3), [Some(""), None, Some("x")], "400 bytes of the first row were kept before, and 350 is all");
+        assert_eq!(
+            texts(3),
+            [Some(""), None, Some("x")],
+            "400 bytes of the first row were kept before, and 350 is all"
+        );
         assert_eq!(excerpt.column(2).to_data(), Int64Array::from(vec![5, 6, 7]).to_data());
     }
 }

@@ -1,5 +1,5 @@
-//! How many rows a read has and a selection has, as far as it is known without reading them: from the catalogue's count and the
-//! place of the dates, which are sorted.
+//! How many rows a read has and a selection has, as far as it is known without reading them: from
+//! the catalogue's count and the place of the dates, which are sorted.
 
 use std::ops::Range;
 
@@ -13,20 +13,31 @@ use crate::Failure;
 pub struct RowCounts {
     /// Rows of this read; none: only reading all of them would tell.
     pub rows: Option<u64>,
-    /// Rows that the plan's dates leave, before its first row and its maximum; none where a text is searched.
+    /// Rows that the plan's dates leave, before its first row and its maximum; none where a text is
+    /// searched.
     pub total: Option<u64>,
-    /// Row of the snapshot at which reading goes on when rows remain after the plan's `max_rows`; none: all rows
-    /// that the plan asks for are in this read, as far as it is known.
+    /// Row of the snapshot at which reading goes on when rows remain after the plan's `max_rows`;
+    /// none: all rows that the plan asks for are in this read, as far as it is known.
     pub next: Option<u64>,
 }
 
 impl RowCounts {
-    /// Counts of `selection` read from `first_row` on, up to `max_rows`; and the rows that are read.
-    pub(crate) fn of_range(selection: &Range<u64>, first_row: u64, max_rows: Option<u64>) -> (Self, Range<u64>) {
+    /// Counts of `selection` read from `first_row` on, up to `max_rows`; and the rows that are
+    /// read.
+    pub(crate) fn of_range(
+        selection: &Range<u64>,
+        first_row: u64,
+        max_rows: Option<u64>,
+    ) -> (Self, Range<u64>) {
         let start = selection.start.max(first_row).min(selection.end);
-        let end = max_rows.map_or(selection.end, |rows| selection.end.min(start.saturating_add(rows)));
+        let end =
+            max_rows.map_or(selection.end, |rows| selection.end.min(start.saturating_add(rows)));
         let total = selection.end.saturating_sub(selection.start);
-        let counts = Self { rows: Some(end - start), total: Some(total), next: (end < selection.end).then_some(end) };
+        let counts = Self {
+            rows: Some(end - start),
+            total: Some(total),
+            next: (end < selection.end).then_some(end),
+        };
         (counts, start..end)
     }
 
@@ -37,8 +48,9 @@ impl RowCounts {
 }
 
 impl Reader {
-    /// The counts of [`Reader::scan`] without its rows: from the catalogue where `plan` has no dates, else from the file's statistics
-    /// and at most the pages at both dates. Tells nothing of a search, which would have to read.
+    /// The counts of [`Reader::scan`] without its rows: from the catalogue where `plan` has no
+    /// dates, else from the file's statistics and at most the pages at both dates. Tells nothing of
+    /// a search, which would have to read.
     ///
     /// # Errors
     /// A [`Failure`] that names the stored file.

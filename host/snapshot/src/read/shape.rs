@@ -31,8 +31,13 @@ pub(crate) fn data_type(column: &Column) -> DataType {
 /// The schema of `columns` (positions in the snapshot), without metadata of its own.
 pub(crate) fn schema(snapshot: &Snapshot, columns: &[usize]) -> Result<Schema, Failure> {
     let field = |&position: &usize| match snapshot.columns.get(position) {
-        Some(column) => Ok(described(Field::new(&column.name, data_type(column), column.nullable), column)),
-        None => Err(Failure::Mismatch { what: format!("snapshot {}", snapshot.id), why: format!("it has no column {position}") }),
+        Some(column) => {
+            Ok(described(Field::new(&column.name, data_type(column), column.nullable), column))
+        }
+        None => Err(Failure::Mismatch {
+            what: format!("snapshot {}", snapshot.id),
+            why: format!("it has no column {position}"),
+        }),
     };
     Ok(Schema::new(columns.iter().map(field).collect::<Result<Vec<_>, _>>()?))
 }
@@ -61,11 +66,15 @@ pub(crate) fn credits(plan: &ReadPlan) -> HashMap<String, String> {
         credit.licence_title.as_deref().map(|title| ("yearbook.licence_title", title)),
         credit.licence_url.as_deref().map(|url| ("yearbook.licence_url", url)),
     ];
-    let texts = always.into_iter().chain(known.into_iter().flatten()).map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let texts = always
+        .into_iter()
+        .chain(known.into_iter().flatten())
+        .map(|(key, value)| (key.to_owned(), value.to_owned()));
     texts.chain(sources_json(credit).map(|json| ("yearbook.sources".to_owned(), json))).collect()
 }
 
-/// Writes `sources` as the JSON that metadata carries: an array of objects with `title` and `path`. None without any.
+/// Writes `sources` as the JSON that metadata carries: an array of objects with `title` and `path`.
+/// None without any.
 pub(crate) fn sources_json(credit: &Credit) -> Option<String> {
     if credit.sources.is_empty() { None } else { serde_json::to_string(&credit.sources).ok() }
 }
@@ -82,23 +91,36 @@ pub(crate) struct Projection {
 
 impl Projection {
     /// Columns of `opened` by their position in its snapshot.
-    pub(crate) fn new(opened: &Opened, columns: &[usize], schema: SchemaRef) -> Result<Self, Failure> {
-        let wanted = columns.iter().map(|&column| opened.leaf(column)).collect::<Result<Vec<_>, _>>()?;
+    pub(crate) fn new(
+        opened: &Opened,
+        columns: &[usize],
+        schema: SchemaRef,
+    ) -> Result<Self, Failure> {
+        let wanted =
+            columns.iter().map(|&column| opened.leaf(column)).collect::<Result<Vec<_>, _>>()?;
         let mut leaves = wanted.clone();
         leaves.sort_unstable();
         leaves.dedup();
-        let order = wanted.iter().map(|leaf| leaves.partition_point(|other| other < leaf)).collect();
+        let order =
+            wanted.iter().map(|leaf| leaves.partition_point(|other| other < leaf)).collect();
         Ok(Self { schema, leaves, order })
     }
 
     /// The same as the decoder wants it.
     pub(crate) fn mask(&self, opened: &Opened) -> ProjectionMask {
-        ProjectionMask::leaves(opened.metadata.file_metadata().schema_descr(), self.leaves.iter().copied())
+        ProjectionMask::leaves(
+            opened.metadata.file_metadata().schema_descr(),
+            self.leaves.iter().copied(),
+        )
     }
 
-    /// A batch in output order and schema of decoded `columns`, which are in the order of [`Projection::leaves`]. Fails where
-    /// the file holds a null that the catalogue denies.
-    pub(crate) fn arranged(&self, columns: &[ArrayRef], rows: usize) -> Result<RecordBatch, ArrowError> {
+    /// A batch in output order and schema of decoded `columns`, which are in the order of
+    /// [`Projection::leaves`]. Fails where the file holds a null that the catalogue denies.
+    pub(crate) fn arranged(
+        &self,
+        columns: &[ArrayRef],
+        rows: usize,
+    ) -> Result<RecordBatch, ArrowError> {
         let columns = self.order.iter().filter_map(|&index| columns.get(index).cloned()).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)

@@ -27,15 +27,38 @@ async fn batches_carry_the_schema_and_the_credits_of_the_plugin_interface() {
     plan.columns = vec![4, 1, 0];
     Arc::make_mut(&mut plan.snapshot).columns[4].unit = Some("NZD".to_owned());
     let scan = stored.reader.scan(&plan).await.unwrap();
-    let fields: Vec<_> =
-        scan.schema.fields().iter().map(|field| (field.name().as_str(), field.data_type().clone(), field.is_nullable())).collect();
-    assert_eq!(fields, [("count", DataType::Int64, true), ("region", shape::dictionary(), true), ("date", DataType::Utf8, false)]);
-    let said = |index: usize| scan.schema.field(index).metadata().iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
+    let fields: Vec<_> = scan
+        .schema
+        .fields()
+        .iter()
+        .map(|field| (field.name().as_str(), field.data_type().clone(), field.is_nullable()))
+        .collect();
+    assert_eq!(
+        fields,
+        [
+            ("count", DataType::Int64, true),
+            ("region", shape::dictionary(), true),
+            ("date", DataType::Utf8, false)
+        ]
+    );
+    let said = |index: usize| {
+        scan.schema
+            .field(index)
+            .metadata()
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(
         [said(0), said(1), said(2)].map(|said| said.join(" ")),
-        ["yearbook.role=value yearbook.unit=NZD", "yearbook.role=dimension", "yearbook.role=date yearbook.type=date"]
+        [
+            "yearbook.role=value yearbook.unit=NZD",
+            "yearbook.role=dimension",
+            "yearbook.role=date yearbook.type=date"
+        ]
     );
-    let mut metadata: Vec<_> = scan.schema.metadata().iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    let mut metadata: Vec<_> =
+        scan.schema.metadata().iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     metadata.sort_unstable();
     assert_eq!(
         metadata,
@@ -87,48 +110,69 @@ async fn an_empty_dataset_is_a_schema_without_batches() {
 async fn preview_is_the_newest_rows_first_without_geometry_contract_4() {
     let mut stored = Stored::new(&Shape::rows(100)).await;
     let preview = stored.reader.preview(&stored.snapshot, sample(10)).await.unwrap();
-    let names: Vec<_> = preview.schema_ref().fields().iter().map(|field| field.name().clone()).collect();
+    let names: Vec<_> =
+        preview.schema_ref().fields().iter().map(|field| field.name().clone()).collect();
     assert_eq!(names, ["date", "region", "place", "value", "count", "flag"]);
     assert_eq!(preview.column(1).data_type(), &DataType::Utf8);
     let newest = stored.table.slice(90, 10);
     for row in 0..10 {
         for column in 0..6 {
-            assert_eq!(preview.column(column).slice(row, 1).to_data(), newest.column(column).slice(9 - row, 1).to_data());
+            assert_eq!(
+                preview.column(column).slice(row, 1).to_data(),
+                newest.column(column).slice(9 - row, 1).to_data()
+            );
         }
     }
     stored.snapshot.date_column = None;
     let preview = stored.reader.preview(&stored.snapshot, sample(3)).await.unwrap();
     assert_eq!(preview.column(0).to_data(), stored.table.column(0).slice(0, 3).to_data());
-    assert_eq!(stored.reader.preview(&stored.snapshot, sample(1000)).await.unwrap().num_rows(), 100);
-    stored.snapshot.columns.iter_mut().for_each(|column| column.role = yearbook_domain::Role::Geometry);
+    assert_eq!(
+        stored.reader.preview(&stored.snapshot, sample(1000)).await.unwrap().num_rows(),
+        100
+    );
+    stored
+        .snapshot
+        .columns
+        .iter_mut()
+        .for_each(|column| column.role = yearbook_domain::Role::Geometry);
     let preview = stored.reader.preview(&stored.snapshot, sample(3)).await.unwrap();
     assert_eq!(preview.num_columns(), 0, "a dataset may hold nothing but geometry");
 }
 
 #[tokio::test]
 async fn slicing_is_the_same_every_time_and_bounded() {
-    let stored = Stored::new(&Shape { rows: 30_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
+    let stored =
+        Stored::new(&Shape { rows: 30_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
     let sizes = async |columns: Vec<usize>| {
         let mut plan = plan(&stored.snapshot);
         plan.columns = columns;
-        let batches: Vec<RecordBatch> = stored.reader.scan(&plan).await.unwrap().batches.try_collect().await.unwrap();
+        let batches: Vec<RecordBatch> =
+            stored.reader.scan(&plan).await.unwrap().batches.try_collect().await.unwrap();
         batches.iter().map(RecordBatch::num_rows).collect::<Vec<_>>()
     };
     assert_eq!(sizes(vec![0, 4]).await, [8192, 8192, 3616, 8192, 1808]);
     assert_eq!(sizes(vec![0, 4]).await, sizes(vec![4, 0]).await);
     let wide = sizes(vec![6]).await;
     assert_eq!(wide.iter().sum::<usize>(), 30_000);
-    assert!(wide.len() > 5 && wide == sizes(vec![6]).await, "larger rows make smaller batches: {wide:?}");
+    assert!(
+        wide.len() > 5 && wide == sizes(vec![6]).await,
+        "larger rows make smaller batches: {wide:?}"
+    );
 }
 
 #[tokio::test]
 async fn batches_of_a_row_group_share_their_dictionary() {
-    let stored = Stored::new(&Shape { rows: 20_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
+    let stored =
+        Stored::new(&Shape { rows: 20_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
     let mut plan = plan(&stored.snapshot);
     plan.columns = vec![1];
-    let batches: Vec<RecordBatch> = stored.reader.scan(&plan).await.unwrap().batches.try_collect().await.unwrap();
+    let batches: Vec<RecordBatch> =
+        stored.reader.scan(&plan).await.unwrap().batches.try_collect().await.unwrap();
     assert!(batches.len() > 1);
-    let values: Vec<_> = batches.iter().map(|batch| batch.column(0).as_any_dictionary().values().to_data()).collect();
+    let values: Vec<_> = batches
+        .iter()
+        .map(|batch| batch.column(0).as_any_dictionary().values().to_data())
+        .collect();
     assert!(values.iter().all(|data| data.ptr_eq(&values[0])));
 }
 
@@ -142,12 +186,24 @@ async fn a_null_that_the_catalogue_denies_is_a_failure_not_a_lie() {
 
 #[tokio::test]
 async fn a_row_larger_than_a_batch_travels_alone() {
-    let stored = Stored::new(&Shape { rows: 300, group: 300, page: 100, huge: Some(150), ..Shape::default() }).await;
+    let stored = Stored::new(&Shape {
+        rows: 300,
+        group: 300,
+        page: 100,
+        huge: Some(150),
+        ..Shape::default()
+    })
+    .await;
     let mut plan = plan(&stored.snapshot);
     plan.columns = vec![6, 0];
-    let batches: Vec<RecordBatch> = stored.reader.scan(&plan).await.unwrap().batches.try_collect().await.unwrap();
-    let with_huge: Vec<_> =
-        batches.iter().filter(|batch| batch.column(0).as_string::<i32>().iter().flatten().any(|text| text.len() > 4 << 20)).collect();
+    let batches: Vec<RecordBatch> =
+        stored.reader.scan(&plan).await.unwrap().batches.try_collect().await.unwrap();
+    let with_huge: Vec<_> = batches
+        .iter()
+        .filter(|batch| {
+            batch.column(0).as_string::<i32>().iter().flatten().any(|text| text.len() > 4 << 20)
+        })
+        .collect();
     assert_eq!(with_huge.len(), 1);
     assert_eq!(with_huge[0].num_rows(), 1);
     assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 300);
@@ -155,14 +211,17 @@ async fn a_row_larger_than_a_batch_travels_alone() {
 
 #[tokio::test]
 async fn without_room_the_same_batches_are_fetched_one_at_a_time() {
-    let stored = Stored::new(&Shape { rows: 30_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
+    let stored =
+        Stored::new(&Shape { rows: 30_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
     let ask = async |bytes: u64, columns: &[usize], needle: Option<&str>| {
         let reader = stored.afresh(None).with_fetched_bytes(bytes);
         let mut plan = plan(&stored.snapshot);
         (plan.columns, plan.needle) = (columns.to_vec(), needle.map(str::to_owned));
-        let batches: Vec<RecordBatch> = reader.scan(&plan).await.unwrap().batches.try_collect().await.unwrap();
+        let batches: Vec<RecordBatch> =
+            reader.scan(&plan).await.unwrap().batches.try_collect().await.unwrap();
         let shares = |two: &[RecordBatch]| {
-            let values = |batch: &RecordBatch| batch.column(0).as_any_dictionary().values().to_data();
+            let values =
+                |batch: &RecordBatch| batch.column(0).as_any_dictionary().values().to_data();
             values(&two[0]).ptr_eq(&values(&two[1]))
         };
         let shared: Vec<bool> = batches.windows(2).map(shares).collect();
@@ -171,13 +230,18 @@ async fn without_room_the_same_batches_are_fetched_one_at_a_time() {
     for needle in [None, Some("a")] {
         let (plenty, shared) = ask(1 << 30, &[1, 0, 3, 6], needle).await;
         assert!(plenty.len() > 5 && shared.contains(&true));
-        assert_eq!(ask(0, &[1, 0, 3, 6], needle).await, (plenty, shared), "rows, their slices, and which of them share a dictionary");
+        assert_eq!(
+            ask(0, &[1, 0, 3, 6], needle).await,
+            (plenty, shared),
+            "rows, their slices, and which of them share a dictionary"
+        );
     }
 }
 
 #[tokio::test]
 async fn room_is_given_back_when_a_step_ends_and_when_a_scan_is_dropped() {
-    let stored = Stored::new(&Shape { rows: 30_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
+    let stored =
+        Stored::new(&Shape { rows: 30_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
     let bytes = 64 << 20;
     let reader = stored.afresh(None).with_fetched_bytes(bytes);
     let mut scan = reader.scan(&plan(&stored.snapshot)).await.unwrap();
@@ -185,6 +249,7 @@ async fn room_is_given_back_when_a_step_ends_and_when_a_scan_is_dropped() {
     assert!(reader.budget.take(bytes).is_none(), "a step is being decoded");
     drop(scan);
     assert!(reader.budget.take(bytes).is_some());
-    let all: Vec<RecordBatch> = reader.scan(&plan(&stored.snapshot)).await.unwrap().batches.try_collect().await.unwrap();
+    let all: Vec<RecordBatch> =
+        reader.scan(&plan(&stored.snapshot)).await.unwrap().batches.try_collect().await.unwrap();
     assert!(!all.is_empty() && reader.budget.take(bytes).is_some());
 }

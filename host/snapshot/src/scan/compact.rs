@@ -1,5 +1,5 @@
-//! Dictionaries that are large beside the rows that refer to them: encoders render every value, so a few rows carry only
-//! the values that they use.
+//! Dictionaries that are large beside the rows that refer to them: encoders render every value, so
+//! a few rows carry only the values that they use.
 
 use std::sync::Arc;
 
@@ -8,11 +8,12 @@ use arrow::compute::take;
 use arrow::datatypes::Int32Type;
 use arrow::error::ArrowError;
 
-/// A dictionary stays whole that has a value for this many rows at most: finding out which are used would cost more than
-/// it saves.
+/// A dictionary stays whole that has a value for this many rows at most: finding out which are used
+/// would cost more than it saves.
 const ROWS_A_VALUE: usize = 4;
 
-/// `column` with the values that its rows use, in the order in which they were. What it is depends on the column alone.
+/// `column` with the values that its rows use, in the order in which they were. What it is depends
+/// on the column alone.
 pub(super) fn compacted(column: ArrayRef) -> Result<ArrayRef, ArrowError> {
     let Some(keyed) = column.as_dictionary_opt::<Int32Type>() else { return Ok(column) };
     let (keys, values) = (keyed.keys(), keyed.values());
@@ -53,14 +54,22 @@ mod tests {
     use super::*;
 
     fn keyed(keys: &[Option<i32>], values: usize) -> ArrayRef {
-        let values = StringArray::from_iter_values((0..values).map(|value| format!("value {value}")));
-        Arc::new(DictionaryArray::<Int32Type>::try_new(Int32Array::from(keys.to_vec()), Arc::new(values)).unwrap())
+        let values =
+            StringArray::from_iter_values((0..values).map(|value| format!("value {value}")));
+        Arc::new(
+            DictionaryArray::<Int32Type>::try_new(
+                Int32Array::from(keys.to_vec()),
+                Arc::new(values),
+            )
+            .unwrap(),
+        )
     }
 
     fn check(keys: &[Option<i32>], values: usize, expected: &[&str]) {
         let column = keyed(keys, values);
         let compact = compacted(Arc::clone(&column)).unwrap();
-        let texts: Vec<_> = compact.as_any_dictionary().values().as_string::<i32>().iter().flatten().collect();
+        let texts: Vec<_> =
+            compact.as_any_dictionary().values().as_string::<i32>().iter().flatten().collect();
         assert_eq!(texts, expected);
         let plain = |column: &ArrayRef| cast(column, &DataType::Utf8).unwrap().to_data();
         assert_eq!(plain(&compact), plain(&column), "every row says what it said");

@@ -29,7 +29,12 @@ pub(super) struct Found {
 }
 
 /// The first `max_rows` matches in `window`, and where the next one is.
-pub(super) async fn find(source: &Source, window: Range<u64>, needle: Needle, max_rows: u64) -> Result<Found, Failure> {
+pub(super) async fn find(
+    source: &Source,
+    window: Range<u64>,
+    needle: Needle,
+    max_rows: u64,
+) -> Result<Found, Failure> {
     let opened = &source.opened;
     let search = Arc::new(Search::new(needle));
     let mut from = window.start;
@@ -37,11 +42,16 @@ pub(super) async fn find(source: &Source, window: Range<u64>, needle: Needle, ma
     let mut left = usize::try_from(max_rows).unwrap_or(usize::MAX);
     let first = window.end.min(window.start.saturating_add(FIRST_ROWS));
     let parts = [window.start..first, first..window.end];
-    let pieces = parts.into_iter().flat_map(|part| steps(source.steps, Arc::clone(opened), opened.dimensions.clone(), part));
+    let pieces = parts
+        .into_iter()
+        .flat_map(|part| steps(source.steps, Arc::clone(opened), opened.dimensions.clone(), part));
     for piece in pieces {
         let at = opened.start(piece.group) + piece.rows.start as u64;
         let found = in_piece(source, piece.clone(), &search, left).await?;
-        match found.as_ref().and_then(|mask| mask.set_indices().nth(left).map(|index| (mask, index))) {
+        match found
+            .as_ref()
+            .and_then(|mask| mask.set_indices().nth(left).map(|index| (mask, index)))
+        {
             None => left -= found.as_ref().map_or(0, BooleanBuffer::count_set_bits),
             Some((mask, index)) => {
                 rows.append_buffer(&mask.slice(0, index));
@@ -58,9 +68,14 @@ pub(super) async fn find(source: &Source, window: Range<u64>, needle: Needle, ma
     Ok(Found { from, rows: rows.finish(), next: None })
 }
 
-/// Which rows of `piece` match; none: no row does. Every row of it must be wanted. Once more than `enough` have been
-/// found, rows further on are left unset.
-pub(super) async fn in_piece(source: &Source, piece: Piece, search: &Arc<Search>, enough: usize) -> Result<Option<BooleanBuffer>, Failure> {
+/// Which rows of `piece` match; none: no row does. Every row of it must be wanted. Once more than
+/// `enough` have been found, rows further on are left unset.
+pub(super) async fn in_piece(
+    source: &Source,
+    piece: Piece,
+    search: &Arc<Search>,
+    enough: usize,
+) -> Result<Option<BooleanBuffer>, Failure> {
     let (group, length) = (piece.group, piece.rows.len());
     let looks = search.looks(source, group).await?;
     if looks.is_empty() {
@@ -68,7 +83,8 @@ pub(super) async fn in_piece(source: &Source, piece: Piece, search: &Arc<Search>
     }
     let schema = source.opened.metadata.file_metadata().schema_descr();
     let columns = ProjectionMask::leaves(schema, looks.iter().map(|look| look.leaf));
-    let Some(mut reader) = source.reader(&source.opened.filter, columns, piece, BATCH_ROWS).await? else {
+    let Some(mut reader) = source.reader(&source.opened.filter, columns, piece, BATCH_ROWS).await?
+    else {
         return Ok(None);
     };
     let mut found = BooleanBufferBuilder::new(length);

@@ -1,5 +1,5 @@
-//! A search through dimensions: the needle is looked for once in the dictionary of each column of a row group, and
-//! what holds no match in any dictionary is not read.
+//! A search through dimensions: the needle is looked for once in the dictionary of each column of a
+//! row group, and what holds no match in any dictionary is not read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,7 +24,8 @@ pub(super) type Looks = Vec<Look>;
 pub(super) struct Look {
     /// Column of the file.
     pub(super) leaf: usize,
-    /// Which values of its dictionary match; none where it has no dictionary, or not for all values.
+    /// Which values of its dictionary match; none where it has no dictionary, or not for all
+    /// values.
     hits: Option<BooleanBuffer>,
 }
 
@@ -58,12 +59,18 @@ impl Search {
         let looks: Arc<Looks> = Arc::new(source.on_worker(group, job).await?);
         Effort::add(&source.kept.effort.groups, 1);
         Effort::add(&source.kept.effort.ruled_out, usize::from(looks.is_empty()));
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((group, Arc::clone(&looks)));
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((group, Arc::clone(&looks)));
         Ok(looks)
     }
 
-    /// The rows of `batch`, decoded columns in the order of `looks`, in which any contains the needle.
-    pub(super) fn rows(&self, batch: &RecordBatch, looks: &Looks) -> Result<BooleanBuffer, ParquetError> {
+    /// The rows of `batch`, decoded columns in the order of `looks`, in which any contains the
+    /// needle.
+    pub(super) fn rows(
+        &self,
+        batch: &RecordBatch,
+        looks: &Looks,
+    ) -> Result<BooleanBuffer, ParquetError> {
         let mut found = BooleanBuffer::new_unset(batch.num_rows());
         for (column, look) in batch.columns().iter().zip(looks) {
             found = &found | &self.column(column, look)?;
@@ -75,12 +82,19 @@ impl Search {
         if let Some(texts) = column.as_string_opt::<i32>() {
             return Ok(self.needle.hits(&Folded::of(texts), texts.nulls()));
         }
-        let (Some(keyed), Some(hits)) = (column.as_dictionary_opt::<Int32Type>(), &look.hits) else {
-            return Err(ParquetError::General(format!("a dimension column is {}, not text", column.data_type())));
+        let (Some(keyed), Some(hits)) = (column.as_dictionary_opt::<Int32Type>(), &look.hits)
+        else {
+            return Err(ParquetError::General(format!(
+                "a dimension column is {}, not text",
+                column.data_type()
+            )));
         };
         let keys = keyed.keys();
         let hit = |row: usize| {
-            keys.values().get(row).and_then(|key| usize::try_from(*key).ok()).is_some_and(|key| key < hits.len() && hits.value(key))
+            keys.values()
+                .get(row)
+                .and_then(|key| usize::try_from(*key).ok())
+                .is_some_and(|key| key < hits.len() && hits.value(key))
         };
         let rows = BooleanBuffer::collect_bool(keys.len(), hit);
         Ok(keys.nulls().map_or_else(|| rows.clone(), |nulls| &rows & nulls.inner()))

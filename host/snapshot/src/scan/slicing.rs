@@ -1,5 +1,5 @@
-//! Slicing: how many rows a batch has. A pure function of file and plan, because bytes of some formats depend on
-//! it and entity tags promise the same bytes (contract 3, `ETag`).
+//! Slicing: how many rows a batch has. A pure function of file and plan, because bytes of some
+//! formats depend on it and entity tags promise the same bytes (contract 3, `ETag`).
 
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Int32Type};
@@ -7,18 +7,19 @@ use yearbook_domain::weight;
 
 use crate::read::{Opened, Projection};
 
-/// Changes whenever the same plan on the same file would be sliced differently; part of every entity tag.
-/// [`super::StepLimits`] counts as slicing, and so do the values in a dictionary. 2: a few rows carry only the values
-/// that they use, which changes Parquet made of them. 3: columns say what they are for, which Arrow and Parquet pass on.
-/// 4: batches of half a mebibyte. 5: rows are weighed as text, and a batch may weigh 4 MiB.
+/// Changes whenever the same plan on the same file would be sliced differently; part of every
+/// entity tag. [`super::StepLimits`] counts as slicing, and so do the values in a dictionary. 2: a
+/// few rows carry only the values that they use, which changes Parquet made of them. 3: columns say
+/// what they are for, which Arrow and Parquet pass on. 4: batches of half a mebibyte. 5: rows are
+/// weighed as text, and a batch may weigh 4 MiB.
 pub const SLICING_VERSION: u32 = 5;
 
-/// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it makes of it and what is
-/// taken out stay in a core's own cache together (decision 0156).
+/// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it
+/// makes of it and what is taken out stay in a core's own cache together (decision 0156).
 const BATCH_BYTES: u64 = 512 << 10;
 
-/// Weight of a batch aimed at, by the averages of its row group: half of what it may be, so that rows a little above the average
-/// do not cut every batch once more.
+/// Weight of a batch aimed at, by the averages of its row group: half of what it may be, so that
+/// rows a little above the average do not cut every batch once more.
 const WEIGHT: u64 = weight::BATCH_BYTES as u64 / 2;
 
 /// Rows of a batch at most.
@@ -27,16 +28,20 @@ const BATCH_ROWS: u64 = 8192;
 /// Rows of a batch out of row group `group`.
 pub(super) fn batch_rows(opened: &Opened, projection: &Projection, group: usize) -> usize {
     let rows = u64::try_from(opened.rows_of(group)).unwrap_or(u64::MAX).max(1);
-    let bytes: u64 = projection.leaves.iter().map(|&leaf| decoded_bytes(opened, leaf, group, rows)).sum();
-    let weight: u64 = projection.leaves.iter().map(|&leaf| mean_weight(opened, leaf, group, rows)).sum();
-    let rows = (BATCH_BYTES / (bytes / rows).max(1)).min(WEIGHT / weight.max(1)).clamp(1, BATCH_ROWS);
+    let bytes: u64 =
+        projection.leaves.iter().map(|&leaf| decoded_bytes(opened, leaf, group, rows)).sum();
+    let weight: u64 =
+        projection.leaves.iter().map(|&leaf| mean_weight(opened, leaf, group, rows)).sum();
+    let rows =
+        (BATCH_BYTES / (bytes / rows).max(1)).min(WEIGHT / weight.max(1)).clamp(1, BATCH_ROWS);
     usize::try_from(rows).unwrap_or(1)
 }
 
 /// Length to which a value of a dictionary counts as its key alone.
 const SHORT_TEXT: u64 = 64;
 
-/// Bytes of a column chunk once decoded, as an encoder sees it: it spells out the values of a dictionary.
+/// Bytes of a column chunk once decoded, as an encoder sees it: it spells out the values of a
+/// dictionary.
 fn decoded_bytes(opened: &Opened, leaf: usize, group: usize, rows: u64) -> u64 {
     let text = || text_bytes(opened, leaf, group);
     match opened.output.schema().fields().get(leaf).map(|field| field.data_type()) {
@@ -47,10 +52,12 @@ fn decoded_bytes(opened: &Opened, leaf: usize, group: usize, rows: u64) -> u64 {
     }
 }
 
-/// Bytes of a column chunk's text: the text itself where the file tells; the encoded size otherwise, which repeated values make smaller.
+/// Bytes of a column chunk's text: the text itself where the file tells; the encoded size
+/// otherwise, which repeated values make smaller.
 fn text_bytes(opened: &Opened, leaf: usize, group: usize) -> u64 {
     let chunk = opened.metadata.row_group(group).column(leaf);
-    u64::try_from(chunk.unencoded_byte_array_data_bytes().unwrap_or(chunk.uncompressed_size())).unwrap_or(0)
+    u64::try_from(chunk.unencoded_byte_array_data_bytes().unwrap_or(chunk.uncompressed_size()))
+        .unwrap_or(0)
 }
 
 /// Mean weight of a cell of a column chunk.
@@ -68,7 +75,8 @@ fn fixed_bytes(data_type: &DataType) -> usize {
     if *data_type == DataType::Boolean { weight::BOOLEAN_BYTES } else { weight::NUMBER_BYTES }
 }
 
-/// `batch` in slices that weigh [`weight::BATCH_BYTES`] at most, each of one row at least. Nothing is copied.
+/// `batch` in slices that weigh [`weight::BATCH_BYTES`] at most, each of one row at least. Nothing
+/// is copied.
 pub(super) fn slices(batch: RecordBatch) -> Vec<RecordBatch> {
     if at_most(&batch) <= weight::BATCH_BYTES {
         return vec![batch];
@@ -86,15 +94,16 @@ pub(super) fn slices(batch: RecordBatch) -> Vec<RecordBatch> {
     slices
 }
 
-/// What `batch` weighs at most, without a look at its rows: the longest value of a dictionary counts for each. Where this is too
-/// much and its rows weigh less, it is not cut either.
+/// What `batch` weighs at most, without a look at its rows: the longest value of a dictionary
+/// counts for each. Where this is too much and its rows weigh less, it is not cut either.
 fn at_most(batch: &RecordBatch) -> usize {
     let rows = batch.num_rows();
     let values = batch.columns().iter().map(|column| match text(column) {
         Some(Text::Plain(values)) => span(values),
         Some(Text::Keyed(keyed)) => {
             let values = keyed.values().as_string::<i32>();
-            let longest = values.value_offsets().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+            let longest =
+                values.value_offsets().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
             rows.saturating_mul(usize::try_from(longest).unwrap_or(0))
         }
         None => rows * fixed_bytes(column.data_type()),
@@ -104,7 +113,11 @@ fn at_most(batch: &RecordBatch) -> usize {
 
 /// What each row weighs.
 fn weights(batch: &RecordBatch) -> Vec<usize> {
-    let fixed = batch.columns().iter().filter(|column| text(column).is_none()).map(|column| fixed_bytes(column.data_type()));
+    let fixed = batch
+        .columns()
+        .iter()
+        .filter(|column| text(column).is_none())
+        .map(|column| fixed_bytes(column.data_type()));
     let mut weights = vec![empty_row(batch) + fixed.sum::<usize>(); batch.num_rows()];
     for column in batch.columns() {
         match text(column) {
@@ -115,7 +128,8 @@ fn weights(batch: &RecordBatch) -> Vec<usize> {
             }
             Some(Text::Keyed(keyed)) => {
                 let offsets = keyed.values().as_string::<i32>().value_offsets();
-                let length = |key: usize| offsets.get(key..key + 2).map_or(0, |ends| ends[1] - ends[0]);
+                let length =
+                    |key: usize| offsets.get(key..key + 2).map_or(0, |ends| ends[1] - ends[0]);
                 for (weight, key) in weights.iter_mut().zip(keyed.keys_iter()) {
                     *weight += key.map_or(0, |key| usize::try_from(length(key)).unwrap_or(0));
                 }
@@ -139,7 +153,12 @@ enum Text<'a> {
 
 fn text(column: &ArrayRef) -> Option<Text<'_>> {
     let plain = || column.as_string_opt().map(Text::Plain);
-    let keyed = || column.as_dictionary_opt().filter(|keyed| keyed.values().data_type() == &DataType::Utf8).map(Text::Keyed);
+    let keyed = || {
+        column
+            .as_dictionary_opt()
+            .filter(|keyed| keyed.values().data_type() == &DataType::Utf8)
+            .map(Text::Keyed)
+    };
     plain().or_else(keyed)
 }
 

@@ -18,8 +18,8 @@ use super::steps::is_one_step;
 use crate::Failure;
 use crate::read::{Piece, Projection, Room, Source, dictionary_only};
 
-/// Rows of a scan that is small: it takes decoded pages from memory and leaves what it decodes there. Larger ones would
-/// only drive out what others come back for.
+/// Rows of a scan that is small: it takes decoded pages from memory and leaves what it decodes
+/// there. Larger ones would only drive out what others come back for.
 pub(super) const SMALL: usize = 16 << 10;
 
 /// Which rows of the range are wanted.
@@ -61,8 +61,8 @@ pub(super) struct Fetched {
     left: usize,
     /// What could not be fetched yet for want of room.
     rest: Option<Piece>,
-    /// Where a step is fetched in parts, the dictionaries that came with the first: all parts share them, as if there had
-    /// been room, because bytes of some formats depend on it.
+    /// Where a step is fetched in parts, the dictionaries that came with the first: all parts share
+    /// them, as if there had been room, because bytes of some formats depend on it.
     dictionaries: Vec<Option<ArrayRef>>,
     /// None where there was no room.
     room: Option<Room>,
@@ -78,43 +78,61 @@ impl Context {
             piece.wanted = Some(wanted);
         }
         let group = piece.group;
-        // Steps of one row group do not share their dictionary, whatever is in memory: what encoders get is the same each time.
+        // Steps of one row group do not share their dictionary, whatever is in memory: what
+        // encoders get is the same each time.
         let alone = || is_one_step(self.source.steps, opened, &self.projection.leaves, group);
-        if self.small && piece.rows.len() <= batch_rows(opened, &self.projection, group) && alone() {
+        if self.small && piece.rows.len() <= batch_rows(opened, &self.projection, group) && alone()
+        {
             return self.decoded(piece).await.map(Some);
         }
         Ok(self.part(piece, Vec::new()).await?.map(Step::Fetched))
     }
 
     /// Fetches as much of `piece` as there is room for: all of it, or one batch.
-    async fn part(&self, mut piece: Piece, dictionaries: Vec<Option<ArrayRef>>) -> Result<Option<Fetched>, Failure> {
+    async fn part(
+        &self,
+        mut piece: Piece,
+        dictionaries: Vec<Option<ArrayRef>>,
+    ) -> Result<Option<Fetched>, Failure> {
         let opened = &self.source.opened;
         let group = piece.group;
         let rows = batch_rows(opened, &self.projection, group);
         let room = self.source.budget.take(self.bytes(&piece));
-        let rest = if room.is_none() && self.divides(group) { split(&mut piece, rows) } else { None };
+        let rest =
+            if room.is_none() && self.divides(group) { split(&mut piece, rows) } else { None };
         let left = piece.wanted.as_ref().map_or(piece.rows.len(), BooleanBuffer::count_set_bits);
-        let reader = self.source.reader(&opened.output, self.projection.mask(opened), piece, rows).await?;
+        let reader =
+            self.source.reader(&opened.output, self.projection.mask(opened), piece, rows).await?;
         Ok(reader.map(|reader| Fetched { group, reader, left, rest, dictionaries, room }))
     }
 
     /// Compressed bytes of a piece, by the averages of its row group.
     fn bytes(&self, piece: &Piece) -> u64 {
         let chunks = self.source.opened.metadata.row_group(piece.group);
-        let bytes = |&leaf: &usize| u64::try_from(chunks.column(leaf).compressed_size()).unwrap_or(0);
+        let bytes =
+            |&leaf: &usize| u64::try_from(chunks.column(leaf).compressed_size()).unwrap_or(0);
         let all: u64 = self.projection.leaves.iter().map(bytes).sum();
         let rows = self.source.opened.rows_of(piece.group).max(1) as u64;
         all.saturating_mul(piece.rows.len() as u64) / rows
     }
 
-    /// Whether parts of a step make the same batches as all of it: not where a dictionary would be made up for each batch.
+    /// Whether parts of a step make the same batches as all of it: not where a dictionary would be
+    /// made up for each batch.
     fn divides(&self, group: usize) -> bool {
         let opened = &self.source.opened;
         let keyed = |leaf: usize| {
-            opened.output.schema().fields().get(leaf).is_some_and(|field| matches!(field.data_type(), DataType::Dictionary(..)))
+            opened
+                .output
+                .schema()
+                .fields()
+                .get(leaf)
+                .is_some_and(|field| matches!(field.data_type(), DataType::Dictionary(..)))
         };
         let chunks = opened.metadata.row_group(group);
-        self.projection.leaves.iter().all(|&leaf| !keyed(leaf) || dictionary_only(chunks.column(leaf)))
+        self.projection
+            .leaves
+            .iter()
+            .all(|&leaf| !keyed(leaf) || dictionary_only(chunks.column(leaf)))
     }
 
     /// A step of one batch, made of pages that are kept.
@@ -134,21 +152,32 @@ impl Context {
             let columns = columns.into_iter().map(compacted).collect::<Result<Vec<_>, _>>()?;
             self.projection.arranged(&columns, count)
         };
-        let batch = arrange().map_err(|error| Failure::damaged(&self.source.opened.key, format!("row group {group}: {error}")))?;
+        let batch = arrange().map_err(|error| {
+            Failure::damaged(&self.source.opened.key, format!("row group {group}: {error}"))
+        })?;
         Ok(Step::Decoded(slices(batch)))
     }
 
     /// The next batch of a step, in slices, and what remains of the step.
-    pub(super) async fn decode(self: &Arc<Self>, step: Fetched) -> Result<(Vec<RecordBatch>, Option<Fetched>), Failure> {
+    pub(super) async fn decode(
+        self: &Arc<Self>,
+        step: Fetched,
+    ) -> Result<(Vec<RecordBatch>, Option<Fetched>), Failure> {
         let Fetched { group, reader, left, rest, dictionaries, room } = step;
         let context = Arc::clone(self);
         let in_parts = rest.is_some() || !dictionaries.is_empty();
         let arrange = move |batch: RecordBatch| {
             let mut columns = batch.columns().to_vec();
-            let dictionaries = if in_parts { shared(&mut columns, dictionaries)? } else { dictionaries };
-            Ok::<_, ParquetError>((slices(context.projection.arranged(&columns, batch.num_rows())?), dictionaries))
+            let dictionaries =
+                if in_parts { shared(&mut columns, dictionaries)? } else { dictionaries };
+            Ok::<_, ParquetError>((
+                slices(context.projection.arranged(&columns, batch.num_rows())?),
+                dictionaries,
+            ))
         };
-        let Some((reader, (mut slices, dictionaries))) = self.source.batch(group, reader, arrange).await? else {
+        let Some((reader, (mut slices, dictionaries))) =
+            self.source.batch(group, reader, arrange).await?
+        else {
             return Ok((Vec::new(), None));
         };
         let left = left.saturating_sub(slices.iter().map(RecordBatch::num_rows).sum());
@@ -195,11 +224,16 @@ fn split(piece: &mut Piece, rows: usize) -> Option<Piece> {
 }
 
 /// Gives `columns` the dictionaries of the part before; returns those to give to the next.
-fn shared(columns: &mut [ArrayRef], known: Vec<Option<ArrayRef>>) -> Result<Vec<Option<ArrayRef>>, ArrowError> {
+fn shared(
+    columns: &mut [ArrayRef],
+    known: Vec<Option<ArrayRef>>,
+) -> Result<Vec<Option<ArrayRef>>, ArrowError> {
     let known = known.into_iter().chain(std::iter::repeat(None));
     let each = columns.iter_mut().zip(known).map(|(column, known)| {
         let Some(keyed) = column.as_dictionary_opt::<Int32Type>() else { return Ok(None) };
-        let values = known.filter(|known| known.len() == keyed.values().len()).unwrap_or_else(|| Arc::clone(keyed.values()));
+        let values = known
+            .filter(|known| known.len() == keyed.values().len())
+            .unwrap_or_else(|| Arc::clone(keyed.values()));
         *column = Arc::new(DictionaryArray::try_new(keyed.keys().clone(), Arc::clone(&values))?);
         Ok(Some(values))
     });

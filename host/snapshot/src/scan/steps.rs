@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use crate::read::{Opened, Piece};
 
-/// How much a step is. Two steps at most are in memory for one response: the one being decoded and the one being
-/// fetched. Batches end where steps end, so a change here is one of [`crate::SLICING_VERSION`] too.
+/// How much a step is. Two steps at most are in memory for one response: the one being decoded and
+/// the one being fetched. Batches end where steps end, so a change here is one of
+/// [`crate::SLICING_VERSION`] too.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepLimits {
-    /// Compressed bytes, about: a row group that holds more in the columns read is cut into even spans.
+    /// Compressed bytes, about: a row group that holds more in the columns read is cut into even
+    /// spans.
     pub(crate) bytes: u64,
     /// Rows at most: bounds the selection of a step (one bit a row).
     pub(crate) rows: usize,
@@ -21,8 +23,8 @@ impl Default for StepLimits {
     }
 }
 
-/// Pieces of `rows` in order, none empty. Where pieces begin and end is decided by file and columns, and only
-/// trimmed by `rows`.
+/// Pieces of `rows` in order, none empty. Where pieces begin and end is decided by file and
+/// columns, and only trimmed by `rows`.
 pub(super) fn steps(
     limits: StepLimits,
     opened: Arc<Opened>,
@@ -32,10 +34,12 @@ pub(super) fn steps(
     (0..opened.metadata.num_row_groups()).flat_map(move |group| {
         let start = opened.start(group);
         let all = opened.rows_of(group);
-        let local = |row: u64| usize::try_from(row.clamp(start, start + all as u64) - start).unwrap_or(all);
+        let local =
+            |row: u64| usize::try_from(row.clamp(start, start + all as u64) - start).unwrap_or(all);
         let wanted = local(rows.start)..local(rows.end);
         let span = span(limits, &opened, &leaves, group);
-        let spans = if wanted.is_empty() { 0..0 } else { wanted.start / span..wanted.end.div_ceil(span) };
+        let spans =
+            if wanted.is_empty() { 0..0 } else { wanted.start / span..wanted.end.div_ceil(span) };
         spans.map(move |index| {
             let rows = wanted.start.max(index * span)..wanted.end.min((index + 1) * span);
             Piece { group, rows, wanted: None }
@@ -44,7 +48,12 @@ pub(super) fn steps(
 }
 
 /// Whether row group `group` is one step: then one step is all that a scan takes of it.
-pub(super) fn is_one_step(limits: StepLimits, opened: &Opened, leaves: &[usize], group: usize) -> bool {
+pub(super) fn is_one_step(
+    limits: StepLimits,
+    opened: &Opened,
+    leaves: &[usize],
+    group: usize,
+) -> bool {
     span(limits, opened, leaves, group) >= opened.rows_of(group)
 }
 
@@ -52,7 +61,13 @@ pub(super) fn is_one_step(limits: StepLimits, opened: &Opened, leaves: &[usize],
 fn span(limits: StepLimits, opened: &Opened, leaves: &[usize], group: usize) -> usize {
     let rows = opened.rows_of(group);
     let chunks = opened.metadata.row_group(group);
-    let bytes: u64 = leaves.iter().map(|&leaf| u64::try_from(chunks.column(leaf).compressed_size()).unwrap_or(0)).sum();
-    let spans = usize::try_from(bytes.div_ceil(limits.bytes)).unwrap_or(usize::MAX).max(rows.div_ceil(limits.rows)).max(1);
+    let bytes: u64 = leaves
+        .iter()
+        .map(|&leaf| u64::try_from(chunks.column(leaf).compressed_size()).unwrap_or(0))
+        .sum();
+    let spans = usize::try_from(bytes.div_ceil(limits.bytes))
+        .unwrap_or(usize::MAX)
+        .max(rows.div_ceil(limits.rows))
+        .max(1);
     rows.div_ceil(spans).max(1)
 }

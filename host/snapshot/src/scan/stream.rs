@@ -1,4 +1,5 @@
-//! The stream of batches: pulled by whoever encodes them, at most one step ahead, and none where the store is local.
+//! The stream of batches: pulled by whoever encodes them, at most one step ahead, and none where
+//! the store is local.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -15,7 +16,8 @@ use super::steps::steps;
 use crate::Failure;
 use crate::read::{Piece, Projection, Source};
 
-/// The wanted rows of `rows`. Must be called in a tokio runtime unless the store is local; may be polled anywhere.
+/// The wanted rows of `rows`. Must be called in a tokio runtime unless the store is local; may be
+/// polled anywhere.
 pub(super) fn batches(
     source: Source,
     projection: Projection,
@@ -24,7 +26,9 @@ pub(super) fn batches(
 ) -> BoxStream<'static, Result<RecordBatch, Failure>> {
     let mut leaves = projection.leaves.clone();
     if matches!(filter, Filter::Needle(_)) {
-        leaves.extend(source.opened.dimensions.iter().filter(|leaf| !projection.leaves.contains(leaf)));
+        leaves.extend(
+            source.opened.dimensions.iter().filter(|leaf| !projection.leaves.contains(leaf)),
+        );
     }
     let steps = Box::new(steps(source.steps, Arc::clone(&source.opened), leaves, rows.clone()));
     let wanted = match &filter {
@@ -32,10 +36,15 @@ pub(super) fn batches(
         Filter::Known { rows } => rows.count_set_bits(),
         Filter::Needle(_) => usize::MAX,
     };
-    let context = Arc::new(Context { source, projection, from: rows.start, filter, small: wanted <= SMALL });
-    let ahead = (!context.source.files.is_local()).then(|| Ahead { runtime: Handle::current(), tasks: JoinSet::new() });
+    let context =
+        Arc::new(Context { source, projection, from: rows.start, filter, small: wanted <= SMALL });
+    let ahead = (!context.source.files.is_local())
+        .then(|| Ahead { runtime: Handle::current(), tasks: JoinSet::new() });
     let reading = Reading { context, steps, ahead, current: None, ready: VecDeque::new() };
-    stream::try_unfold(reading, |mut reading| async move { Ok(reading.next().await?.map(|batch| (batch, reading))) }).boxed()
+    stream::try_unfold(reading, |mut reading| async move {
+        Ok(reading.next().await?.map(|batch| (batch, reading)))
+    })
+    .boxed()
 }
 
 struct Reading {
@@ -67,7 +76,11 @@ impl Reading {
                 match ahead.tasks.join_next().await {
                     None => return Ok(None),
                     Some(Ok(step)) => self.current = step?,
-                    Some(Err(_)) => return Err(Failure::Stopped { what: self.context.source.opened.key.clone() }),
+                    Some(Err(_)) => {
+                        return Err(Failure::Stopped {
+                            what: self.context.source.opened.key.clone(),
+                        });
+                    }
                 }
             } else {
                 let Some(piece) = self.next_piece() else { return Ok(None) };

@@ -1,4 +1,5 @@
-//! Parquet and Arrow IPC to chunks: column names and types against the schema, then batches cut and converted.
+//! Parquet and Arrow IPC to chunks: column names and types against the schema, then batches cut and
+//! converted.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -34,16 +35,26 @@ struct ArrowSource {
 }
 
 /// Opens a Parquet file.
-pub(crate) fn parquet(file: File, columns: &[Column], faults: &mut Faults) -> Result<Opened, SourceError> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|why| SourceError(why.to_string()))?;
+pub(crate) fn parquet(
+    file: File,
+    columns: &[Column],
+    faults: &mut Faults,
+) -> Result<Opened, SourceError> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file)
+        .map_err(|why| SourceError(why.to_string()))?;
     let schema = builder.schema().clone();
     let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).ok();
-    let reader = builder.with_batch_size(ROWS).build().map_err(|why| SourceError(why.to_string()))?;
+    let reader =
+        builder.with_batch_size(ROWS).build().map_err(|why| SourceError(why.to_string()))?;
     Ok(open(&schema, Box::new(reader), columns, rows, faults))
 }
 
 /// Opens an Arrow IPC file or stream.
-pub(crate) fn ipc(mut file: File, columns: &[Column], faults: &mut Faults) -> Result<Opened, SourceError> {
+pub(crate) fn ipc(
+    mut file: File,
+    columns: &[Column],
+    faults: &mut Faults,
+) -> Result<Opened, SourceError> {
     let failed = |why: String| SourceError(why);
     let mut magic = [0; IPC_MAGIC.len()];
     let is_file = file.read_exact(&mut magic).is_ok() && magic == IPC_MAGIC;
@@ -78,7 +89,13 @@ fn open(
     }
     // With a fault in the schema there is nothing to read: no row could be judged.
     let batches = if faults.is_empty() { batches } else { Box::new(std::iter::empty()) };
-    let source = ArrowSource { batches, conversions, schema: chunk::unchecked_schema(columns), pending: VecDeque::new(), row: 0 };
+    let source = ArrowSource {
+        batches,
+        conversions,
+        schema: chunk::unchecked_schema(columns),
+        pending: VecDeque::new(),
+        row: 0,
+    };
     Opened { source: Box::new(source), total, position: None }
 }
 
@@ -99,10 +116,16 @@ impl Source for ArrowSource {
         let first_row = self.row + 1;
         self.row += piece.num_rows() as u64;
         let mut columns = Vec::with_capacity(self.conversions.len());
-        for (index, (conversion, array)) in self.conversions.iter().zip(piece.columns()).enumerate() {
-            columns.push(conversion.apply(array, first_row, index, faults).map_err(|why| failed(first_row - 1, why.to_string()))?);
+        for (index, (conversion, array)) in self.conversions.iter().zip(piece.columns()).enumerate()
+        {
+            columns.push(
+                conversion
+                    .apply(array, first_row, index, faults)
+                    .map_err(|why| failed(first_row - 1, why.to_string()))?,
+            );
         }
-        let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(|why| failed(first_row - 1, why.to_string()))?;
+        let batch = RecordBatch::try_new(self.schema.clone(), columns)
+            .map_err(|why| failed(first_row - 1, why.to_string()))?;
         Ok(Some(Chunk { first_row, batch }))
     }
 }

@@ -1,5 +1,6 @@
-//! The ordered table cut into blocks to be gathered, hashed and written, and into row groups. Where the cuts fall depends on
-//! values and order alone, never on how the input was cut, so the same table always makes the same file.
+//! The ordered table cut into blocks to be gathered, hashed and written, and into row groups. Where
+//! the cuts fall depends on values and order alone, never on how the input was cut, so the same
+//! table always makes the same file.
 
 use std::ops::Range;
 
@@ -20,8 +21,8 @@ const BLOCK_BYTES: usize = 4 << 20;
 /// Rows of a row group at most.
 pub(crate) const GROUP_ROWS: usize = 131_072;
 
-/// Bytes of a row group, uncompressed; a single row may exceed it. Encoders in a sandbox hold one in memory, so geometry must
-/// not make it large.
+/// Bytes of a row group, uncompressed; a single row may exceed it. Encoders in a sandbox hold one
+/// in memory, so geometry must not make it large.
 pub(crate) const GROUP_BYTES: usize = 16 << 20;
 
 /// Rows to be written together.
@@ -41,8 +42,12 @@ pub(crate) fn cut(table: &Table, order: &Order) -> Vec<Block> {
     let (mut group_rows, mut group_bytes) = (0, 0);
     for (position, place) in order.places.iter().enumerate() {
         let size = sizes.of(*place);
-        let group_full = group_rows == GROUP_ROWS || (group_rows > 0 && group_bytes + size > GROUP_BYTES);
-        if group_full || position - start == BLOCK_ROWS || (position > start && bytes + size > BLOCK_BYTES) {
+        let group_full =
+            group_rows == GROUP_ROWS || (group_rows > 0 && group_bytes + size > GROUP_BYTES);
+        if group_full
+            || position - start == BLOCK_ROWS
+            || (position > start && bytes + size > BLOCK_BYTES)
+        {
             blocks.push(Block { rows: start..position, ends_group: group_full });
             (start, bytes) = (position, 0);
         }
@@ -60,10 +65,15 @@ pub(crate) fn cut(table: &Table, order: &Order) -> Vec<Block> {
 }
 
 /// The rows of a block, with the table's schema.
-pub(crate) fn gather(table: &Table, order: &Order, block: &Block) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn gather(
+    table: &Table,
+    order: &Order,
+    block: &Block,
+) -> Result<RecordBatch, ArrowError> {
     let places = order.places.get(block.rows.clone()).unwrap_or_default();
     let batches: Vec<&RecordBatch> = table.chunks.iter().map(|chunk| &chunk.batch).collect();
-    let indices: Vec<(usize, usize)> = places.iter().map(|(chunk, row)| (*chunk as usize, *row as usize)).collect();
+    let indices: Vec<(usize, usize)> =
+        places.iter().map(|(chunk, row)| (*chunk as usize, *row as usize)).collect();
     interleave_record_batch(&batches, &indices)
 }
 
@@ -83,7 +93,8 @@ impl<'a> Sizes<'a> {
             texts.map(|array| array.as_string::<i32>().value_offsets()).collect()
         };
         let texts = table.schema.fields().iter().filter(|field| is_text(field.data_type())).count();
-        let fixed = (table.schema.fields().len() - texts) * size_of::<i64>() + texts * size_of::<i32>();
+        let fixed =
+            (table.schema.fields().len() - texts) * size_of::<i64>() + texts * size_of::<i32>();
         Self { fixed, offsets: table.chunks.iter().map(offsets).collect() }
     }
 
@@ -93,7 +104,8 @@ impl<'a> Sizes<'a> {
             Some([start, end]) => usize::try_from(end - start).unwrap_or_default(),
             _ => 0,
         };
-        self.fixed + self.offsets.get(chunk as usize).map_or(0, |columns| columns.iter().map(length).sum())
+        self.fixed
+            + self.offsets.get(chunk as usize).map_or(0, |columns| columns.iter().map(length).sum())
     }
 }
 

@@ -27,10 +27,17 @@ impl Builder {
         }
     }
 
-    /// Takes a cell in; none: null. A faulty cell becomes a harmless value, so that no second fault is found in it: the
-    /// table is refused anyway.
-    pub(crate) fn push(&mut self, cell: Option<&[u8]>, row: u64, column: usize, faults: &mut Faults) {
-        let mut fault = |text: &[u8], why: &str| faults.cell(row, column, || format!("{} {why}", quote(text)));
+    /// Takes a cell in; none: null. A faulty cell becomes a harmless value, so that no second fault
+    /// is found in it: the table is refused anyway.
+    pub(crate) fn push(
+        &mut self,
+        cell: Option<&[u8]>,
+        row: u64,
+        column: usize,
+        faults: &mut Faults,
+    ) {
+        let mut fault =
+            |text: &[u8], why: &str| faults.cell(row, column, || format!("{} {why}", quote(text)));
         match self {
             Self::Text(builder) => match cell.map(|text| (text, std::str::from_utf8(text))) {
                 None => builder.append_null(),

@@ -1,5 +1,5 @@
-//! One cell of text to one value, as Table Schema writes values. Exact: nothing is trimmed, guessed or rounded beyond
-//! what a 64-bit float does.
+//! One cell of text to one value, as Table Schema writes values. Exact: nothing is trimmed, guessed
+//! or rounded beyond what a 64-bit float does.
 
 /// An integer: an optional sign and digits (Table Schema, integer).
 pub(crate) fn integer(text: &[u8]) -> Result<i64, &'static str> {
@@ -7,11 +7,13 @@ pub(crate) fn integer(text: &[u8]) -> Result<i64, &'static str> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err("is not an integer");
     }
-    utf8(text).parse().map_err(|_| "does not fit a 64-bit integer; declare the column as string or number")
+    utf8(text)
+        .parse()
+        .map_err(|_| "does not fit a 64-bit integer; declare the column as string or number")
 }
 
-/// A number: decimal or exponent notation, `NaN`, `INF`, `-INF` (Table Schema, number). The nearest float, so that
-/// printing it in shortest form gives back what round-trips.
+/// A number: decimal or exponent notation, `NaN`, `INF`, `-INF` (Table Schema, number). The nearest
+/// float, so that printing it in shortest form gives back what round-trips.
 pub(crate) fn number(text: &[u8]) -> Result<f64, &'static str> {
     match text {
         b"NaN" => return Ok(f64::NAN),
@@ -21,7 +23,11 @@ pub(crate) fn number(text: &[u8]) -> Result<f64, &'static str> {
     }
     // Rust also takes `inf`, `infinity` and `nan` in any case; Table Schema does not.
     if !text.iter().all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')) {
-        return Err(if text.ends_with(b"%") { "is not a number; turn percentages into proportions" } else { "is not a number" });
+        return Err(if text.ends_with(b"%") {
+            "is not a number; turn percentages into proportions"
+        } else {
+            "is not a number"
+        });
     }
     match utf8(text).parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
@@ -43,7 +49,9 @@ pub(crate) fn boolean(text: &[u8]) -> Result<bool, &'static str> {
 pub(crate) fn date(text: &[u8]) -> Result<(), &'static str> {
     const FORM: &str = "is not a date of the form YYYY-MM-DD";
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else { return Err(FORM) };
-    let (Some(year), Some(month), Some(day)) = (digits(&[*y1, *y2, *y3, *y4]), digits(&[*m1, *m2]), digits(&[*d1, *d2])) else {
+    let (Some(year), Some(month), Some(day)) =
+        (digits(&[*y1, *y2, *y3, *y4]), digits(&[*m1, *m2]), digits(&[*d1, *d2]))
+    else {
         return Err(FORM);
     };
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -62,19 +70,28 @@ pub(crate) fn period(text: &[u8]) -> Result<(), &'static str> {
     let known = match text.split_at_checked(4) {
         Some((year, rest)) if digits(year).is_some() => match rest {
             [] | [b'-', b'Q', b'1'..=b'4'] | [b'/', b'0'..=b'9', b'0'..=b'9'] => true,
-            [b'-', month @ ..] => month.len() == 2 && digits(month).is_some_and(|month| (1..=12).contains(&month)),
+            [b'-', month @ ..] => {
+                month.len() == 2 && digits(month).is_some_and(|month| (1..=12).contains(&month))
+            }
             _ => false,
         },
         _ => false,
     };
-    if known { Ok(()) } else { Err("is not a period code: write YYYY-Qn, YYYY-MM, YYYY or YYYY/YY") }
+    if known {
+        Ok(())
+    } else {
+        Err("is not a period code: write YYYY-Qn, YYYY-MM, YYYY or YYYY/YY")
+    }
 }
 
 fn digits(text: &[u8]) -> Option<u32> {
-    text.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + u32::from(byte - b'0')))
+    text.iter().try_fold(0, |value, byte| {
+        byte.is_ascii_digit().then(|| value * 10 + u32::from(byte - b'0'))
+    })
 }
 
-/// Only called on text found to be ASCII; anything else gives the empty text, which no parser takes.
+/// Only called on text found to be ASCII; anything else gives the empty text, which no parser
+/// takes.
 fn utf8(text: &[u8]) -> &str {
     std::str::from_utf8(text).unwrap_or_default()
 }

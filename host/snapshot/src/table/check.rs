@@ -27,7 +27,8 @@ enum Rule {
     Period,
     Geometry,
     Proportion,
-    /// The unit says percent, so no value is right. One fault names the column; the others would say the same.
+    /// The unit says percent, so no value is right. One fault names the column; the others would
+    /// say the same.
     Percent {
         reported: bool,
     },
@@ -60,7 +61,9 @@ impl Checker {
             _ if column.role == Role::Period => Rule::Period,
             _ if column.role == Role::Geometry => Rule::Geometry,
             _ if package.proportions.contains(&column.name) => Rule::Proportion,
-            _ if is_number(column) && column.unit.as_deref().is_some_and(percent::is_percent) => Rule::Percent { reported: false },
+            _ if is_number(column) && column.unit.as_deref().is_some_and(percent::is_percent) => {
+                Rule::Percent { reported: false }
+            }
             _ => Rule::Any,
         };
         Self {
@@ -69,7 +72,9 @@ impl Checker {
             distinct: package
                 .columns
                 .iter()
-                .map(|column| (stored_type(column.column_type) == DataType::Utf8).then(Distinct::default))
+                .map(|column| {
+                    (stored_type(column.column_type) == DataType::Utf8).then(Distinct::default)
+                })
                 .collect(),
             date_column: package.columns.iter().position(|column| column.role == Role::Date),
             dates: None,
@@ -81,7 +86,9 @@ impl Checker {
     pub(crate) fn check(&mut self, chunk: &Chunk, faults: &mut Faults) {
         let first = chunk.first_row;
         self.scales.check(chunk, faults);
-        for (index, (array, (column, rule))) in chunk.batch.columns().iter().zip(&mut self.columns).enumerate() {
+        for (index, (array, (column, rule))) in
+            chunk.batch.columns().iter().zip(&mut self.columns).enumerate()
+        {
             if !column.nullable && array.null_count() > 0 {
                 for (position, row) in (0..array.len()).zip(first..) {
                     if array.is_null(position) {
@@ -94,8 +101,12 @@ impl Checker {
                 Rule::Any => {}
                 Rule::Date => text(array.as_string(), first, index, faults, cell::date),
                 Rule::Period => text(array.as_string(), first, index, faults, cell::period),
-                Rule::Percent { reported } => *reported = *reported || report_percentage(array, first, index, column, faults),
-                Rule::Geometry => geometries(array.as_string(), first, index, &mut self.bounds, faults),
+                Rule::Percent { reported } => {
+                    *reported = *reported || report_percentage(array, first, index, column, faults)
+                }
+                Rule::Geometry => {
+                    geometries(array.as_string(), first, index, &mut self.bounds, faults)
+                }
                 Rule::Proportion => {
                     for (row, value) in (first..).zip(array.as_primitive::<Float64Type>()) {
                         if let Some(value) = value.filter(|value| !PROPORTION.contains(value)) {
@@ -119,7 +130,8 @@ impl Checker {
     pub(crate) fn finish_checks(&self, faults: &mut Faults) {
         for (column, rule) in &self.columns {
             if matches!(rule, Rule::Percent { reported: false }) {
-                faults.file(Some(&column.name), || describe_percentage("holds percentages", column));
+                faults
+                    .file(Some(&column.name), || describe_percentage("holds percentages", column));
             }
         }
     }
@@ -127,7 +139,11 @@ impl Checker {
     /// What was learned; only true where no fault was found.
     pub(crate) fn finish(self) -> Findings {
         Findings {
-            few_values: self.distinct.iter().map(|distinct| distinct.as_ref().is_some_and(Distinct::is_few)).collect(),
+            few_values: self
+                .distinct
+                .iter()
+                .map(|distinct| distinct.as_ref().is_some_and(Distinct::is_few))
+                .collect(),
             date_range: self.dates,
             bbox: self.bounds.finish(),
         }
@@ -139,7 +155,13 @@ fn is_number(column: &Column) -> bool {
 }
 
 /// Reports the first value of a column in percent; true where there was one.
-fn report_percentage(array: &ArrayRef, first: u64, index: usize, column: &Column, faults: &mut Faults) -> bool {
+fn report_percentage(
+    array: &ArrayRef,
+    first: u64,
+    index: usize,
+    column: &Column,
+    faults: &mut Faults,
+) -> bool {
     let found = (0..array.len()).zip(first..).find(|(position, _)| array.is_valid(*position));
     if let Some((position, row)) = found {
         faults.cell(row, index, || {
@@ -158,7 +180,13 @@ fn describe_percentage(found: &str, column: &Column) -> String {
     )
 }
 
-fn text(array: &StringArray, first: u64, column: usize, faults: &mut Faults, rule: fn(&[u8]) -> Result<(), &'static str>) {
+fn text(
+    array: &StringArray,
+    first: u64,
+    column: usize,
+    faults: &mut Faults,
+    rule: fn(&[u8]) -> Result<(), &'static str>,
+) {
     let mut last = None;
     for (row, value) in (first..).zip(array) {
         let Some(value) = value else { continue };
@@ -173,7 +201,13 @@ fn text(array: &StringArray, first: u64, column: usize, faults: &mut Faults, rul
     }
 }
 
-fn geometries(array: &StringArray, first: u64, column: usize, bounds: &mut Bounds, faults: &mut Faults) {
+fn geometries(
+    array: &StringArray,
+    first: u64,
+    column: usize,
+    bounds: &mut Bounds,
+    faults: &mut Faults,
+) {
     for (row, value) in (first..).zip(array) {
         let Some(value) = value else { continue };
         if let Err(why) = geometry::check(value, bounds) {

@@ -1,4 +1,5 @@
-//! The table as a list of chunks, and the Arrow types that its columns have in memory and in the stored file.
+//! The table as a list of chunks, and the Arrow types that its columns have in memory and in the
+//! stored file.
 
 use std::sync::Arc;
 
@@ -48,13 +49,18 @@ pub(crate) fn stored_type(column_type: ColumnType) -> DataType {
 
 /// The schema of the stored file, without metadata.
 pub(crate) fn stored_schema(columns: &[Column]) -> SchemaRef {
-    let fields: Vec<Field> =
-        columns.iter().map(|column| Field::new(&column.name, stored_type(column.column_type), column.nullable)).collect();
+    let fields: Vec<Field> = columns
+        .iter()
+        .map(|column| Field::new(&column.name, stored_type(column.column_type), column.nullable))
+        .collect();
     Arc::new(Schema::new(fields))
 }
 
 /// The same with every column nullable: what holds rows until they have been checked.
 pub(crate) fn unchecked_schema(columns: &[Column]) -> SchemaRef {
-    let fields: Vec<Field> = columns.iter().map(|column| Field::new(&column.name, stored_type(column.column_type), true)).collect();
+    let fields: Vec<Field> = columns
+        .iter()
+        .map(|column| Field::new(&column.name, stored_type(column.column_type), true))
+        .collect();
     Arc::new(Schema::new(fields))
 }

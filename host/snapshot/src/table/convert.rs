@@ -1,4 +1,5 @@
-//! An Arrow array of some type to the type that its column has here, without loss: a value that does not fit is a fault.
+//! An Arrow array of some type to the type that its column has here, without loss: a value that
+//! does not fit is a fault.
 
 use std::sync::Arc;
 
@@ -18,7 +19,8 @@ const MAX_EXACT: i64 = 1 << 53;
 /// How one column of the input becomes ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conversion {
-    /// Arrow's cast, exact for these types; where it gives null for a value, the value does not fit.
+    /// Arrow's cast, exact for these types; where it gives null for a value, the value does not
+    /// fit.
     Cast(ColumnType),
     /// Days since 1970 to text.
     Days,
@@ -49,19 +51,28 @@ pub(crate) fn between(found: &DataType, wanted: ColumnType) -> Result<Conversion
                 ColumnType::Number => "a float or integer type",
                 ColumnType::Boolean => "boolean",
             };
-            Err(format!("has type {found} in the file; the schema needs {takes}: convert it, or change the schema"))
+            Err(format!(
+                "has type {found} in the file; the schema needs {takes}: convert it, or change the schema"
+            ))
         }
     }
 }
 
 impl Conversion {
     /// Converts `array`, whose first row is data row `first_row`.
-    pub(crate) fn apply(self, array: &ArrayRef, first_row: u64, column: usize, faults: &mut Faults) -> Result<ArrayRef, ArrowError> {
+    pub(crate) fn apply(
+        self,
+        array: &ArrayRef,
+        first_row: u64,
+        column: usize,
+        faults: &mut Faults,
+    ) -> Result<ArrayRef, ArrowError> {
         match self {
             Self::Nulls(wanted) => Ok(new_null_array(&stored_type(wanted), array.len())),
             Self::Days => Ok(days(array, first_row, column, faults)),
             Self::Cast(wanted) => {
-                let converted = checked_cast(array, &stored_type(wanted), first_row, column, faults)?;
+                let converted =
+                    checked_cast(array, &stored_type(wanted), first_row, column, faults)?;
                 Ok(if wanted == ColumnType::Number { canonical(&converted) } else { converted })
             }
             Self::Exact => {
@@ -79,15 +90,25 @@ impl Conversion {
     }
 }
 
-fn checked_cast(array: &ArrayRef, to: &DataType, first_row: u64, column: usize, faults: &mut Faults) -> Result<ArrayRef, ArrowError> {
-    let converted = cast_with_options(array, to, &CastOptions { safe: true, ..CastOptions::default() })?;
+fn checked_cast(
+    array: &ArrayRef,
+    to: &DataType,
+    first_row: u64,
+    column: usize,
+    faults: &mut Faults,
+) -> Result<ArrayRef, ArrowError> {
+    let converted =
+        cast_with_options(array, to, &CastOptions { safe: true, ..CastOptions::default() })?;
     // A dictionary may hold null among its values, so nulls are counted logically.
     let before = array.logical_nulls();
     let nulls = before.as_ref().map_or(0, arrow::buffer::NullBuffer::null_count);
     if converted.null_count() != nulls {
         for (index, row) in (0..array.len()).zip(first_row..) {
-            if converted.is_null(index) && before.as_ref().is_none_or(|nulls| nulls.is_valid(index)) {
-                faults.cell(row, column, || format!("does not fit {to}; declare the column otherwise"));
+            if converted.is_null(index) && before.as_ref().is_none_or(|nulls| nulls.is_valid(index))
+            {
+                faults.cell(row, column, || {
+                    format!("does not fit {to}; declare the column otherwise")
+                });
             }
         }
     }
@@ -101,7 +122,8 @@ fn canonical(array: &ArrayRef) -> ArrayRef {
     if !floats.values().iter().any(foreign) {
         return Arc::clone(array);
     }
-    let canonical: Float64Array = floats.unary(|value| if value.is_nan() { f64::NAN } else { value });
+    let canonical: Float64Array =
+        floats.unary(|value| if value.is_nan() { f64::NAN } else { value });
     Arc::new(canonical)
 }
 
@@ -113,7 +135,9 @@ fn days(array: &ArrayRef, first_row: u64, column: usize, faults: &mut Faults) ->
             None => text.append_null(),
             Some((_, Some(date))) => text.append_value(date.to_string()),
             Some((day, None)) => {
-                faults.cell(row, column, || format!("day {day} since 1970 is outside the years 0000 to 9999"));
+                faults.cell(row, column, || {
+                    format!("day {day} since 1970 is outside the years 0000 to 9999")
+                });
                 text.append_value("1970-01-01");
             }
         }
@@ -123,6 +147,7 @@ fn days(array: &ArrayRef, first_row: u64, column: usize, faults: &mut Faults) ->
 
 /// The civil date of a day since 1970-01-01, within the years that `YYYY` can write.
 fn civil(day: i32) -> Option<Date> {
-    let date = Date::constant(1970, 1, 1).checked_add(jiff::Span::new().try_days(day).ok()?).ok()?;
+    let date =
+        Date::constant(1970, 1, 1).checked_add(jiff::Span::new().try_days(day).ok()?).ok()?;
     (date.year() >= 0).then_some(date)
 }

@@ -1,5 +1,5 @@
-//! CSV to chunks: header against schema, ragged rows, cells to values. An unquoted empty field is null, `""` is an
-//! empty string (contract 7).
+//! CSV to chunks: header against schema, ragged rows, cells to values. An unquoted empty field is
+//! null, `""` is an empty string (contract 7).
 
 pub(crate) mod records;
 
@@ -27,12 +27,19 @@ pub(crate) struct CsvSource<R> {
 }
 
 impl<R: Read> CsvSource<R> {
-    /// Reads the header. Where it does not name the columns in their order, that is the fault and no row is read.
-    pub(crate) fn new(input: R, columns: &[Column], faults: &mut Faults) -> Result<Self, SourceError> {
+    /// Reads the header. Where it does not name the columns in their order, that is the fault and
+    /// no row is read.
+    pub(crate) fn new(
+        input: R,
+        columns: &[Column],
+        faults: &mut Faults,
+    ) -> Result<Self, SourceError> {
         let mut records = Records::new(input);
         match records.next() {
             Ok(Some(header)) => check_header(&header, columns, faults),
-            Ok(None) => faults.file(None, || "the file is empty; its first line must name the columns".to_owned()),
+            Ok(None) => faults.file(None, || {
+                "the file is empty; its first line must name the columns".to_owned()
+            }),
             Err(Broken::Io(why)) => return Err(SourceError(why.to_string())),
             Err(broken) => faults.file(None, || format!("in the header: {broken}")),
         }
@@ -45,14 +52,18 @@ impl<R: Read> CsvSource<R> {
         })
     }
 
-    /// A broken file cannot be picked up again behind the fault: where a record ends is not known any more.
+    /// A broken file cannot be picked up again behind the fault: where a record ends is not known
+    /// any more.
     fn broken(&mut self, broken: Broken, faults: &mut Faults) -> Result<(), SourceError> {
         self.done = true;
         match broken {
             Broken::Io(why) => return Err(SourceError(format!("after row {}: {why}", self.row))),
             Broken::Record { field, .. } => match self.schema.fields().get(field) {
-                Some(_) => faults.cell(self.row + 1, field, || format!("{broken}; the rows behind it were not read")),
-                None => faults.row(self.row + 1, || format!("{broken}; the rows behind it were not read")),
+                Some(_) => faults.cell(self.row + 1, field, || {
+                    format!("{broken}; the rows behind it were not read")
+                }),
+                None => faults
+                    .row(self.row + 1, || format!("{broken}; the rows behind it were not read")),
             },
         }
         Ok(())
@@ -94,7 +105,8 @@ impl<R: Read + Send> Source for CsvSource<R> {
             return Ok(None);
         }
         let columns = self.builders.iter_mut().map(Builder::finish).collect();
-        let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(|why| SourceError(why.to_string()))?;
+        let batch = RecordBatch::try_new(self.schema.clone(), columns)
+            .map_err(|why| SourceError(why.to_string()))?;
         Ok(Some(Chunk { first_row, batch }))
     }
 }
@@ -103,18 +115,24 @@ fn ragged(record: &Record<'_>, expected: usize, row: u64, faults: &mut Faults) {
     let found = record.len();
     faults.row(row, || match found {
         1 if record.cell(0).is_none() => "is blank; remove the line".to_owned(),
-        1 => format!("has 1 field where the header has {expected}; write a comma for every empty field"),
-        _ => format!("has {found} fields where the header has {expected}; quote commas inside a field"),
+        1 => format!(
+            "has 1 field where the header has {expected}; write a comma for every empty field"
+        ),
+        _ => format!(
+            "has {found} fields where the header has {expected}; quote commas inside a field"
+        ),
     });
 }
 
 fn check_header(header: &Record<'_>, columns: &[Column], faults: &mut Faults) {
-    let found: Vec<&[u8]> = (0..header.len()).map(|field| header.cell(field).unwrap_or_default()).collect();
+    let found: Vec<&[u8]> =
+        (0..header.len()).map(|field| header.cell(field).unwrap_or_default()).collect();
     if found.iter().any(|name| std::str::from_utf8(name).is_err()) {
         faults.file(None, || "the header is not UTF-8; convert the file".to_owned());
         return;
     }
-    let found: Vec<String> = found.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    let found: Vec<String> =
+        found.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     check_names(&found, columns, faults);
 }
 

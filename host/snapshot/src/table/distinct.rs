@@ -7,7 +7,8 @@ use arrow::array::StringArray;
 /// Distinct values at most.
 const MAX_VALUES: usize = 4_096;
 
-/// Bytes of them at most, with four bytes of length each: they fit the file's dictionary page, which therefore never overflows.
+/// Bytes of them at most, with four bytes of length each: they fit the file's dictionary page,
+/// which therefore never overflows.
 pub(crate) const MAX_DICTIONARY_BYTES: usize = 1 << 20;
 
 /// The distinct values so far.

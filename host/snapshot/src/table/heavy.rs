@@ -1,4 +1,5 @@
-//! Rows that weigh so much that no built-in format could send them: refused, because they would be 500 for ever.
+//! Rows that weigh so much that no built-in format could send them: refused, because they would be
+//! 500 for ever.
 
 use arrow::array::{Array, AsArray, StringArray};
 use arrow::datatypes::DataType;
@@ -38,17 +39,24 @@ impl Scales {
 
     /// Names each row of `chunk` that weighs too much, by its longest text.
     pub(crate) fn check(&self, chunk: &Chunk, faults: &mut Faults) {
-        let texts: Vec<(usize, &StringArray)> =
-            self.texts.iter().filter_map(|&index| Some((index, chunk.batch.columns().get(index)?.as_string_opt()?))).collect();
-        let longest = |text: &StringArray| text.value_offsets().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
-        let longest: usize = texts.iter().map(|(_, text)| usize::try_from(longest(text)).unwrap_or(0)).sum();
+        let texts: Vec<(usize, &StringArray)> = self
+            .texts
+            .iter()
+            .filter_map(|&index| Some((index, chunk.batch.columns().get(index)?.as_string_opt()?)))
+            .collect();
+        let longest = |text: &StringArray| {
+            text.value_offsets().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0)
+        };
+        let longest: usize =
+            texts.iter().map(|(_, text)| usize::try_from(longest(text)).unwrap_or(0)).sum();
         // Almost every chunk ends here, without a look at a single byte.
         if self.fixed.saturating_add(longest.saturating_mul(weight::LONGEST_ESCAPE)) <= self.limit {
             return;
         }
         for (row, number) in (0..chunk.batch.num_rows()).zip(chunk.first_row..) {
             let cells = texts.iter().filter(|(_, text)| text.is_valid(row));
-            let cells: Vec<(usize, usize)> = cells.map(|(index, text)| (*index, weight::json_bytes(text.value(row)))).collect();
+            let cells: Vec<(usize, usize)> =
+                cells.map(|(index, text)| (*index, weight::json_bytes(text.value(row)))).collect();
             let row = self.fixed + cells.iter().map(|(_, bytes)| bytes).sum::<usize>();
             if row <= self.limit {
                 continue;
@@ -77,19 +85,28 @@ mod tests {
     /// Rows and columns at fault where a row of `id`, `name` and `note` may weigh `limit`.
     fn faulty(limit: usize, rows: &[(Option<&str>, Option<&str>)]) -> Vec<String> {
         // Names and 16 each, and a number.
-        let scales = Scales { fixed: 10 + 3 * weight::CELL_BYTES + weight::NUMBER_BYTES, texts: vec![1, 2], limit };
+        let scales = Scales {
+            fixed: 10 + 3 * weight::CELL_BYTES + weight::NUMBER_BYTES,
+            texts: vec![1, 2],
+            limit,
+        };
         let column = |texts: Vec<Option<&str>>| Arc::new(StringArray::from(texts)) as ArrayRef;
         let ids = Arc::new(Int64Array::from_iter_values((0..).take(rows.len()))) as ArrayRef;
         let (names, notes) = rows.iter().copied().unzip();
-        let batch =
-            RecordBatch::try_from_iter_with_nullable([("id", ids, false), ("name", column(names), true), ("note", column(notes), true)]);
+        let batch = RecordBatch::try_from_iter_with_nullable([
+            ("id", ids, false),
+            ("name", column(names), true),
+            ("note", column(notes), true),
+        ]);
         let mut faults = Faults::new(["id", "name", "note"].map(str::to_owned));
         scales.check(&Chunk { first_row: 5, batch: batch.unwrap() }, &mut faults);
         if faults.is_empty() {
             return Vec::new();
         }
         match faults.into_error(std::path::Path::new("t.csv")) {
-            crate::PublishError::Table { faults, .. } => faults.iter().map(ToString::to_string).collect(),
+            crate::PublishError::Table { faults, .. } => {
+                faults.iter().map(ToString::to_string).collect()
+            }
             error => panic!("{error}"),
         }
     }
@@ -98,15 +115,30 @@ mod tests {
     fn a_row_that_no_format_could_send_is_named_with_its_longest_cell() {
         let long = "x".repeat(60);
         let escaped = "\u{1}".repeat(20);
-        let rows = [(Some("a"), Some("b")), (None, Some(long.as_str())), (Some(long.as_str()), Some("y")), (Some(&escaped), None)];
+        let rows = [
+            (Some("a"), Some("b")),
+            (None, Some(long.as_str())),
+            (Some(long.as_str()), Some("y")),
+            (Some(&escaped), None),
+        ];
         let found = faulty(82 + 60, &rows);
         assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found[0].starts_with("row 7, column name: takes 60 of its row's 143 bytes as JSON; a row may take 142"), "{found:?}");
-        assert!(found[1].starts_with("row 8, column name: takes 120 of its row's 202 bytes as JSON"), "{found:?}");
+        assert!(
+            found[0].starts_with(
+                "row 7, column name: takes 60 of its row's 143 bytes as JSON; a row may take 142"
+            ),
+            "{found:?}"
+        );
+        assert!(
+            found[1].starts_with("row 8, column name: takes 120 of its row's 202 bytes as JSON"),
+            "{found:?}"
+        );
         assert_eq!(faulty(82 + 120, &rows), [""; 0]);
         assert_eq!(
             faulty(81, &[(None, None)]),
-            ["row 5: takes 82 bytes as JSON and may take 81: no format could send more; split the table"],
+            [
+                "row 5: takes 82 bytes as JSON and may take 81: no format could send more; split the table"
+            ],
             "names alone may be too much"
         );
     }

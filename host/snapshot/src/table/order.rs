@@ -1,5 +1,5 @@
-//! The order of rows in a snapshot: date column ascending, then primary key, then file order (contract 3). Text sorts by
-//! UTF-8 bytes, numbers by value.
+//! The order of rows in a snapshot: date column ascending, then primary key, then file order
+//! (contract 3). Text sorts by UTF-8 bytes, numbers by value.
 
 use arrow::array::ArrayRef;
 use arrow::error::ArrowError;
@@ -41,9 +41,14 @@ pub(crate) struct Keys {
 impl Keys {
     pub(crate) fn new(table: &Table, columns: &[usize]) -> Result<Self, ArrowError> {
         let fields = columns.iter().filter_map(|column| table.schema.fields().get(*column));
-        let converter = RowConverter::new(fields.map(|field| SortField::new(field.data_type().clone())).collect())?;
+        let converter = RowConverter::new(
+            fields.map(|field| SortField::new(field.data_type().clone())).collect(),
+        )?;
         let encode = |chunk: &super::Chunk| {
-            let arrays: Vec<ArrayRef> = columns.iter().filter_map(|column| chunk.batch.columns().get(*column).cloned()).collect();
+            let arrays: Vec<ArrayRef> = columns
+                .iter()
+                .filter_map(|column| chunk.batch.columns().get(*column).cloned())
+                .collect();
             converter.convert_columns(&arrays)
         };
         let chunks = table.chunks.iter().map(encode).collect::<Result<_, _>>()?;

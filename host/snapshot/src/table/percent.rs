@@ -1,12 +1,19 @@
-//! Percentages: which units name them. Clients get proportions (spec 2.2), so a column in percent is not published.
+//! Percentages: which units name them. Clients get proportions (spec 2.2), so a column in percent
+//! is not published.
 
-/// True where `unit` says that values are percentages: it has a percent sign or the word percent, alone (`%`) or with what they are a share of
-/// (`percent of GDP`). Percentage points are differences of percentages, not shares.
+/// True where `unit` says that values are percentages: it has a percent sign or the word percent,
+/// alone (`%`) or with what they are a share of (`percent of GDP`). Percentage points are
+/// differences of percentages, not shares.
 pub(crate) fn is_percent(unit: &str) -> bool {
     let lower = unit.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && !is_sign(c)).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphanumeric() && !is_sign(c))
+        .filter(|word| !word.is_empty())
+        .collect();
     let is_points = words.iter().any(|word| matches!(*word, "point" | "points"));
-    let named = words.iter().any(|word| matches!(*word, "percent" | "percentage" | "percentages" | "pct") || word.contains(is_sign));
+    let named = words.iter().any(|word| {
+        matches!(*word, "percent" | "percentage" | "percentages" | "pct") || word.contains(is_sign)
+    });
     (named || words.windows(2).any(|pair| pair == ["per", "cent"])) && !is_points
 }
 

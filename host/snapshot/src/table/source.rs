@@ -16,7 +16,8 @@ use crate::publish::{Faults, PublishError};
 
 /// Chunks, one after the other.
 pub(crate) trait Source: Send {
-    /// The next rows; none at the end. Faulty cells and rows are reported and reading goes on behind them.
+    /// The next rows; none at the end. Faulty cells and rows are reported and reading goes on
+    /// behind them.
     fn next(&mut self, faults: &mut Faults) -> Result<Option<Chunk>, SourceError>;
 }
 
@@ -40,12 +41,19 @@ pub(crate) fn open(package: &Package, faults: &mut Faults) -> Result<Opened, Pub
     let file = open_regular(path).map_err(io)?;
     let size = file.metadata().map_err(io)?.len();
     let position = Arc::new(AtomicU64::new(0));
-    let opened = |source: Box<dyn Source>| Opened { source, total: Some(size), position: Some(Arc::clone(&position)) };
+    let opened = |source: Box<dyn Source>| Opened {
+        source,
+        total: Some(size),
+        position: Some(Arc::clone(&position)),
+    };
     let counted = Counted { file, position: Arc::clone(&position) };
     let columns = &package.columns;
     match package.format {
-        InputFormat::Csv => CsvSource::new(counted, columns, faults).map(|source| opened(Box::new(source))),
-        InputFormat::CsvGzip => CsvSource::new(MultiGzDecoder::new(counted), columns, faults).map(|source| opened(Box::new(source))),
+        InputFormat::Csv => {
+            CsvSource::new(counted, columns, faults).map(|source| opened(Box::new(source)))
+        }
+        InputFormat::CsvGzip => CsvSource::new(MultiGzDecoder::new(counted), columns, faults)
+            .map(|source| opened(Box::new(source))),
         InputFormat::Parquet => arrow_input::parquet(counted.file, columns, faults),
         InputFormat::Arrow => arrow_input::ipc(counted.file, columns, faults),
     }

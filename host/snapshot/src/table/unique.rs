@@ -1,4 +1,5 @@
-//! The primary key is unique (contract 7): each row that repeats an earlier one's key is named together with it.
+//! The primary key is unique (contract 7): each row that repeats an earlier one's key is named
+//! together with it.
 
 use arrow::error::ArrowError;
 use arrow::util::display::array_value_to_string;
@@ -8,8 +9,8 @@ use super::chunk::Table;
 use super::order::{Keys, Place, in_file_order};
 use crate::publish::Faults;
 
-/// Reports rows whose key columns (positions) equal those of an earlier row. Costs a sort of its own: the snapshot's order
-/// begins with the date column, which need not be part of the key.
+/// Reports rows whose key columns (positions) equal those of an earlier row. Costs a sort of its
+/// own: the snapshot's order begins with the date column, which need not be part of the key.
 pub(crate) fn check(table: &Table, key: &[usize], faults: &mut Faults) -> Result<(), ArrowError> {
     if key.is_empty() {
         return Ok(());
@@ -38,13 +39,29 @@ pub(crate) fn check(table: &Table, key: &[usize], faults: &mut Faults) -> Result
     report(table, key, &repeats, total, faults)
 }
 
-fn report(table: &Table, key: &[usize], repeats: &[(Place, Place)], total: usize, faults: &mut Faults) -> Result<(), ArrowError> {
-    let names: Vec<&str> = key.iter().filter_map(|column| table.schema.fields().get(*column)).map(|field| field.name().as_str()).collect();
+fn report(
+    table: &Table,
+    key: &[usize],
+    repeats: &[(Place, Place)],
+    total: usize,
+    faults: &mut Faults,
+) -> Result<(), ArrowError> {
+    let names: Vec<&str> = key
+        .iter()
+        .filter_map(|column| table.schema.fields().get(*column))
+        .map(|field| field.name().as_str())
+        .collect();
     let names = names.join(", ");
     for (earlier, later) in repeats {
-        let values = key.iter().map(|column| value(table, *later, *column)).collect::<Result<Vec<_>, _>>()?.join(", ");
+        let values = key
+            .iter()
+            .map(|column| value(table, *later, *column))
+            .collect::<Result<Vec<_>, _>>()?
+            .join(", ");
         let earlier = number(table, *earlier);
-        faults.between(number(table, *later), &names, || format!("repeats the primary key ({values}) of row {earlier}"));
+        faults.between(number(table, *later), &names, || {
+            format!("repeats the primary key ({values}) of row {earlier}")
+        });
     }
     faults.more((total - repeats.len()) as u64);
     Ok(())
@@ -55,6 +72,7 @@ fn number(table: &Table, (chunk, row): Place) -> u64 {
 }
 
 fn value(table: &Table, (chunk, row): Place, column: usize) -> Result<String, ArrowError> {
-    let array = table.chunks.get(chunk as usize).and_then(|chunk| chunk.batch.columns().get(column));
+    let array =
+        table.chunks.get(chunk as usize).and_then(|chunk| chunk.batch.columns().get(column));
     array.map_or_else(|| Ok(String::new()), |array| array_value_to_string(array, row as usize))
 }

@@ -10,7 +10,8 @@ use super::Description;
 use crate::table::blocks::GROUP_ROWS;
 use crate::table::distinct::MAX_DICTIONARY_BYTES;
 
-/// Rows of a data page: what the page index lets a reader skip. A response of 100 rows decodes one page a column.
+/// Rows of a data page: what the page index lets a reader skip. A response of 100 rows decodes one
+/// page a column.
 const PAGE_ROWS: usize = 4_096;
 
 /// Bytes of a data page, uncompressed; large geometries come a few or one to a page.
@@ -18,7 +19,11 @@ const PAGE_BYTES: usize = 1 << 20;
 
 /// Properties of a snapshot file.
 pub(super) fn of(description: &Description<'_>) -> WriterProperties {
-    let words = description.words.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone())).collect();
+    let words = description
+        .words
+        .iter()
+        .map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()))
+        .collect();
     let mut builder = WriterProperties::builder()
         // Row groups are cut by the caller; this only keeps the writer from cutting them elsewhere.
         .set_max_row_group_row_count(Some(GROUP_ROWS))
@@ -30,10 +35,11 @@ pub(super) fn of(description: &Description<'_>) -> WriterProperties {
         .set_statistics_enabled(EnabledStatistics::Page)
         .set_sorting_columns(sorting(description))
         .set_key_value_metadata(Some(words));
-    // A dictionary has to be decoded before the first row, so it is worth having only where values repeat: numbers and
-    // many-valued text are stored plain.
+    // A dictionary has to be decoded before the first row, so it is worth having only where values
+    // repeat: numbers and many-valued text are stored plain.
     for column in description.columns.iter().filter(|column| column.few_values) {
-        builder = builder.set_column_dictionary_enabled(ColumnPath::from(column.name.as_str()), true);
+        builder =
+            builder.set_column_dictionary_enabled(ColumnPath::from(column.name.as_str()), true);
     }
     builder.build()
 }
@@ -44,7 +50,9 @@ fn sorting(description: &Description<'_>) -> Option<Vec<SortingColumn>> {
     let sorted: Vec<SortingColumn> = description
         .sorted_by
         .iter()
-        .map_while(|position| description.columns.get(*position).filter(|column| sortable(column)).map(|_| *position))
+        .map_while(|position| {
+            description.columns.get(*position).filter(|column| sortable(column)).map(|_| *position)
+        })
         .filter_map(|position| i32::try_from(position).ok())
         .map(|column_idx| SortingColumn { column_idx, descending: false, nulls_first: false })
         .collect();

@@ -11,9 +11,12 @@ use crate::number::{DISTINCT_EIGHTHS, SAMPLE};
 const DISTINCT: usize = 1 << 15;
 const BYTES: usize = 1 << 20;
 
-/// The distinct texts in the order of first appearance, and each valid row's position among them. None
-/// where a sample has too many, or all more than one in four.
-pub(super) fn find<'a>(texts: Texts<'a>, valid: Option<&[u8]>) -> Option<(Vec<&'a [u8]>, Vec<u16>)> {
+/// The distinct texts in the order of first appearance, and each valid row's position among them.
+/// None where a sample has too many, or all more than one in four.
+pub(super) fn find<'a>(
+    texts: Texts<'a>,
+    valid: Option<&[u8]>,
+) -> Option<(Vec<&'a [u8]>, Vec<u16>)> {
     let sampled = texts.len().min(SAMPLE);
     let step = (texts.len() / SAMPLE).max(1);
     let rows = || (0..texts.len()).filter(|row| is_valid(valid, *row));
@@ -22,7 +25,11 @@ pub(super) fn find<'a>(texts: Texts<'a>, valid: Option<&[u8]>) -> Option<(Vec<&'
 }
 
 /// None where there are more than `limit` distinct ones.
-fn number<'a>(texts: Texts<'a>, rows: impl Iterator<Item = usize>, limit: usize) -> Option<(Vec<&'a [u8]>, Vec<u16>)> {
+fn number<'a>(
+    texts: Texts<'a>,
+    rows: impl Iterator<Item = usize>,
+    limit: usize,
+) -> Option<(Vec<&'a [u8]>, Vec<u16>)> {
     let mut places: HashMap<&[u8], u16, BuildHasherDefault<Mixer>> = HashMap::default();
     let (mut distinct, mut positions): (Vec<&[u8]>, Vec<u16>) = (Vec::new(), Vec::new());
     let mut bytes = 0;
@@ -54,7 +61,9 @@ impl Hasher for Mixer {
         for eight in eights {
             self.write_u64(u64::from_le_bytes(*eight));
         }
-        self.write_u64(rest.iter().fold(rest.len() as u64, |number, byte| number << 8 | u64::from(*byte)));
+        self.write_u64(
+            rest.iter().fold(rest.len() as u64, |number, byte| number << 8 | u64::from(*byte)),
+        );
     }
 
     fn write_u64(&mut self, number: u64) {

@@ -1,5 +1,5 @@
-//! Dictionary-encoded text as plain text: each row's value is copied from its dictionary, in blocks of a fixed length where
-//! values are short. Only the keys cross, and few bytes of them.
+//! Dictionary-encoded text as plain text: each row's value is copied from its dictionary, in blocks
+//! of a fixed length where values are short. Only the keys cross, and few bytes of them.
 
 use crate::batch::Array;
 use crate::column::{Bits, Column, Strings};
@@ -13,7 +13,8 @@ pub(super) struct Texts {
     values: Short,
 }
 
-/// Values in blocks of their own, and how long each is. Behind the last stands an empty one, for null.
+/// Values in blocks of their own, and how long each is. Behind the last stands an empty one, for
+/// null.
 #[derive(Debug, Default)]
 enum Short {
     /// There is one that is longer than any block, or the dictionary is large beside its rows.
@@ -32,12 +33,23 @@ impl Texts {
         let Values::Utf8(strings) = &dictionary.values.values else { return Err(internal(field)) };
         let (keys, count) = (&*dictionary.keys, dictionary.values.length);
         if self.version != dictionary.version {
-            *self = Self { version: dictionary.version, values: Short::new(strings, dictionary.values.validity(), count, keys.len()) };
+            *self = Self {
+                version: dictionary.version,
+                values: Short::new(strings, dictionary.values.validity(), count, keys.len()),
+            };
         }
-        let spare = dictionary.values.validity().map(|valid| combined(keys, column.validity(), valid, count));
-        let validity = spare.as_deref().map(|bytes| Bits::new(bytes, array.length)).or(column.validity().copied());
+        let spare = dictionary
+            .values
+            .validity()
+            .map(|valid| combined(keys, column.validity(), valid, count));
+        let validity = spare
+            .as_deref()
+            .map(|bytes| Bits::new(bytes, array.length))
+            .or(column.validity().copied());
         // A null's key may be anything; it becomes that of the empty value behind the last.
-        let key = |row: usize, key: i32| if validity.is_some_and(|bits| !bits.get(row)) { count } else { place(key).min(count) };
+        let key = |row: usize, key: i32| {
+            if validity.is_some_and(|bits| !bits.get(row)) { count } else { place(key).min(count) }
+        };
         let (offsets, bytes) = match &self.values {
             Short::Of16(values) => blocks(values, keys, key),
             Short::Of32(values) => blocks(values, keys, key),
@@ -46,12 +58,23 @@ impl Texts {
         };
         let validity = validity.map_or_else(Vec::new, |bits| bits.bytes().to_vec());
         let null_count = if validity.is_empty() { 0 } else { nulls(&validity, array.length) };
-        Ok(Array { length: array.length, null_count, buffers: vec![validity, offsets, bytes], children: Vec::new(), dictionary: None })
+        Ok(Array {
+            length: array.length,
+            null_count,
+            buffers: vec![validity, offsets, bytes],
+            children: Vec::new(),
+            dictionary: None,
+        })
     }
 }
 
 impl Short {
-    fn new(strings: &Strings<'_, i32>, valid: Option<&Bits<'_>>, count: usize, rows: usize) -> Self {
+    fn new(
+        strings: &Strings<'_, i32>,
+        valid: Option<&Bits<'_>>,
+        count: usize,
+        rows: usize,
+    ) -> Self {
         let longest = (0..count).map(|value| strings.range(value).1).max().unwrap_or(0);
         match longest {
             _ if count > rows => Self::None,
@@ -63,7 +86,11 @@ impl Short {
     }
 }
 
-fn table<const N: usize>(strings: &Strings<'_, i32>, valid: Option<&Bits<'_>>, count: usize) -> Vec<([u8; N], u32)> {
+fn table<const N: usize>(
+    strings: &Strings<'_, i32>,
+    valid: Option<&Bits<'_>>,
+    count: usize,
+) -> Vec<([u8; N], u32)> {
     let value = |value: usize| {
         let mut block = [0; N];
         if valid.is_some_and(|bits| !bits.get(value)) {
@@ -77,12 +104,18 @@ fn table<const N: usize>(strings: &Strings<'_, i32>, valid: Option<&Bits<'_>>, c
 }
 
 /// Offsets and values of the rows, from blocks: one copy of a fixed length a row.
-fn blocks<const N: usize>(values: &[([u8; N], u32)], keys: &[i32], key: impl Fn(usize, i32) -> usize) -> (Vec<u8>, Vec<u8>) {
+fn blocks<const N: usize>(
+    values: &[([u8; N], u32)],
+    keys: &[i32],
+    key: impl Fn(usize, i32) -> usize,
+) -> (Vec<u8>, Vec<u8>) {
     let mut offsets = vec![0; (keys.len() + 1) * 4];
     let longest = values.iter().map(|(_, length)| *length as usize).max().unwrap_or(0);
     let mut bytes = vec![0; longest * keys.len() + N];
     let mut end = 0_u32;
-    for (row, (offset, &of_row)) in offsets.as_chunks_mut::<4>().0[1..].iter_mut().zip(keys).enumerate() {
+    for (row, (offset, &of_row)) in
+        offsets.as_chunks_mut::<4>().0[1..].iter_mut().zip(keys).enumerate()
+    {
         let (block, length) = &values[key(row, of_row)];
         let at = end as usize;
         bytes[at..at + N].copy_from_slice(block);
@@ -94,7 +127,12 @@ fn blocks<const N: usize>(values: &[([u8; N], u32)], keys: &[i32], key: impl Fn(
 }
 
 /// The same from values of any length.
-fn copies(strings: &Strings<'_, i32>, keys: &[i32], count: usize, key: impl Fn(usize, i32) -> usize) -> Result<(Vec<u8>, Vec<u8>), Error> {
+fn copies(
+    strings: &Strings<'_, i32>,
+    keys: &[i32],
+    count: usize,
+    key: impl Fn(usize, i32) -> usize,
+) -> Result<(Vec<u8>, Vec<u8>), Error> {
     let mut offsets = Vec::with_capacity((keys.len() + 1) * 4);
     let mut bytes = Vec::new();
     offsets.extend_from_slice(&[0; 4]);
@@ -103,17 +141,25 @@ fn copies(strings: &Strings<'_, i32>, keys: &[i32], count: usize, key: impl Fn(u
         if value < count {
             bytes.extend_from_slice(strings.bytes(value));
         }
-        let end = i32::try_from(bytes.len()).map_err(|_| Error::Internal("a batch has more than 2 GiB of text".to_owned()))?;
+        let end = i32::try_from(bytes.len())
+            .map_err(|_| Error::Internal("a batch has more than 2 GiB of text".to_owned()))?;
         offsets.extend_from_slice(&end.to_le_bytes());
     }
     Ok((offsets, bytes))
 }
 
 /// Validity of the rows where values may be null, too.
-fn combined(keys: &[i32], of_keys: Option<&Bits<'_>>, of_values: &Bits<'_>, count: usize) -> Vec<u8> {
+fn combined(
+    keys: &[i32],
+    of_keys: Option<&Bits<'_>>,
+    of_values: &Bits<'_>,
+    count: usize,
+) -> Vec<u8> {
     let mut bits = vec![0; keys.len().div_ceil(8)];
     for (row, &key) in keys.iter().enumerate() {
-        let valid = of_keys.is_none_or(|bits| bits.get(row)) && place(key) < count && of_values.get(place(key));
+        let valid = of_keys.is_none_or(|bits| bits.get(row))
+            && place(key) < count
+            && of_values.get(place(key));
         bits[row / 8] |= u8::from(valid) << (row % 8);
     }
     bits

@@ -1,11 +1,13 @@
-//! A column of text as a column of bytes: for formats that write a text in another form, such as a geometry.
+//! A column of text as a column of bytes: for formats that write a text in another form, such as a
+//! geometry.
 
 use std::rc::Rc;
 
 use super::{Array, Batch, Dictionary};
 use crate::{Column, DataType, Error, Field, Schema};
 
-/// Turns one column of text into bytes, value by value; each value of a dictionary once, however many batches use it.
+/// Turns one column of text into bytes, value by value; each value of a dictionary once, however
+/// many batches use it.
 #[derive(Debug)]
 pub struct Recoder<S> {
     column: usize,
@@ -43,11 +45,12 @@ impl<S> Recoder<S> {
         &self.schema
     }
 
-    /// The batch with the column as bytes. `write` appends what a text becomes and may say something of it; `said` hears that
-    /// once for each row that is not null.
+    /// The batch with the column as bytes. `write` appends what a text becomes and may say
+    /// something of it; `said` hears that once for each row that is not null.
     ///
     /// # Errors
-    /// Those of `write`; [`Error::Internal`] when the column is not text or becomes larger than 2 GiB.
+    /// Those of `write`; [`Error::Internal`] when the column is not text or becomes larger than 2
+    /// GiB.
     pub fn apply(
         &mut self,
         mut batch: Batch,
@@ -61,7 +64,13 @@ impl<S> Recoder<S> {
                 Some(kept) if kept.dictionary.version == dictionary.version => kept,
                 _ => {
                     let (values, said) = recoded(values, &dictionary.values, write)?;
-                    Kept { dictionary: Dictionary { values: Rc::new(values), version: dictionary.version }, said }
+                    Kept {
+                        dictionary: Dictionary {
+                            values: Rc::new(values),
+                            version: dictionary.version,
+                        },
+                        said,
+                    }
                 }
             };
             let column = Column::new(field, array);
@@ -88,13 +97,19 @@ fn binary(field: &mut Field) {
 
 type Made<S> = (Array, Vec<Option<S>>);
 
-fn recoded<S>(field: &Field, array: &Array, mut write: impl FnMut(&str, &mut Vec<u8>) -> Result<S, Error>) -> Result<Made<S>, Error> {
-    let wrong = |why: &str| Error::Internal(format!("column `{}` cannot be recoded: {why}", field.name));
+fn recoded<S>(
+    field: &Field,
+    array: &Array,
+    mut write: impl FnMut(&str, &mut Vec<u8>) -> Result<S, Error>,
+) -> Result<Made<S>, Error> {
+    let wrong =
+        |why: &str| Error::Internal(format!("column `{}` cannot be recoded: {why}", field.name));
     if !matches!(field.data_type, DataType::Utf8 | DataType::LargeUtf8) {
         return Err(wrong("it is not text"));
     }
     let column = Column::new(field, array);
-    let (mut offsets, mut bytes, mut said) = (vec![0; 4], Vec::new(), Vec::with_capacity(array.length));
+    let (mut offsets, mut bytes, mut said) =
+        (vec![0; 4], Vec::new(), Vec::with_capacity(array.length));
     for row in 0..array.length {
         said.push(column.text(row).map(|text| write(text, &mut bytes)).transpose()?);
         let end = i32::try_from(bytes.len()).map_err(|_| wrong("it becomes larger than 2 GiB"))?;
@@ -102,7 +117,16 @@ fn recoded<S>(field: &Field, array: &Array, mut write: impl FnMut(&str, &mut Vec
     }
     let validity = array.buffers.first().cloned().unwrap_or_default();
     let buffers = vec![validity, offsets, bytes];
-    Ok((Array { length: array.length, null_count: array.null_count, buffers, children: Vec::new(), dictionary: None }, said))
+    Ok((
+        Array {
+            length: array.length,
+            null_count: array.null_count,
+            buffers,
+            children: Vec::new(),
+            dictionary: None,
+        },
+        said,
+    ))
 }
 
 #[cfg(test)]
@@ -116,20 +140,25 @@ mod tests {
         match &column.values {
             _ if !column.is_valid(row) => None,
             crate::Values::Binary(values) => Some(values.bytes(row).to_vec()),
-            crate::Values::Dictionary(keyed) => bytes(&keyed.values, usize::try_from(keyed.keys[row]).unwrap()),
+            crate::Values::Dictionary(keyed) => {
+                bytes(&keyed.values, usize::try_from(keyed.keys[row]).unwrap())
+            }
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn each_text_becomes_bytes_and_a_dictionary_is_recoded_once() {
-        let texts: Vec<_> = (0..40).map(|row| (row % 5 > 0).then(|| format!("text {}", row % 3))).collect();
-        let table = Table::new().integers("n", &[Some(1); 40]).dictionary("t", &texts).batches_of(10);
+        let texts: Vec<_> =
+            (0..40).map(|row| (row % 5 > 0).then(|| format!("text {}", row % 3))).collect();
+        let table =
+            Table::new().integers("n", &[Some(1); 40]).dictionary("t", &texts).batches_of(10);
         for (dictionaries, calls) in [(true, 3), (false, 32)] {
             let (mut written, mut heard, mut found) = (0, Vec::new(), Vec::new());
             let mut recoder = None;
             for batch in batches(&table, dictionaries).unwrap() {
-                let recoder = recoder.get_or_insert_with(|| Recoder::new(batch.schema().clone(), 1));
+                let recoder =
+                    recoder.get_or_insert_with(|| Recoder::new(batch.schema().clone(), 1));
                 let write = |text: &str, out: &mut Vec<u8>| {
                     written += 1;
                     out.extend(text.bytes().rev());
@@ -138,7 +167,10 @@ mod tests {
                 let made = recoder.apply(batch, write, |length| heard.push(*length)).unwrap();
                 found.extend((0..made.rows()).map(|row| bytes(&made.column(1), row)));
             }
-            let expected: Vec<_> = texts.iter().map(|text| text.as_ref().map(|text| text.bytes().rev().collect())).collect();
+            let expected: Vec<_> = texts
+                .iter()
+                .map(|text| text.as_ref().map(|text| text.bytes().rev().collect()))
+                .collect();
             assert_eq!((found, written, heard), (expected, calls, vec![6; 32]));
         }
     }

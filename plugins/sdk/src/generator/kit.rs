@@ -3,7 +3,8 @@
 
 use super::{BulkFiles, Column, Dataset, File, Plan, Request, Role};
 
-/// The environment variable that generated programs take the key from, where their tool has no place for secrets.
+/// The environment variable that generated programs take the key from, where their tool has no
+/// place for secrets.
 pub const KEY_VARIABLE: &str = "SERVICE_API_KEY";
 
 /// Cells of a page: a tool holds a page in memory, parsed, which takes some 100 bytes a cell.
@@ -21,7 +22,11 @@ impl File {
         if !content.ends_with('\n') {
             content.push('\n');
         }
-        Self { path: path.to_owned(), media_type: media_type.to_owned(), content: content.into_bytes() }
+        Self {
+            path: path.to_owned(),
+            media_type: media_type.to_owned(),
+            content: content.into_bytes(),
+        }
     }
 }
 
@@ -42,7 +47,9 @@ impl Plan {
             1 => "one such run fits into a month".to_owned(),
             runs => format!("{runs} such runs fit into a month"),
         };
-        Some(format!("A full run costs {requests} request{plural}, and the {name} plan has {monthly} a month: {fits}."))
+        Some(format!(
+            "A full run costs {requests} request{plural}, and the {name} plan has {monthly} a month: {fits}."
+        ))
     }
 }
 
@@ -53,8 +60,8 @@ impl Dataset {
         self.rows.div_ceil(page.max(1)).max(1)
     }
 
-    /// Rows of a request that any tool can hold parsed: fewer where rows are wide, few with `geometry`
-    /// where there is one, and never more than the plan allows.
+    /// Rows of a request that any tool can hold parsed: fewer where rows are wide, few with
+    /// `geometry` where there is one, and never more than the plan allows.
     #[must_use]
     pub fn page(&self, plan: &Plan, geometry: bool) -> u64 {
         let columns = u64::try_from(self.columns.len()).unwrap_or(u64::MAX).max(1);
@@ -82,16 +89,27 @@ impl Dataset {
 }
 
 impl Request {
-    /// What reading every dataset costs in pages of [`Dataset::page`]; nothing without a monthly limit.
+    /// What reading every dataset costs in pages of [`Dataset::page`]; nothing without a monthly
+    /// limit.
     #[must_use]
     pub fn cost(&self) -> Option<String> {
-        self.plan.cost(self.datasets.iter().map(|dataset| dataset.requests(dataset.page(&self.plan, true))).sum())
+        self.plan.cost(
+            self.datasets
+                .iter()
+                .map(|dataset| dataset.requests(dataset.page(&self.plan, true)))
+                .sum(),
+        )
     }
 
     /// Names of the datasets that are `wanted`, with commas; `None` when there is none.
     #[must_use]
     pub fn names(&self, wanted: impl Fn(&Dataset) -> bool) -> Option<String> {
-        let names: Vec<&str> = self.datasets.iter().filter(|dataset| wanted(dataset)).map(|dataset| dataset.name.as_str()).collect();
+        let names: Vec<&str> = self
+            .datasets
+            .iter()
+            .filter(|dataset| wanted(dataset))
+            .map(|dataset| dataset.name.as_str())
+            .collect();
         (!names.is_empty()).then(|| names.join(", "))
     }
 
@@ -119,7 +137,10 @@ impl Request {
     #[must_use]
     pub fn credits(&self) -> String {
         let line = |dataset: &Dataset| {
-            let source = dataset.source_url.as_ref().map_or_else(String::new, |url| format!(", <{}>", one_line(url)));
+            let source = dataset
+                .source_url
+                .as_ref()
+                .map_or_else(String::new, |url| format!(", <{}>", one_line(url)));
             format!(
                 "- `{}` ({}): {}  \n  Source: {}{source}. Licence: {}.\n",
                 dataset.name,
@@ -143,8 +164,17 @@ mod tests {
 
     #[test]
     fn a_limited_plan_hears_what_a_run_costs() {
-        let plan = |monthly_requests| Plan { name: "free".to_owned(), monthly_requests, row_cap: Some(50_000), bulk: BulkFiles::None };
-        let end = |monthly, requests| plan(Some(monthly)).cost(requests).map(|text| text.rsplit(": ").next().map(str::to_owned));
+        let plan = |monthly_requests| Plan {
+            name: "free".to_owned(),
+            monthly_requests,
+            row_cap: Some(50_000),
+            bulk: BulkFiles::None,
+        };
+        let end = |monthly, requests| {
+            plan(Some(monthly))
+                .cost(requests)
+                .map(|text| text.rsplit(": ").next().map(str::to_owned))
+        };
         assert_eq!(plan(None).cost(4), None);
         assert_eq!(end(10, 3).flatten().as_deref(), Some("3 such runs fit into a month."));
         assert_eq!(end(10, 10).flatten().as_deref(), Some("one such run fits into a month."));

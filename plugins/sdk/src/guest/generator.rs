@@ -10,7 +10,13 @@ use generator_world::exports::yearbook::plugin::generator as wit;
 
 /// Generated from the WIT package; shares `types` and `log` with the encoder world.
 #[doc(hidden)]
-#[allow(unsafe_code, missing_docs, unreachable_pub, clippy::all, reason = "generated; which lints it trips varies with the generator")]
+#[allow(
+    unsafe_code,
+    missing_docs,
+    unreachable_pub,
+    clippy::all,
+    reason = "generated; which lints it trips varies with the generator"
+)]
 pub mod generator_world {
     wit_bindgen::generate!({
         path: "../../wit/1.0.0",
@@ -46,8 +52,16 @@ impl<G: Generator> wit::Guest for GeneratorExport<G> {
         install_panic_hook();
         let chosen = options(asked.options);
         let datasets = asked.datasets.into_iter().map(dataset).collect();
-        let project = G::generate(&Request { base_url: asked.base_url, plan: plan(asked.plan), datasets }, &chosen).map_err(wit_error)?;
-        let files = project.files.into_iter().map(|file| wit::File { path: file.path, media_type: file.media_type, content: file.content });
+        let project = G::generate(
+            &Request { base_url: asked.base_url, plan: plan(asked.plan), datasets },
+            &chosen,
+        )
+        .map_err(wit_error)?;
+        let files = project.files.into_iter().map(|file| wit::File {
+            path: file.path,
+            media_type: file.media_type,
+            content: file.content,
+        });
         Ok(wit::Project { files: files.collect(), warnings: project.warnings })
     }
 }

@@ -1,7 +1,7 @@
-//! The guest's allocator (decision 0014). A guest lives for one response and makes the same allocations for
-//! every part, so freed blocks are kept by size and handed out again: no searching, no joining, and the
-//! pages that the first part touched serve all others. Large blocks are aligned to 16, because canonical-ABI
-//! lists ask for alignment 1 and Arrow's widest numbers want 16.
+//! The guest's allocator (decision 0014). A guest lives for one response and makes the same
+//! allocations for every part, so freed blocks are kept by size and handed out again: no searching,
+//! no joining, and the pages that the first part touched serve all others. Large blocks are aligned
+//! to 16, because canonical-ABI lists ask for alignment 1 and Arrow's widest numbers want 16.
 
 use std::alloc::Layout;
 
@@ -32,7 +32,8 @@ pub(super) struct Heap<M> {
     memory: M,
     top: usize,
     end: usize,
-    /// First free block of each class, 0 for none; a free block begins with the address of the next.
+    /// First free block of each class, 0 for none; a free block begins with the address of the
+    /// next.
     free: [usize; CLASSES],
 }
 
@@ -79,7 +80,10 @@ impl<M: Memory> Heap<M> {
             }
             // Bases are multiples of 16, so the header always fits before the address.
             let wanted = layout.size().checked_add(layout.align().max(UNIT)).and_then(class);
-            let Some((base, class)) = wanted.and_then(|(class, size)| self.take(class, size)) else { return std::ptr::null_mut() };
+            let Some((base, class)) = wanted.and_then(|(class, size)| self.take(class, size))
+            else {
+                return std::ptr::null_mut();
+            };
             let address = (base + UNIT).next_multiple_of(layout.align().max(UNIT));
             header(address).write(Header { base, class });
             address as *mut u8
@@ -89,7 +93,8 @@ impl<M: Memory> Heap<M> {
     /// # Safety
     /// As `GlobalAlloc::dealloc`.
     pub(super) unsafe fn dealloc(&mut self, address: *mut u8, layout: Layout) {
-        // SAFETY: the address came from `alloc` or `realloc` with this layout, so the block is ours again.
+        // SAFETY: the address came from `alloc` or `realloc` with this layout, so the block is ours
+        // again.
         unsafe {
             if has_header(layout) {
                 let Header { base, class } = header(address as usize).read();
@@ -102,9 +107,17 @@ impl<M: Memory> Heap<M> {
 
     /// # Safety
     /// As `GlobalAlloc::realloc`.
-    pub(super) unsafe fn realloc(&mut self, address: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        let Ok(wanted) = Layout::from_size_align(new_size, layout.align()) else { return std::ptr::null_mut() };
-        // SAFETY: as for `alloc` and `dealloc`; a block grows in place only into room that is nobody's.
+    pub(super) unsafe fn realloc(
+        &mut self,
+        address: *mut u8,
+        layout: Layout,
+        new_size: usize,
+    ) -> *mut u8 {
+        let Ok(wanted) = Layout::from_size_align(new_size, layout.align()) else {
+            return std::ptr::null_mut();
+        };
+        // SAFETY: as for `alloc` and `dealloc`; a block grows in place only into room that is
+        // nobody's.
         unsafe {
             match (has_header(layout), has_header(wanted)) {
                 (true, true) => {
@@ -113,8 +126,8 @@ impl<M: Memory> Heap<M> {
                     if new_size <= block(old) - used {
                         return address;
                     }
-                    // A freed block is better than growing: or else every part's buffer would grow at the
-                    // top, and none would ever be used again.
+                    // A freed block is better than growing: or else every part's buffer would grow
+                    // at the top, and none would ever be used again.
                     if let Some((class, size)) = new_size.checked_add(used).and_then(class)
                         && base + block(old) == self.top
                         && self.freed(class).is_none()
@@ -181,7 +194,10 @@ impl<M: Memory> Heap<M> {
     fn has_room(&mut self, size: usize) -> bool {
         while self.end - self.top < size {
             let missing = size - (self.end - self.top);
-            let more = self.memory.more(missing.next_multiple_of(STEP)).or_else(|| self.memory.more(missing));
+            let more = self
+                .memory
+                .more(missing.next_multiple_of(STEP))
+                .or_else(|| self.memory.more(missing));
             let Some((start, end)) = more else { return false };
             if start != self.end {
                 self.top = start.next_multiple_of(UNIT);
@@ -207,7 +223,10 @@ impl Memory for Linear {
             static __heap_base: u8;
         }
         if !std::mem::replace(&mut self.begun, true) {
-            return Some((&raw const __heap_base as usize, std::arch::wasm32::memory_size(0) * PAGE));
+            return Some((
+                &raw const __heap_base as usize,
+                std::arch::wasm32::memory_size(0) * PAGE,
+            ));
         }
         let pages = bytes.div_ceil(PAGE);
         let before = std::arch::wasm32::memory_grow(0, pages);
@@ -228,8 +247,8 @@ unsafe impl Sync for Guest {}
 #[global_allocator]
 static ALLOCATOR: Guest = Guest(std::cell::UnsafeCell::new(Heap::new(Linear { begun: false })));
 
-// SAFETY: the heap's blocks are disjoint and as large and aligned as asked; one thread, and no call of
-// the heap comes back here.
+// SAFETY: the heap's blocks are disjoint and as large and aligned as asked; one thread, and no call
+// of the heap comes back here.
 #[cfg(target_family = "wasm")]
 unsafe impl std::alloc::GlobalAlloc for Guest {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -261,7 +280,10 @@ mod tests {
 
     impl Memory for Pieces {
         fn more(&mut self, bytes: usize) -> Option<(usize, usize)> {
-            let piece = self.0.iter_mut().find(|piece| piece.len() * 16 > bytes && piece.capacity() == piece.len())?;
+            let piece = self
+                .0
+                .iter_mut()
+                .find(|piece| piece.len() * 16 > bytes && piece.capacity() == piece.len())?;
             let start = piece.as_mut_ptr() as usize;
             let end = start + piece.len() * 16;
             // Marks it as given.
@@ -283,13 +305,17 @@ mod tests {
         let mut heap = heap();
         let mut state = 7_u64;
         let mut random = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             usize::try_from(state >> 33).unwrap_or(0) % below
         };
         let mut blocks: Vec<(*mut u8, Layout, u8)> = Vec::new();
         let intact = |(address, layout, fill): &(*mut u8, Layout, u8), size: usize| {
             // SAFETY: the block is alive.
-            unsafe { std::slice::from_raw_parts(*address, size.min(layout.size())) }.iter().all(|byte| byte == fill)
+            unsafe { std::slice::from_raw_parts(*address, size.min(layout.size())) }
+                .iter()
+                .all(|byte| byte == fill)
         };
         for turn in 0..20_000 {
             let size = 1 + random([40, 1500, 20_000][turn % 3]);
@@ -300,7 +326,9 @@ mod tests {
                     0 | 1 if blocks.len() < 60 => {
                         let wanted = layout(size, 1 << random(8));
                         let address = heap.alloc(wanted);
-                        assert!((address as usize).is_multiple_of(wanted.align()) && !address.is_null());
+                        assert!(
+                            (address as usize).is_multiple_of(wanted.align()) && !address.is_null()
+                        );
                         assert!(size < 1024 || (address as usize).is_multiple_of(16));
                         address.write_bytes(fill, size);
                         blocks.push((address, wanted, fill));
@@ -308,7 +336,9 @@ mod tests {
                     2 if !blocks.is_empty() => {
                         let (address, old, before) = blocks.swap_remove(random(blocks.len()));
                         let address = heap.realloc(address, old, size);
-                        assert!((address as usize).is_multiple_of(old.align()) && !address.is_null());
+                        assert!(
+                            (address as usize).is_multiple_of(old.align()) && !address.is_null()
+                        );
                         assert!(intact(&(address, old, before), size), "{old:?} to {size}");
                         address.write_bytes(fill, size);
                         blocks.push((address, layout(size, old.align()), fill));

@@ -185,7 +185,10 @@ mod tests {
             ("ttu", Some(DataType::Time(TimeUnit::Microsecond))),
             ("tDn", Some(DataType::Duration(TimeUnit::Nanosecond))),
             ("tss:", Some(DataType::Timestamp(TimeUnit::Second, String::new()))),
-            ("tsm:Etc/GMT+1:x", Some(DataType::Timestamp(TimeUnit::Millisecond, "Etc/GMT+1:x".to_owned()))),
+            (
+                "tsm:Etc/GMT+1:x",
+                Some(DataType::Timestamp(TimeUnit::Millisecond, "Etc/GMT+1:x".to_owned())),
+            ),
             ("d:19,10", decimal(19, 10, 128)),
             ("d:9,-2,32", decimal(9, -2, 32)),
             ("w:42", Some(DataType::FixedSizeBinary(42))),

@@ -12,31 +12,34 @@ pub struct Case {
     pub name: &'static str,
     /// The table.
     pub table: Table,
-    /// Whether an encoder may decline it with [`Error::UnsupportedSchema`]: only types that datasets
-    /// do not have.
+    /// Whether an encoder may decline it with [`Error::UnsupportedSchema`]: only types that
+    /// datasets do not have.
     pub optional: bool,
 }
 
 impl Case {
-    /// The same with columns of every role that a dataset's columns may have: tried where an encoder declines the plain table,
-    /// because its format wants a geometry, say. It must then take this one.
+    /// The same with columns of every role that a dataset's columns may have: tried where an
+    /// encoder declines the plain table, because its format wants a geometry, say. It must then
+    /// take this one.
     #[must_use]
     pub fn furnished(self) -> Self {
         Self { table: self.table.furnished(), ..self }
     }
 }
 
-/// Runs an encoder with its default options over every case. `count_rows` reads a response back with
-/// a library of its own and says how many rows it holds.
+/// Runs an encoder with its default options over every case. `count_rows` reads a response back
+/// with a library of its own and says how many rows it holds.
 ///
 /// # Panics
 /// With all that went wrong, one line each.
 pub fn check<E: Encoder>(count_rows: impl Fn(&[u8]) -> usize) {
-    let complete = |case: Case| match catch_unwind(AssertUnwindSafe(|| encode::<E>(&case.table, &[]))) {
-        Ok(Err(Error::UnsupportedSchema(_))) => case.furnished(),
-        _ => case,
-    };
-    let faults: Vec<_> = cases().into_iter().flat_map(|case| faults::<E>(&complete(case), &count_rows)).collect();
+    let complete =
+        |case: Case| match catch_unwind(AssertUnwindSafe(|| encode::<E>(&case.table, &[]))) {
+            Ok(Err(Error::UnsupportedSchema(_))) => case.furnished(),
+            _ => case,
+        };
+    let faults: Vec<_> =
+        cases().into_iter().flat_map(|case| faults::<E>(&complete(case), &count_rows)).collect();
     assert!(faults.is_empty(), "{} does not conform:\n{}", E::describe().format, faults.join("\n"));
 }
 
@@ -47,7 +50,11 @@ fn faults<E: Encoder>(case: &Case, count_rows: &impl Fn(&[u8]) -> usize) -> Vec<
         Err(_) => return vec![format!("{name}: panics")],
         Ok(Err(Error::UnsupportedSchema(sentence))) if *optional => {
             let named = sentence.contains("`subject`");
-            return if named { Vec::new() } else { vec![format!("{name}: declines without naming the column: {sentence}")] };
+            return if named {
+                Vec::new()
+            } else {
+                vec![format!("{name}: declines without naming the column: {sentence}")]
+            };
         }
         Ok(Err(error)) => return vec![format!("{name}: declines: {error}")],
         Ok(Ok(bytes)) => bytes,
@@ -64,11 +71,14 @@ fn faults<E: Encoder>(case: &Case, count_rows: &impl Fn(&[u8]) -> usize) -> Vec<
         let cut = table.clone().batches_of(table.rows().div_ceil(3));
         let one = encode_parts::<E>(&cut, &[]);
         if encode_apart::<E>(&cut, &[]) != one || encode_by_turns::<E>(&cut, &[], 2) != one {
-            faults.push(format!("{name}: a separator is promised, but parts depend on those before them"));
+            faults.push(format!(
+                "{name}: a separator is promised, but parts depend on those before them"
+            ));
         }
     }
     let separator = E::describe().separator;
-    let cut = encode_parts::<E>(&table.clone().batches_of(2), &[]).map(|encoded| count_rows(&encoded.response(separator)));
+    let cut = encode_parts::<E>(&table.clone().batches_of(2), &[])
+        .map(|encoded| count_rows(&encoded.response(separator)));
     if cut != Ok(table.rows()) {
         faults.push(format!("{name}: in batches of 2, {} rows become {cut:?}", table.rows()));
     }
@@ -79,7 +89,8 @@ fn faults<E: Encoder>(case: &Case, count_rows: &impl Fn(&[u8]) -> usize) -> Vec<
 #[must_use]
 pub fn cases() -> Vec<Case> {
     let none: [Option<&str>; 0] = [];
-    let control: Vec<Option<String>> = (0..=0x20).map(|code| char::from_u32(code).map(|c| format!("a{c}b"))).collect();
+    let control: Vec<Option<String>> =
+        (0..=0x20).map(|code| char::from_u32(code).map(|c| format!("a{c}b"))).collect();
     let hostile = [
         "",
         " ",
@@ -105,13 +116,37 @@ pub fn cases() -> Vec<Case> {
     ];
     let hostile: Vec<_> = hostile.into_iter().map(Some).collect();
     let huge = "MULTIPOLYGON (((174.7 -36.8, \"x\" ".repeat(40_000);
-    let numbers = [0.0, -0.0, 1.0, 0.1, 0.1 + 0.2, 1e21, 1e-7, 5e-324, f64::MAX, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+    let numbers = [
+        0.0,
+        -0.0,
+        1.0,
+        0.1,
+        0.1 + 0.2,
+        1e21,
+        1e-7,
+        5e-324,
+        f64::MAX,
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+    ];
     let integers = [0, -1, i64::MIN, i64::MAX, 9_007_199_254_740_993];
-    let few: Vec<_> = (0..50).map(|row| if row % 7 == 0 { None } else { Some(["north", "so\"uth", "ea,st", ""][row % 4]) }).collect();
-    let wide = (0..300).fold(Table::new(), |table, column| table.numbers(&format!("series_{column}"), &[Some(f64::from(column)), None]));
+    let few: Vec<_> = (0..50)
+        .map(
+            |row| {
+                if row % 7 == 0 { None } else { Some(["north", "so\"uth", "ea,st", ""][row % 4]) }
+            },
+        )
+        .collect();
+    let wide = (0..300).fold(Table::new(), |table, column| {
+        table.numbers(&format!("series_{column}"), &[Some(f64::from(column)), None])
+    });
     let stored = |name, table| Case { name, table, optional: false };
     let mut cases = vec![
-        stored("no rows", Table::new().text("subject", &none).dictionary("other", &none).numbers("value", &[])),
+        stored(
+            "no rows",
+            Table::new().text("subject", &none).dictionary("other", &none).numbers("value", &[]),
+        ),
         stored("one row", Table::new().text("subject", &[Some("x")]).integers("other", &[Some(1)])),
         stored(
             "nothing but nulls",
@@ -130,14 +165,40 @@ pub fn cases() -> Vec<Case> {
                 .integers("c", &[Some(1), None, None])
                 .booleans("d", &[Some(true), None, Some(false)]),
         ),
-        stored("control characters", Table::new().text("subject", &control).dictionary("other", &control)),
-        stored("text that looks like syntax, and Unicode", Table::new().text("subject", &hostile).dictionary("other", &hostile)),
-        stored("names that look like syntax", Table::new().text("a,\"b\"\n", &[Some("x")]).text("é", &[Some("y")]).text("", &[Some("z")])),
-        stored("one huge cell", Table::new().text("subject", &[Some(huge.as_str()), Some("small")]).integers("n", &[Some(1), Some(2)])),
+        stored(
+            "control characters",
+            Table::new().text("subject", &control).dictionary("other", &control),
+        ),
+        stored(
+            "text that looks like syntax, and Unicode",
+            Table::new().text("subject", &hostile).dictionary("other", &hostile),
+        ),
+        stored(
+            "names that look like syntax",
+            Table::new()
+                .text("a,\"b\"\n", &[Some("x")])
+                .text("é", &[Some("y")])
+                .text("", &[Some("z")]),
+        ),
+        stored(
+            "one huge cell",
+            Table::new()
+                .text("subject", &[Some(huge.as_str()), Some("small")])
+                .integers("n", &[Some(1), Some(2)]),
+        ),
         stored("many columns", wide),
-        stored("floats at the edges", Table::new().numbers("subject", &numbers.map(Some)).integers("n", &[Some(1); 12])),
-        stored("integers at the edges", Table::new().integers("subject", &integers.map(Some)).booleans("b", &[Some(true); 5])),
-        stored("a dictionary over many batches", Table::new().dictionary("subject", &few).integers("n", &[Some(7); 50])),
+        stored(
+            "floats at the edges",
+            Table::new().numbers("subject", &numbers.map(Some)).integers("n", &[Some(1); 12]),
+        ),
+        stored(
+            "integers at the edges",
+            Table::new().integers("subject", &integers.map(Some)).booleans("b", &[Some(true); 5]),
+        ),
+        stored(
+            "a dictionary over many batches",
+            Table::new().dictionary("subject", &few).integers("n", &[Some(7); 50]),
+        ),
     ];
     cases.extend(types());
     cases
@@ -175,7 +236,11 @@ fn types() -> impl Iterator<Item = Case> {
         ("tin", 16),
     ];
     let fixed = FIXED.into_iter().map(|(format, width)| {
-        let cells = vec![Some(vec![0; width]), None, Some((1..=u8::try_from(width).unwrap_or(0)).rev().collect())];
+        let cells = vec![
+            Some(vec![0; width]),
+            None,
+            Some((1..=u8::try_from(width).unwrap_or(0)).rev().collect()),
+        ];
         (format, Table::new().fixed("subject", format, width, cells))
     });
     let variable = ["U", "z", "Z"].into_iter().map(|format| {
@@ -185,10 +250,21 @@ fn types() -> impl Iterator<Item = Case> {
     let nested = [
         ("n", Table::new().nulls("subject", 3)),
         ("+l", Table::new().lists("subject", &[Some(vec![1, 2]), None, Some(Vec::new())])),
-        ("+s", Table::new().structs("subject", Table::new().text("t", &[Some("x"), None, Some("\"")]), &[true, true, false])),
+        (
+            "+s",
+            Table::new().structs(
+                "subject",
+                Table::new().text("t", &[Some("x"), None, Some("\"")]),
+                &[true, true, false],
+            ),
+        ),
     ];
     let all = fixed.chain(variable).chain(nested);
-    all.map(|(name, table)| Case { name, table: table.integers("n", &[Some(1), Some(2), Some(3)]), optional: true })
+    all.map(|(name, table)| Case {
+        name,
+        table: table.integers("n", &[Some(1), Some(2), Some(3)]),
+        optional: true,
+    })
 }
 
 #[cfg(test)]
@@ -245,17 +321,26 @@ mod tests {
         }
 
         fn tail(&mut self, notes: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
-            notes.iter().for_each(|note| out.extend_from_slice(format!("#{}\n", note.offset).as_bytes()));
+            notes
+                .iter()
+                .for_each(|note| out.extend_from_slice(format!("#{}\n", note.offset).as_bytes()));
             Ok(())
         }
     }
 
     fn rows(bytes: &[u8]) -> usize {
-        bytes.split(|&byte| byte == b'\n').filter(|line| line.first().is_some_and(u8::is_ascii_digit)).count()
+        bytes
+            .split(|&byte| byte == b'\n')
+            .filter(|line| line.first().is_some_and(u8::is_ascii_digit))
+            .count()
     }
 
     fn complaints<const LIE: usize>() -> String {
-        let case = Case { name: "five", table: Table::new().integers("n", &[Some(1); 5]), optional: false };
+        let case = Case {
+            name: "five",
+            table: Table::new().integers("n", &[Some(1); 5]),
+            optional: false,
+        };
         faults::<Lines<LIE>>(&case, &rows).join("; ")
     }
 
@@ -278,8 +363,11 @@ mod tests {
             if schema.position(Role::Geometry).is_none() {
                 return Err(Error::UnsupportedSchema("there is no geometry".to_owned()));
             }
-            let disliked = schema.fields.iter().find(|field| field.format == "b" && !LIKES_BOOLEANS);
-            disliked.map_or(Ok(Self), |field| Err(Error::UnsupportedSchema(format!("`{}` is a boolean", field.name))))
+            let disliked =
+                schema.fields.iter().find(|field| field.format == "b" && !LIKES_BOOLEANS);
+            disliked.map_or(Ok(Self), |field| {
+                Err(Error::UnsupportedSchema(format!("`{}` is a boolean", field.name)))
+            })
         }
 
         fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {

@@ -30,7 +30,8 @@ impl Data {
         }
     }
 
-    /// Values in the order of their first appearance in the whole column, so that batches share them.
+    /// Values in the order of their first appearance in the whole column, so that batches share
+    /// them.
     pub(super) fn dictionary(cells: Cells) -> Self {
         let mut places = HashMap::new();
         let mut values: Cells = Vec::new();
@@ -49,12 +50,21 @@ impl Data {
     pub(super) fn describe(&self, name: &str, dictionaries: bool, out: &mut Vec<wire::Field>) {
         let mut field = |name: &str, format: &str, dictionary: bool, children: usize| {
             let (name, format) = (name.to_owned(), format.to_owned());
-            out.push(wire::Field { name, format, nullable: true, dictionary, children: count(children), metadata: Vec::new() });
+            out.push(wire::Field {
+                name,
+                format,
+                nullable: true,
+                dictionary,
+                children: count(children),
+                metadata: Vec::new(),
+            });
         };
         match self {
             Self::Null(_) => field(name, "n", false, 0),
             Self::Boolean(_) => field(name, "b", false, 0),
-            Self::Fixed { format, .. } | Self::Variable { format, .. } => field(name, format, false, 0),
+            Self::Fixed { format, .. } | Self::Variable { format, .. } => {
+                field(name, format, false, 0)
+            }
             Self::Dictionary { .. } if dictionaries => {
                 field(name, "i", true, 0);
                 field("", "u", false, 0);
@@ -74,11 +84,22 @@ impl Data {
     }
 
     /// Appends arrays and buffers of some rows in pre-order.
-    pub(super) fn lower(&self, rows: Range<usize>, dictionaries: bool, repeated: bool, out: &mut wire::Batch) {
+    pub(super) fn lower(
+        &self,
+        rows: Range<usize>,
+        dictionaries: bool,
+        repeated: bool,
+        out: &mut wire::Batch,
+    ) {
         match self {
             Self::Null(_) => {
                 let length = count(rows.len());
-                out.arrays.push(wire::Array { length, null_count: length, buffers: 0, repeated: false });
+                out.arrays.push(wire::Array {
+                    length,
+                    null_count: length,
+                    buffers: 0,
+                    repeated: false,
+                });
             }
             Self::Boolean(values) => {
                 let values = &values[rows];
@@ -87,18 +108,32 @@ impl Data {
             }
             Self::Fixed { width, cells, .. } => {
                 let cells = &cells[rows];
-                let bytes = cells.iter().flat_map(|cell| cell.clone().unwrap_or_else(|| vec![0; *width])).collect();
+                let bytes = cells
+                    .iter()
+                    .flat_map(|cell| cell.clone().unwrap_or_else(|| vec![0; *width]))
+                    .collect();
                 array(out, cells.iter().map(Option::is_some), vec![bytes]);
             }
-            Self::Variable { format, cells } => variable(out, &cells[rows], matches!(*format, "U" | "Z")),
-            Self::Dictionary { keys, values } if dictionaries => dictionary(out, &keys[rows], values, repeated),
+            Self::Variable { format, cells } => {
+                variable(out, &cells[rows], matches!(*format, "U" | "Z"))
+            }
+            Self::Dictionary { keys, values } if dictionaries => {
+                dictionary(out, &keys[rows], values, repeated)
+            }
             Self::Dictionary { keys, values } => {
-                let cells = keys[rows].iter().map(|key| key.and_then(|key| values[usize::try_from(key).ok()?].clone()));
+                let cells = keys[rows]
+                    .iter()
+                    .map(|key| key.and_then(|key| values[usize::try_from(key).ok()?].clone()));
                 variable(out, &cells.collect::<Vec<_>>(), false);
             }
             Self::List(lists) => {
                 let lists = &lists[rows];
-                let items: Vec<Vec<u8>> = lists.iter().flatten().flatten().map(|item| item.to_le_bytes().to_vec()).collect();
+                let items: Vec<Vec<u8>> = lists
+                    .iter()
+                    .flatten()
+                    .flatten()
+                    .map(|item| item.to_le_bytes().to_vec())
+                    .collect();
                 let lengths = lists.iter().map(|list| list.as_ref().map_or(0, Vec::len));
                 array(out, lists.iter().map(Option::is_some), vec![offsets(lengths, false)]);
                 array(out, items.iter().map(|_| true), vec![items.concat()]);
@@ -119,20 +154,39 @@ fn variable(out: &mut wire::Batch, cells: &[Option<Vec<u8>>], large: bool) {
     array(out, cells.iter().map(Option::is_some), vec![offsets(lengths, large), bytes]);
 }
 
-fn dictionary(out: &mut wire::Batch, keys: &[Option<i32>], values: &[Option<Vec<u8>>], repeated: bool) {
+fn dictionary(
+    out: &mut wire::Batch,
+    keys: &[Option<i32>],
+    values: &[Option<Vec<u8>>],
+    repeated: bool,
+) {
     let bytes = keys.iter().flat_map(|key| key.unwrap_or_default().to_le_bytes()).collect();
     array(out, keys.iter().map(Option::is_some), vec![bytes]);
     if repeated {
-        out.arrays.push(wire::Array { length: count(values.len()), null_count: 0, buffers: 0, repeated });
+        out.arrays.push(wire::Array {
+            length: count(values.len()),
+            null_count: 0,
+            buffers: 0,
+            repeated,
+        });
     } else {
         variable(out, values, false);
     }
 }
 
 /// Appends an array and its buffers, with a validity buffer that is empty when nothing is null.
-fn array(out: &mut wire::Batch, valid: impl ExactSizeIterator<Item = bool> + Clone, buffers: Vec<Vec<u8>>) {
+fn array(
+    out: &mut wire::Batch,
+    valid: impl ExactSizeIterator<Item = bool> + Clone,
+    buffers: Vec<Vec<u8>>,
+) {
     let null_count = count(valid.clone().filter(|valid| !valid).count());
-    out.arrays.push(wire::Array { length: count(valid.len()), null_count, buffers: count(buffers.len() + 1), repeated: false });
+    out.arrays.push(wire::Array {
+        length: count(valid.len()),
+        null_count,
+        buffers: count(buffers.len() + 1),
+        repeated: false,
+    });
     out.buffers.push(if null_count == 0 { Vec::new() } else { bitmap(valid) });
     out.buffers.extend(buffers);
 }
@@ -156,7 +210,10 @@ fn offsets(lengths: impl Iterator<Item = usize>, large: bool) -> Vec<u8> {
         end += length;
         end
     }));
-    ends.flat_map(|end| if large { (end as u64).to_le_bytes().to_vec() } else { count(end).to_le_bytes().to_vec() }).collect()
+    ends.flat_map(|end| {
+        if large { (end as u64).to_le_bytes().to_vec() } else { count(end).to_le_bytes().to_vec() }
+    })
+    .collect()
 }
 
 /// A length as it crosses.

@@ -1,5 +1,5 @@
-//! How far a response is: what the host counts and keeps between an encoder's calls. Owns the places of notes and the size
-//! of buffers; never keeps what was made.
+//! How far a response is: what the host counts and keeps between an encoder's calls. Owns the
+//! places of notes and the size of buffers; never keeps what was made.
 
 use std::marker::PhantomData;
 
@@ -19,7 +19,13 @@ pub(super) struct Progress<E> {
 
 impl<E> Default for Progress<E> {
     fn default() -> Self {
-        Self { offset: 0, parts: 0, guess: Guess::default(), notes: Vec::new(), encoder: PhantomData }
+        Self {
+            offset: 0,
+            parts: 0,
+            guess: Guess::default(),
+            notes: Vec::new(),
+            encoder: PhantomData,
+        }
     }
 }
 

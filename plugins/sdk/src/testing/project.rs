@@ -1,27 +1,37 @@
 //! Requests to try a generator with: datasets of every shape, with texts that are hard to quote.
 
-use crate::generator::{BulkFiles, Column, ColumnType, Dataset, File, Layout, Plan, Project, Request, Role};
+use crate::generator::{
+    BulkFiles, Column, ColumnType, Dataset, File, Layout, Plan, Project, Request, Role,
+};
 use crate::{Error, Generator, Value};
 
 /// Text that breaks what is not quoted: every quote, braces, what templates open with, a comment, a
 /// break, an emoji, and words and numbers that some formats take for something else.
-pub const HARD: &str =
-    "no: \"it's\" #1 {x} [y] `z` ${HOME} $KEY \\ % @ & * ! | > 1e3 {{ a }} {% b %} {# c #} \"\"\" ''' #(lf)\n--- \u{1f33e} Māori </script>";
+pub const HARD: &str = "no: \"it's\" #1 {x} [y] `z` ${HOME} $KEY \\ % @ & * ! | > 1e3 {{ a }} {% b %} {# c #} \"\"\" ''' #(lf)\n--- \u{1f33e} Māori </script>";
 
 /// Runs a generator natively as the host would.
 ///
 /// # Errors
 /// What the generator declines with.
-pub fn generate<G: Generator>(request: &Request, options: &[(&str, Value)]) -> Result<Project, Error> {
+pub fn generate<G: Generator>(
+    request: &Request,
+    options: &[(&str, Value)],
+) -> Result<Project, Error> {
     G::generate(request, &super::complete(&G::describe().parameters, options))
 }
 
-/// A request of a free key for every shape of dataset: [`long`], [`wide`], [`spatial`], [`undated`].
+/// A request of a free key for every shape of dataset: [`long`], [`wide`], [`spatial`],
+/// [`undated`].
 #[must_use]
 pub fn request() -> Request {
     Request {
         base_url: "https://data.example.org".to_owned(),
-        plan: Plan { name: "free".to_owned(), monthly_requests: Some(10), row_cap: Some(50_000), bulk: BulkFiles::None },
+        plan: Plan {
+            name: "free".to_owned(),
+            monthly_requests: Some(10),
+            row_cap: Some(50_000),
+            bulk: BulkFiles::None,
+        },
         datasets: vec![long(), wide(), spatial(), undated()],
     }
 }
@@ -47,7 +57,10 @@ pub fn long() -> Dataset {
         column("value", ColumnType::Number, Role::Value, true),
         column("final", ColumnType::Boolean, Role::Attribute, true),
     ];
-    Dataset { primary_key: vec!["date".to_owned(), "region".to_owned()], ..dataset("harvest_long", columns, 120_001, Layout::Long) }
+    Dataset {
+        primary_key: vec!["date".to_owned(), "region".to_owned()],
+        ..dataset("harvest_long", columns, 120_001, Layout::Long)
+    }
 }
 
 /// A column a series.
@@ -58,7 +71,10 @@ pub fn wide() -> Dataset {
         column("cpi", ColumnType::Number, Role::Value, true),
         column("no", ColumnType::Integer, Role::Value, true),
     ];
-    Dataset { primary_key: vec!["date".to_owned()], ..dataset("prices_wide", columns, 400, Layout::Wide) }
+    Dataset {
+        primary_key: vec!["date".to_owned()],
+        ..dataset("prices_wide", columns, 400, Layout::Wide)
+    }
 }
 
 /// With geometry and a date, not to be redistributed in bulk.
@@ -76,8 +92,17 @@ pub fn spatial() -> Dataset {
 /// Without date and without a key.
 #[must_use]
 pub fn undated() -> Dataset {
-    let columns = vec![column("code", ColumnType::Text, Role::Dimension, false), column("count", ColumnType::Integer, Role::Value, true)];
-    Dataset { date_column: None, date_range: None, title: None, source_url: None, ..dataset("codes", columns, 0, Layout::Long) }
+    let columns = vec![
+        column("code", ColumnType::Text, Role::Dimension, false),
+        column("count", ColumnType::Integer, Role::Value, true),
+    ];
+    Dataset {
+        date_column: None,
+        date_range: None,
+        title: None,
+        source_url: None,
+        ..dataset("codes", columns, 0, Layout::Long)
+    }
 }
 
 fn dataset(name: &str, columns: Vec<Column>, rows: u64, layout: Layout) -> Dataset {
@@ -105,5 +130,12 @@ fn dataset(name: &str, columns: Vec<Column>, rows: u64, layout: Layout) -> Datas
 }
 
 fn column(name: &str, column_type: ColumnType, role: Role, nullable: bool) -> Column {
-    Column { name: name.to_owned(), column_type, nullable, role, unit: Some("%".to_owned()), description: Some(HARD.to_owned()) }
+    Column {
+        name: name.to_owned(),
+        column_type,
+        nullable,
+        role,
+        unit: Some("%".to_owned()),
+        description: Some(HARD.to_owned()),
+    }
 }

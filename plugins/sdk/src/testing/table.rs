@@ -38,14 +38,16 @@ impl Table {
     /// Adds a column of 64-bit integers.
     #[must_use]
     pub fn integers(self, name: &str, values: &[Option<i64>]) -> Self {
-        let cells = values.iter().map(|value| value.map(|value| value.to_le_bytes().to_vec())).collect();
+        let cells =
+            values.iter().map(|value| value.map(|value| value.to_le_bytes().to_vec())).collect();
         self.fixed(name, "l", 8, cells)
     }
 
     /// Adds a column of 64-bit floats.
     #[must_use]
     pub fn numbers(self, name: &str, values: &[Option<f64>]) -> Self {
-        let cells = values.iter().map(|value| value.map(|value| value.to_le_bytes().to_vec())).collect();
+        let cells =
+            values.iter().map(|value| value.map(|value| value.to_le_bytes().to_vec())).collect();
         self.fixed(name, "g", 8, cells)
     }
 
@@ -55,14 +57,23 @@ impl Table {
         self.with(name, Data::Boolean(values.to_vec()))
     }
 
-    /// Adds a column of any type of fixed width, by its format string in the Arrow C data interface and
-    /// the little-endian bytes of each value.
+    /// Adds a column of any type of fixed width, by its format string in the Arrow C data interface
+    /// and the little-endian bytes of each value.
     ///
     /// # Panics
     /// When a value is not `width` bytes long.
     #[must_use]
-    pub fn fixed(self, name: &str, format: &'static str, width: usize, cells: Vec<Option<Vec<u8>>>) -> Self {
-        assert!(cells.iter().flatten().all(|cell| cell.len() == width), "a value of `{name}` is not {width} bytes long");
+    pub fn fixed(
+        self,
+        name: &str,
+        format: &'static str,
+        width: usize,
+        cells: Vec<Option<Vec<u8>>>,
+    ) -> Self {
+        assert!(
+            cells.iter().flatten().all(|cell| cell.len() == width),
+            "a value of `{name}` is not {width} bytes long"
+        );
         self.with(name, Data::Fixed { format, width, cells })
     }
 
@@ -72,9 +83,15 @@ impl Table {
     /// When text is not UTF-8, or the format is another one.
     #[must_use]
     pub fn variable(self, name: &str, format: &'static str, cells: Vec<Option<Vec<u8>>>) -> Self {
-        assert!(matches!(format, "u" | "U" | "z" | "Z"), "`{format}` is not a type of variable length");
+        assert!(
+            matches!(format, "u" | "U" | "z" | "Z"),
+            "`{format}` is not a type of variable length"
+        );
         let is_text = matches!(format, "u" | "U");
-        assert!(!is_text || cells.iter().flatten().all(|cell| str::from_utf8(cell).is_ok()), "a value of `{name}` is not UTF-8");
+        assert!(
+            !is_text || cells.iter().flatten().all(|cell| str::from_utf8(cell).is_ok()),
+            "a value of `{name}` is not UTF-8"
+        );
         self.with(name, Data::Variable { format, cells })
     }
 
@@ -113,27 +130,44 @@ impl Table {
     /// When there is no such column.
     #[must_use]
     pub fn about(mut self, column: &str, key: &str, value: &str) -> Self {
-        assert!(self.columns.iter().any(|(name, _)| name == column), "there is no column `{column}`");
+        assert!(
+            self.columns.iter().any(|(name, _)| name == column),
+            "there is no column `{column}`"
+        );
         self.about.push((column.to_owned(), key.to_owned(), value.to_owned()));
         self
     }
 
-    /// The same with what a format may ask of a dataset: a column each of the roles geometry, date, dimension and value,
-    /// behind those that are there.
+    /// The same with what a format may ask of a dataset: a column each of the roles geometry, date,
+    /// dimension and value, behind those that are there.
     #[must_use]
     pub fn furnished(self) -> Self {
         let rows = 0..self.rows;
-        let point = |row: usize| (!row.is_multiple_of(5)).then(|| format!("MULTIPOINT ({}.5 -36.25)", row % 180));
-        let day = |row: usize| Some(format!("20{:02}-{:02}-{:02}", row / 336 % 100, row / 28 % 12 + 1, row % 28 + 1));
+        let point = |row: usize| {
+            (!row.is_multiple_of(5)).then(|| format!("MULTIPOINT ({}.5 -36.25)", row % 180))
+        };
+        let day = |row: usize| {
+            Some(format!("20{:02}-{:02}-{:02}", row / 336 % 100, row / 28 % 12 + 1, row % 28 + 1))
+        };
         let place = |row: usize| Some(["north", "south"][row % 2]);
         let table = self
             .text("a_geometry", &rows.clone().map(point).collect::<Vec<_>>())
             .text("a_day", &rows.clone().map(day).collect::<Vec<_>>())
             .dictionary("a_place", &rows.clone().map(place).collect::<Vec<_>>())
-            .numbers("a_value", &rows.map(|row| (!row.is_multiple_of(3)).then_some(0.25)).collect::<Vec<_>>())
+            .numbers(
+                "a_value",
+                &rows.map(|row| (!row.is_multiple_of(3)).then_some(0.25)).collect::<Vec<_>>(),
+            )
             .about("a_day", "yearbook.type", "date");
-        let roles = [("a_geometry", "geometry"), ("a_day", "date"), ("a_place", "dimension"), ("a_value", "value")];
-        roles.into_iter().fold(table, |table, (column, role)| table.about(column, "yearbook.role", role))
+        let roles = [
+            ("a_geometry", "geometry"),
+            ("a_day", "date"),
+            ("a_place", "dimension"),
+            ("a_value", "value"),
+        ];
+        roles
+            .into_iter()
+            .fold(table, |table, (column, role)| table.about(column, "yearbook.role", role))
     }
 
     /// Cuts the table into batches of so many rows; one batch otherwise.
@@ -151,7 +185,11 @@ impl Table {
 
     fn with(mut self, name: &str, data: Data) -> Self {
         let rows = data.rows();
-        assert!(self.columns.is_empty() || self.rows == rows, "`{name}` has {rows} rows, the columns before it {}", self.rows);
+        assert!(
+            self.columns.is_empty() || self.rows == rows,
+            "`{name}` has {rows} rows, the columns before it {}",
+            self.rows
+        );
         self.rows = rows;
         self.columns.push((name.to_owned(), data));
         self
@@ -168,13 +206,20 @@ impl Table {
             let first = schema.fields.len();
             data.describe(name, dictionaries, &mut schema.fields);
             let about = self.about.iter().filter(|(column, ..)| column == name);
-            schema.fields[first].metadata = about.map(|(_, key, value)| (key.clone(), value.clone())).collect();
+            schema.fields[first].metadata =
+                about.map(|(_, key, value)| (key.clone(), value.clone())).collect();
         }
         schema
     }
 
-    pub(crate) fn wire_batch(&self, rows: Range<usize>, dictionaries: bool, repeated: bool) -> wire::Batch {
-        let mut batch = wire::Batch { rows: super::data::count(rows.len()), ..wire::Batch::default() };
+    pub(crate) fn wire_batch(
+        &self,
+        rows: Range<usize>,
+        dictionaries: bool,
+        repeated: bool,
+    ) -> wire::Batch {
+        let mut batch =
+            wire::Batch { rows: super::data::count(rows.len()), ..wire::Batch::default() };
         for (_, data) in &self.columns {
             data.lower(rows.clone(), dictionaries, repeated, &mut batch);
         }
@@ -183,5 +228,8 @@ impl Table {
 }
 
 fn owned<T: AsRef<str>>(values: &[Option<T>]) -> Vec<Option<Vec<u8>>> {
-    values.iter().map(|value| value.as_ref().map(|value| value.as_ref().as_bytes().to_vec())).collect()
+    values
+        .iter()
+        .map(|value| value.as_ref().map(|value| value.as_ref().as_bytes().to_vec()))
+        .collect()
 }

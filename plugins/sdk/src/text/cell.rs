@@ -22,9 +22,11 @@ pub(super) fn is_supported<D: Dialect>(field: &Field) -> bool {
         | DataType::DenseUnion(_)
         | DataType::SparseUnion(_)
         | DataType::RunEndEncoded => false,
-        DataType::List | DataType::LargeList | DataType::FixedSizeList(_) | DataType::Struct | DataType::Map => {
-            D::NESTED && field.children.iter().all(is_supported::<D>)
-        }
+        DataType::List
+        | DataType::LargeList
+        | DataType::FixedSizeList(_)
+        | DataType::Struct
+        | DataType::Map => D::NESTED && field.children.iter().all(is_supported::<D>),
         _ => true,
     }
 }
@@ -36,8 +38,12 @@ pub fn render<D: Dialect>(dialect: &D, column: &Column<'_>, row: usize, out: &mu
         return;
     }
     match &column.values {
-        Values::Null | Values::Other { .. } | Values::Float16(_) | Values::Duration(..) => out.extend_from_slice(D::NULL),
-        Values::Boolean(bits) => out.extend_from_slice(if bits.get(row) { b"true" } else { b"false" }),
+        Values::Null | Values::Other { .. } | Values::Float16(_) | Values::Duration(..) => {
+            out.extend_from_slice(D::NULL)
+        }
+        Values::Boolean(bits) => {
+            out.extend_from_slice(if bits.get(row) { b"true" } else { b"false" })
+        }
         Values::Int8(values) => signed(values[row].into(), out),
         Values::Int16(values) => signed(values[row].into(), out),
         Values::Int32(values) => signed(values[row].into(), out),
@@ -52,21 +58,39 @@ pub fn render<D: Dialect>(dialect: &D, column: &Column<'_>, row: usize, out: &mu
         Values::LargeUtf8(strings) => dialect.text(strings.bytes(row), out),
         Values::Binary(strings) => hexadecimal(dialect, strings.bytes(row), out),
         Values::LargeBinary(strings) => hexadecimal(dialect, strings.bytes(row), out),
-        Values::FixedSizeBinary { width, bytes } => hexadecimal(dialect, &bytes[row * width..(row + 1) * width], out),
+        Values::FixedSizeBinary { width, bytes } => {
+            hexadecimal(dialect, &bytes[row * width..(row + 1) * width], out)
+        }
         Values::Date32(values) => quoted::<D>(out, |out| time::date(values[row].into(), out)),
-        Values::Date64(values) => quoted::<D>(out, |out| time::date(values[row].div_euclid(86_400_000), out)),
-        Values::Time32(unit, values) => quoted::<D>(out, |out| time::time(values[row].into(), *unit, out)),
+        Values::Date64(values) => {
+            quoted::<D>(out, |out| time::date(values[row].div_euclid(86_400_000), out))
+        }
+        Values::Time32(unit, values) => {
+            quoted::<D>(out, |out| time::time(values[row].into(), *unit, out))
+        }
         Values::Time64(unit, values) => quoted::<D>(out, |out| time::time(values[row], *unit, out)),
-        Values::Timestamp { unit, zone, values } => quoted::<D>(out, |out| time::timestamp(values[row], *unit, zone, out)),
+        Values::Timestamp { unit, zone, values } => {
+            quoted::<D>(out, |out| time::timestamp(values[row], *unit, zone, out))
+        }
         Values::Decimal32 { scale, values } => decimal(values[row].into(), *scale, out),
         Values::Decimal64 { scale, values } => decimal(values[row].into(), *scale, out),
         Values::Decimal128 { scale, values } => decimal(values[row], *scale, out),
-        Values::List { offsets, items } => list(dialect, items, index(offsets[row].into()), index(offsets[row + 1].into()), out),
-        Values::LargeList { offsets, items } => list(dialect, items, index(offsets[row]), index(offsets[row + 1]), out),
-        Values::FixedSizeList { width, items } => list(dialect, items, row * width, (row + 1) * width, out),
-        Values::Map { offsets, entries } => list(dialect, entries, index(offsets[row].into()), index(offsets[row + 1].into()), out),
+        Values::List { offsets, items } => {
+            list(dialect, items, index(offsets[row].into()), index(offsets[row + 1].into()), out)
+        }
+        Values::LargeList { offsets, items } => {
+            list(dialect, items, index(offsets[row]), index(offsets[row + 1]), out)
+        }
+        Values::FixedSizeList { width, items } => {
+            list(dialect, items, row * width, (row + 1) * width, out)
+        }
+        Values::Map { offsets, entries } => {
+            list(dialect, entries, index(offsets[row].into()), index(offsets[row + 1].into()), out)
+        }
         Values::Struct(columns) => structure(dialect, columns, row, out),
-        Values::Dictionary(dictionary) => render(dialect, &dictionary.values, index(dictionary.keys[row].into()), out),
+        Values::Dictionary(dictionary) => {
+            render(dialect, &dictionary.values, index(dictionary.keys[row].into()), out)
+        }
     }
 }
 
@@ -108,7 +132,10 @@ fn quoted<D: Dialect>(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
 /// Binary data, two lower-case digits a byte.
 fn hexadecimal<D: Dialect>(dialect: &D, bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let text: Vec<u8> = bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]).collect();
+    let text: Vec<u8> = bytes
+        .iter()
+        .flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]])
+        .collect();
     dialect.text(&text, out);
 }
 

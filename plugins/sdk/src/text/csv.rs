@@ -21,7 +21,9 @@ impl Dialect for Csv {
     #[inline(always)]
     fn is_plain(&self, text: &[u8]) -> bool {
         let delimiter = self.delimiter;
-        !any_byte(text, |byte| (byte == delimiter) | (byte == b'"') | (byte == b'\n') | (byte == b'\r'))
+        !any_byte(text, |byte| {
+            (byte == delimiter) | (byte == b'"') | (byte == b'\n') | (byte == b'\r')
+        })
     }
 
     fn escape(&self, text: &[u8], out: &mut Vec<u8>) {

@@ -64,7 +64,14 @@ fn escape_byte(byte: u8, out: &mut Vec<u8>) {
         12 => b'f',
         13 => b'r',
         _ => {
-            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+            out.extend_from_slice(&[
+                b'\\',
+                b'u',
+                b'0',
+                b'0',
+                DIGITS[usize::from(byte >> 4)],
+                DIGITS[usize::from(byte & 15)],
+            ]);
             return;
         }
     };

@@ -39,10 +39,20 @@ pub(super) enum Prepared<'a> {
 
 impl Lane {
     pub(super) fn new<D: Dialect>(lead: Vec<u8>) -> Self {
-        Self { lead: Piece::new(&[&lead]), null: Piece::new(&[&lead, D::NULL]), text: lead, entries: Entries::default() }
+        Self {
+            lead: Piece::new(&[&lead]),
+            null: Piece::new(&[&lead, D::NULL]),
+            text: lead,
+            entries: Entries::default(),
+        }
     }
 
-    pub(super) fn prepare<'a, D: Dialect>(&'a mut self, dialect: &D, mut column: Column<'a>, block: &mut Block) -> Prepared<'a> {
+    pub(super) fn prepare<'a, D: Dialect>(
+        &'a mut self,
+        dialect: &D,
+        mut column: Column<'a>,
+        block: &mut Block,
+    ) -> Prepared<'a> {
         let Self { text, lead, null, entries } = self;
         let validity = column.validity().copied();
         match std::mem::replace(&mut column.values, Values::Null) {
@@ -56,8 +66,12 @@ impl Lane {
             }
             Values::Dictionary(keyed) => dictionary(dialect, keyed, validity, text, entries, block),
             Values::Utf8(strings) => Prepared::Utf8(Text::new(dialect, strings, validity, text)),
-            Values::LargeUtf8(strings) => Prepared::LargeUtf8(Text::new(dialect, strings, validity, text)),
-            Values::Float64(numbers) => Prepared::Float(Numbers::new(numbers, validity, lead, null)),
+            Values::LargeUtf8(strings) => {
+                Prepared::LargeUtf8(Text::new(dialect, strings, validity, text))
+            }
+            Values::Float64(numbers) => {
+                Prepared::Float(Numbers::new(numbers, validity, lead, null))
+            }
             values => match integers(values) {
                 Ok(numbers) => Prepared::Integer(Numbers::new(numbers, validity, lead, null)),
                 Err(values) => {

@@ -12,13 +12,15 @@ pub(super) type Slot = [u8; ROOM];
 
 const E8: u64 = 100_000_000;
 
-/// Eight decimal digits of a number below 10^8, one a byte, the most significant in the lowest byte.
+/// Eight decimal digits of a number below 10^8, one a byte, the most significant in the lowest
+/// byte.
 #[inline(always)]
 fn digits8(number: u32) -> u64 {
     let number = u64::from(number);
     let high = (number * 0xd1b7_1759) >> 45;
     let fours = high | (number - high * 10_000) << 32;
-    // After the division by 10^4 that by 100 of two numbers at once, then by 10 of four numbers below 100.
+    // After the division by 10^4 that by 100 of two numbers at once, then by 10 of four numbers
+    // below 100.
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let twos = hundreds | (fours - hundreds * 100) << 16;
     let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
@@ -114,10 +116,16 @@ mod tests {
             number = number.wrapping_mul(-7).wrapping_add(3);
             seeds.extend([number, number >> 13, number >> 30, number >> 45]);
         }
-        seeds.extend((0..19).flat_map(|power| [10_i64.pow(power), 10_i64.pow(power) - 1, -(10_i64.pow(power))]));
+        seeds
+            .extend((0..19).flat_map(|power| {
+                [10_i64.pow(power), 10_i64.pow(power) - 1, -(10_i64.pow(power))]
+            }));
         for number in seeds {
             assert_eq!(text(|slot| signed(number, slot)), number.to_string());
-            assert_eq!(text(|slot| unsigned(number.cast_unsigned(), slot)), number.cast_unsigned().to_string());
+            assert_eq!(
+                text(|slot| unsigned(number.cast_unsigned(), slot)),
+                number.cast_unsigned().to_string()
+            );
         }
         assert_eq!(text(|slot| unsigned(u64::MAX, slot)), u64::MAX.to_string());
     }

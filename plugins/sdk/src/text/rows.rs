@@ -23,7 +23,9 @@ const SAMPLE: usize = 64;
 /// [`Error::UnsupportedSchema`] naming a column that the dialect cannot write.
 pub fn check<D: Dialect>(fields: &[Field]) -> Result<(), Error> {
     if fields.is_empty() {
-        return Err(Error::UnsupportedSchema("the table has no columns; name at least one in `columns`".to_owned()));
+        return Err(Error::UnsupportedSchema(
+            "the table has no columns; name at least one in `columns`".to_owned(),
+        ));
     }
     match fields.iter().find(|field| !cell::is_supported::<D>(field)) {
         None => Ok(()),
@@ -40,7 +42,12 @@ impl<D: Dialect> Rows<D> {
     ///
     /// # Errors
     /// [`Error::UnsupportedSchema`] naming a column that the dialect cannot write.
-    pub fn new(dialect: D, fields: &[Field], leads: Vec<Vec<u8>>, end: &[u8]) -> Result<Self, Error> {
+    pub fn new(
+        dialect: D,
+        fields: &[Field],
+        leads: Vec<Vec<u8>>,
+        end: &[u8],
+    ) -> Result<Self, Error> {
         check::<D>(fields)?;
         let lanes = leads.into_iter().map(Lane::new::<D>).collect();
         Ok(Self { dialect, lanes, end: Piece::new(&[end]), block: Block::default() })
@@ -49,8 +56,11 @@ impl<D: Dialect> Rows<D> {
     /// Appends all rows of a batch.
     pub fn write(&mut self, batch: &Batch, out: &mut Vec<u8>) {
         let Self { dialect, lanes, end, block } = self;
-        let prepared: Vec<Prepared<'_>> =
-            lanes.iter_mut().zip(batch.columns()).map(|(lane, column)| lane.prepare(dialect, column, block)).collect();
+        let prepared: Vec<Prepared<'_>> = lanes
+            .iter_mut()
+            .zip(batch.columns())
+            .map(|(lane, column)| lane.prepare(dialect, column, block))
+            .collect();
         let mut sheet = Sheet::new(block, out);
         let before = sheet.len();
         for row in 0..batch.rows() {

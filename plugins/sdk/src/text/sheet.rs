@@ -1,5 +1,6 @@
-//! Where rows are written: a block of fixed size, so that a cell is a few copies of a fixed length and one comparison,
-//! whatever the cell's own length. Full blocks, and long texts past them, go to the output.
+//! Where rows are written: a block of fixed size, so that a cell is a few copies of a fixed length
+//! and one comparison, whatever the cell's own length. Full blocks, and long texts past them, go to
+//! the output.
 
 use super::number::{ROOM, Slot};
 
@@ -19,8 +20,8 @@ impl Default for Block {
     }
 }
 
-/// Text under way. Only what is outlined sees more than one field: as long as no reference to the whole leaves the loop
-/// over the rows, the fields stand in registers.
+/// Text under way. Only what is outlined sees more than one field: as long as no reference to the
+/// whole leaves the loop over the rows, the fields stand in registers.
 pub(super) struct Sheet<'a> {
     block: &'a mut [u8; SIZE],
     /// How much of the block is text.
@@ -165,7 +166,8 @@ mod tests {
     #[test]
     fn text_of_any_length_comes_out_in_order_whatever_the_block_holds() {
         let source: Vec<u8> = (0..=255).cycle().take(2 * SIZE).collect();
-        let (mut block, mut made, mut expected) = (Block::default(), b"before".to_vec(), b"before".to_vec());
+        let (mut block, mut made, mut expected) =
+            (Block::default(), b"before".to_vec(), b"before".to_vec());
         let mut sheet = Sheet::new(&mut block, &mut made);
         for round in 0..4000 {
             let start = round * 7 % 300;

@@ -6,12 +6,13 @@ const DAY: i64 = 86_400;
 
 /// `YYYY-MM-DD` of a day since 1970-01-01; years outside 0..=9999 get a sign.
 pub(super) fn date(days: i64, out: &mut Vec<u8>) {
-    // Days since 0000-03-01 in eras of 400 years: leap days fall at the end of a year that starts in
-    // March (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+    // Days since 0000-03-01 in eras of 400 years: leap days fall at the end of a year that starts
+    // in March (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
@@ -31,7 +32,10 @@ pub(super) fn date(days: i64, out: &mut Vec<u8>) {
 
 /// `HH:MM:SS` with the unit's digits after a point.
 pub(super) fn time(since_midnight: i64, unit: TimeUnit, out: &mut Vec<u8>) {
-    let (seconds, fraction) = (since_midnight.div_euclid(unit.per_second()), since_midnight.rem_euclid(unit.per_second()));
+    let (seconds, fraction) = (
+        since_midnight.div_euclid(unit.per_second()),
+        since_midnight.rem_euclid(unit.per_second()),
+    );
     padded(seconds / 3600, 2, out);
     out.push(b':');
     padded(seconds / 60 % 60, 2, out);
@@ -43,7 +47,8 @@ pub(super) fn time(since_midnight: i64, unit: TimeUnit, out: &mut Vec<u8>) {
     }
 }
 
-/// Date and time with `T` between; `Z` after it when the column has a zone, since values are UTC then.
+/// Date and time with `T` between; `Z` after it when the column has a zone, since values are UTC
+/// then.
 pub(super) fn timestamp(value: i64, unit: TimeUnit, zone: &str, out: &mut Vec<u8>) {
     let per_day = DAY * unit.per_second();
     date(value.div_euclid(per_day), out);
@@ -65,9 +70,13 @@ mod tests {
 
     #[test]
     fn dates_and_times_are_iso_8601() {
-        for (days, expected) in
-            [(0, "1970-01-01"), (-1, "1969-12-31"), (11_016, "2000-02-29"), (-719_528, "0000-01-01"), (2_932_897, "+010000-01-01")]
-        {
+        for (days, expected) in [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (11_016, "2000-02-29"),
+            (-719_528, "0000-01-01"),
+            (2_932_897, "+010000-01-01"),
+        ] {
             let mut out = Vec::new();
             date(days, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), expected);

@@ -1,4 +1,5 @@
-//! A guest's memory as it begins: what it says of itself, byte by byte, so that it may say what no SDK lets it.
+//! A guest's memory as it begins: what it says of itself, byte by byte, so that it may say what no
+//! SDK lets it.
 
 use std::fmt::Write;
 

@@ -23,7 +23,13 @@ pub(crate) struct Tool {
 impl Tool {
     /// One that returns `README.md`.
     pub(crate) fn named(name: &str) -> Self {
-        Self { name: name.to_owned(), files: Vec::new(), generate: "(i32.const 2048)".to_owned(), damage: Vec::new() }.file(b"README.md")
+        Self {
+            name: name.to_owned(),
+            files: Vec::new(),
+            generate: "(i32.const 2048)".to_owned(),
+            damage: Vec::new(),
+        }
+        .file(b"README.md")
     }
 
     /// Adds a file.
@@ -102,7 +108,11 @@ impl Tool {
 fn parameters() -> String {
     let (resolve, package) = interface();
     let generator = resolve.packages[package].interfaces["generator"];
-    let signature = resolve.wasm_signature(AbiVariant::GuestExport, &resolve.interfaces[generator].functions["generate"]);
-    let names = signature.params.iter().map(|kind| if *kind == WasmType::I64 { "i64 " } else { "i32 " });
+    let signature = resolve.wasm_signature(
+        AbiVariant::GuestExport,
+        &resolve.interfaces[generator].functions["generate"],
+    );
+    let names =
+        signature.params.iter().map(|kind| if *kind == WasmType::I64 { "i64 " } else { "i32 " });
     names.collect()
 }

@@ -9,17 +9,29 @@ const SENTENCE: &str = "no\r\nHTTP/1.1 200 OK\r\n\u{1b}[2J<script>alert(1)</scri
 
 /// A guest with [`SENTENCE`] in its memory and these calls.
 fn speaker(name: &str, call: &'static str, body: &str) -> Vec<u8> {
-    let body = body.replace("$SENTENCE", &format!("(i32.const {}) (i32.const {})", Image::EXTRA, SENTENCE.len()));
+    let body = body.replace(
+        "$SENTENCE",
+        &format!("(i32.const {}) (i32.const {})", Image::EXTRA, SENTENCE.len()),
+    );
     Guest::named(name).saying(|says| says.extra = SENTENCE.into()).does(call, &body).build()
 }
 
 pub(crate) fn list() -> Vec<Attack> {
-    let too_much = format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)");
+    let too_much =
+        format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)");
     let clean = "no  HTTP/1.1 200 OK   [2J<script>alert(1)</script> \"";
     let escaped = "no\\r\\nHTTP/1.1 200 OK\\r\\n\\u{1b}[2J<script>alert(1)</script>\\u{202e}\\\"";
     let declined = |name: &str, does: &str, kind: u32| {
-        let guest = move |name: &str| speaker(name, "head", &format!("(call $fail (i32.const {kind}) $SENTENCE)"));
-        Attack::new(name, does, guest, Ends::Declined(clean.to_owned()), "sentences are cut and cleaned")
+        let guest = move |name: &str| {
+            speaker(name, "head", &format!("(call $fail (i32.const {kind}) $SENTENCE)"))
+        };
+        Attack::new(
+            name,
+            does,
+            guest,
+            Ends::Declined(clean.to_owned()),
+            "sentences are cut and cleaned",
+        )
     };
     vec![
         Attack::new(

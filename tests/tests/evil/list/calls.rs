@@ -22,8 +22,20 @@ fn hazards() -> Vec<(&'static str, &'static str, &'static str, String, &'static 
             "used up its stack of 1048576 bytes (sandbox.stack_bytes)".to_owned(),
             "`stack_bytes`",
         ),
-        ("grow", "takes memory in steps for ever", "(call $grow (i32.const 16))", memory.clone(), "`memory_bytes`"),
-        ("leap", "takes all memory at once", "(call $grow (i32.const 65000))", memory, "`memory_bytes`"),
+        (
+            "grow",
+            "takes memory in steps for ever",
+            "(call $grow (i32.const 16))",
+            memory.clone(),
+            "`memory_bytes`",
+        ),
+        (
+            "leap",
+            "takes all memory at once",
+            "(call $grow (i32.const 65000))",
+            memory,
+            "`memory_bytes`",
+        ),
         (
             "table",
             "takes elements of a table for ever",
@@ -31,7 +43,13 @@ fn hazards() -> Vec<(&'static str, &'static str, &'static str, String, &'static 
             "wanted a table of more than 20000 elements (sandbox.table_elements)".to_owned(),
             "`table_elements`",
         ),
-        ("trap", "traps", "(unreachable)", "trapped: wasm trap: wasm `unreachable` instruction executed".to_owned(), "the call's end"),
+        (
+            "trap",
+            "traps",
+            "(unreachable)",
+            "trapped: wasm trap: wasm `unreachable` instruction executed".to_owned(),
+            "the call's end",
+        ),
     ]
 }
 
@@ -45,21 +63,58 @@ pub(crate) fn list() -> Vec<Attack> {
                 "drop" => whole("head rows tail"),
                 _ => Ends::Broken(sentence.clone()),
             };
-            let body = if ["post-return", "drop"].contains(&call) { format!("(drop {code})") } else { code.to_owned() };
+            let body = if ["post-return", "drop"].contains(&call) {
+                format!("(drop {code})")
+            } else {
+                code.to_owned()
+            };
             let guest = move |name: &str| Guest::named(name).does(call, &body).build();
-            let caught = if call == "drop" { "never called: the instance is thrown away" } else { caught };
-            list.push(Attack::new(&format!("{hazard}-in-{call}"), &format!("`{call}` {words}"), guest, ends, caught));
+            let caught =
+                if call == "drop" { "never called: the instance is thrown away" } else { caught };
+            list.push(Attack::new(
+                &format!("{hazard}-in-{call}"),
+                &format!("`{call}` {words}"),
+                guest,
+                ends,
+                caught,
+            ));
         }
-        let starting = move |name: &str| Guest::named(name).with(&format!("(start $start) (func $start (drop {code}))")).build();
+        let starting = move |name: &str| {
+            Guest::named(name).with(&format!("(start $start) (func $start (drop {code}))")).build()
+        };
         let ends = Ends::Rejected(format!("describe: {sentence}"));
-        list.push(Attack::new(&format!("{hazard}-in-start"), &format!("the start function {words}"), starting, ends, caught));
+        list.push(Attack::new(
+            &format!("{hazard}-in-start"),
+            &format!("the start function {words}"),
+            starting,
+            ends,
+            caught,
+        ));
         let late = move |name: &str| Guest::named(name).does("tail", code).build();
         let ends = Ends::Cut(sentence.clone());
-        list.push(Attack::new(&format!("late-{hazard}"), &format!("`tail` {words} after parts were sent"), late, ends, caught).many());
+        list.push(
+            Attack::new(
+                &format!("late-{hazard}"),
+                &format!("`tail` {words} after parts were sent"),
+                late,
+                ends,
+                caught,
+            )
+            .many(),
+        );
         if !["table", "trap"].contains(&hazard) {
             let tool = move |name: &str| Tool::named(name).does(code).build();
             let does = format!("`generate` {words}");
-            list.push(Attack::new(&format!("{hazard}-in-generate"), &does, tool, Ends::Broken(sentence), caught).tool());
+            list.push(
+                Attack::new(
+                    &format!("{hazard}-in-generate"),
+                    &does,
+                    tool,
+                    Ends::Broken(sentence),
+                    caught,
+                )
+                .tool(),
+            );
         }
     }
     list.push(Attack::new(

@@ -7,7 +7,14 @@ use crate::guest::Tool;
 fn path(name: &str, does: &str, path: &'static [u8], shown: &str) -> Attack {
     let rule = "must be relative, at most 200 bytes, with `/` between ASCII names that every system can store";
     let ends = Ends::Broken(format!("path \"{shown}\" {rule}"));
-    Attack::new(name, does, move |name| Tool::named(name).file(path).build(), ends, "rules for files").tool()
+    Attack::new(
+        name,
+        does,
+        move |name| Tool::named(name).file(path).build(),
+        ends,
+        "rules for files",
+    )
+    .tool()
 }
 
 pub(crate) fn list() -> Vec<Attack> {
@@ -60,7 +67,8 @@ pub(crate) fn list() -> Vec<Attack> {
             "files-many",
             "a hundred thousand files",
             |name| {
-                // The same description of a file again and again, from a list in fresh memory of nothing but zeros.
+                // The same description of a file again and again, from a list in fresh memory of
+                // nothing but zeros.
                 let body = "(i32.store (i32.const 2052) (i32.mul (memory.grow (i32.const 40)) (i32.const 65536)))
                     (i32.store (i32.const 2056) (i32.const 100000)) (i32.const 2048)";
                 Tool::named(name).does(body).build()

@@ -5,14 +5,32 @@ use super::{Attack, Ends, rejected};
 use crate::guest::{ENCODER, Guest, leb, section};
 
 /// What is handed in as it stands.
-fn text(name: &str, does: &str, wat: impl Fn() -> String + 'static, reason: &str, caught: &'static str) -> Attack {
+fn text(
+    name: &str,
+    does: &str,
+    wat: impl Fn() -> String + 'static,
+    reason: &str,
+    caught: &'static str,
+) -> Attack {
     let guest = move |_: &str| wat::parse_str(wat()).unwrap_or_else(|error| panic!("{error}"));
     Attack::new(name, does, guest, rejected(reason), caught)
 }
 
 /// More in the core module of a guest that is good otherwise.
-fn within(name: &str, does: &str, more: impl Fn() -> String + 'static, ends: Ends, caught: &'static str) -> Attack {
-    Attack::new(name, does, move |name: &str| Guest::named(name).with(&more()).build(), ends, caught)
+fn within(
+    name: &str,
+    does: &str,
+    more: impl Fn() -> String + 'static,
+    ends: Ends,
+    caught: &'static str,
+) -> Attack {
+    Attack::new(
+        name,
+        does,
+        move |name: &str| Guest::named(name).with(&more()).build(),
+        ends,
+        caught,
+    )
 }
 
 fn malformed(reason: &str) -> String {
@@ -20,7 +38,9 @@ fn malformed(reason: &str) -> String {
 }
 
 fn interface(reason: &str) -> String {
-    format!("the component exports neither yearbook:plugin/encoder@1.0.0 nor yearbook:plugin/generator@1.0.0 as documented: {reason}")
+    format!(
+        "the component exports neither yearbook:plugin/encoder@1.0.0 nor yearbook:plugin/generator@1.0.0 as documented: {reason}"
+    )
 }
 
 fn imports(names: &str) -> String {
@@ -29,7 +49,8 @@ fn imports(names: &str) -> String {
 
 /// A component of so many instances of a module.
 fn instances(count: usize, module: &str) -> String {
-    let instances: String = (0..count).map(|n| format!("(core instance $i{n} (instantiate $m))")).collect();
+    let instances: String =
+        (0..count).map(|n| format!("(core instance $i{n} (instantiate $m))")).collect();
     format!("(component (core module $m {module}) {instances})")
 }
 
@@ -44,15 +65,22 @@ fn nested(depth: usize) -> Vec<u8> {
 fn functions(count: usize, body: &[u8]) -> Vec<u8> {
     let many = |item: &[u8]| [leb(count), item.repeat(count)].concat();
     let function = [leb(body.len()), body.to_vec()].concat();
-    let sections = [section(1, b"\x01\x60\0\0"), section(3, &many(b"\0")), section(10, &many(&function))].concat();
-    [b"\0asm\x0d\0\x01\0".as_slice(), &section(1, &[b"\0asm\x01\0\0\0".as_slice(), &sections].concat())].concat()
+    let sections =
+        [section(1, b"\x01\x60\0\0"), section(3, &many(b"\0")), section(10, &many(&function))]
+            .concat();
+    [
+        b"\0asm\x0d\0\x01\0".as_slice(),
+        &section(1, &[b"\0asm\x01\0\0\0".as_slice(), &sections].concat()),
+    ]
+    .concat()
 }
 
 const IMPORTS: &str = "only `log` may be imported";
 const EXPORTS: &str = "the interface's types";
 const POOL: &str = "bounds on instances, memories and tables of a component";
 const VALID: &str = "WebAssembly's own validation, with features off that no guest needs";
-const SHAPE: &str = "bounds on what a component may be made of, before it is compiled (`sandbox::Shape`)";
+const SHAPE: &str =
+    "bounds on what a component may be made of, before it is compiled (`sandbox::Shape`)";
 
 pub(crate) fn list() -> Vec<Attack> {
     let none = || "(component)".to_owned();
@@ -67,32 +95,53 @@ pub(crate) fn list() -> Vec<Attack> {
         text(
             "import-forged",
             "imports a name with a terminal escape",
-            || "(component (import \"url=<https://a.example/\\1b[2J\\0d\\0aok>\" (instance)))".into(),
+            || {
+                "(component (import \"url=<https://a.example/\\1b[2J\\0d\\0aok>\" (instance)))"
+                    .into()
+            },
             &imports("url=<https://a.example/ [2J  ok>"),
             IMPORTS,
         ),
         text(
             "imports-many",
             "imports 5,000 functions",
-            || format!("(component {})", (0..5000).map(|n| format!("(import \"f{n}\" (func))")).collect::<String>()),
-            &imports(&format!("{}, 4980 more", (0..20).map(|n| format!("f{n}")).collect::<Vec<_>>().join(", "))),
+            || {
+                format!(
+                    "(component {})",
+                    (0..5000).map(|n| format!("(import \"f{n}\" (func))")).collect::<String>()
+                )
+            },
+            &imports(&format!(
+                "{}, 4980 more",
+                (0..20).map(|n| format!("f{n}")).collect::<Vec<_>>().join(", ")
+            )),
             IMPORTS,
         ),
         text(
             "import-in-types",
             "asks for a function under the name of the shared types",
-            || r#"(component (import "yearbook:plugin/types@1.0.0" (instance (export "read" (func)))))"#.into(),
+            || {
+                r#"(component (import "yearbook:plugin/types@1.0.0" (instance (export "read" (func)))))"#.into()
+            },
             &interface(
                 "component imports instance `yearbook:plugin/types@1.0.0`, but a matching implementation was not found in the linker: instance export `read` has the wrong type: function implementation is missing",
             ),
             EXPORTS,
         ),
-        text("exports-nothing", "exports nothing", none, &interface("no exported instance named `yearbook:plugin/encoder@1.0.0`"), EXPORTS),
+        text(
+            "exports-nothing",
+            "exports nothing",
+            none,
+            &interface("no exported instance named `yearbook:plugin/encoder@1.0.0`"),
+            EXPORTS,
+        ),
         text(
             "exports-in-part",
             "exports the interface without its functions",
             || format!("(component (instance $i) (export \"{ENCODER}\" (instance $i)))"),
-            &interface("instance export `yearbook:plugin/encoder@1.0.0` does not have export `describe`"),
+            &interface(
+                "instance export `yearbook:plugin/encoder@1.0.0` does not have export `describe`",
+            ),
             EXPORTS,
         ),
         text(
@@ -104,14 +153,18 @@ pub(crate) fn list() -> Vec<Attack> {
                     (func $f (result u32) (canon lift (core func $c "f"))) (instance $i (export "describe" (func $f))) (export "{ENCODER}" (instance $i)))"#
                 )
             },
-            &interface("instance export `yearbook:plugin/encoder@1.0.0` does not have export `[static]encoding.open`"),
+            &interface(
+                "instance export `yearbook:plugin/encoder@1.0.0` does not have export `[static]encoding.open`",
+            ),
             EXPORTS,
         ),
         text(
             "core-module",
             "a core module",
             || "(module)".into(),
-            &malformed("failed to parse WebAssembly module: attempted to parse a wasm module with a component parser"),
+            &malformed(
+                "failed to parse WebAssembly module: attempted to parse a wasm module with a component parser",
+            ),
             VALID,
         ),
         Attack::new(
@@ -123,12 +176,21 @@ pub(crate) fn list() -> Vec<Attack> {
             )),
             VALID,
         ),
-        Attack::new("nothing", "no byte at all", |_| Vec::new(), rejected(&malformed("unexpected end-of-file (at offset 0x0)")), VALID),
+        Attack::new(
+            "nothing",
+            "no byte at all",
+            |_| Vec::new(),
+            rejected(&malformed("unexpected end-of-file (at offset 0x0)")),
+            VALID,
+        ),
         Attack::new(
             "huge",
             "a component one byte too large",
             |_| vec![0; COMPONENT + 1],
-            Ends::Rejected(format!("the component has {} bytes; {COMPONENT} are allowed (sandbox.component_bytes)", COMPONENT + 1)),
+            Ends::Rejected(format!(
+                "the component has {} bytes; {COMPONENT} are allowed (sandbox.component_bytes)",
+                COMPONENT + 1
+            )),
             "`component_bytes`",
         ),
         text(
@@ -153,7 +215,9 @@ pub(crate) fn list() -> Vec<Attack> {
             "tables-many",
             "five tables",
             || instances(5, "(table 1 funcref)"),
-            &malformed("The component transitively contains 5 tables, which exceeds the configured maximum of 4 in the pooling allocator"),
+            &malformed(
+                "The component transitively contains 5 tables, which exceeds the configured maximum of 4 in the pooling allocator",
+            ),
             POOL,
         ),
         text(
@@ -178,14 +242,18 @@ pub(crate) fn list() -> Vec<Attack> {
             "memory-64",
             "a memory of 64 bits",
             || instances(1, "(memory i64 1)"),
-            &malformed("failed to parse WebAssembly module: memory64 must be enabled for 64-bit memories (at offset 0x15)"),
+            &malformed(
+                "failed to parse WebAssembly module: memory64 must be enabled for 64-bit memories (at offset 0x15)",
+            ),
             VALID,
         ),
         text(
             "memory-shared",
             "a memory for threads",
             || instances(1, "(memory 1 1 shared)"),
-            &malformed("failed to parse WebAssembly module: threads must be enabled for shared memories (at offset 0x15)"),
+            &malformed(
+                "failed to parse WebAssembly module: threads must be enabled for shared memories (at offset 0x15)",
+            ),
             VALID,
         ),
         text(
@@ -198,7 +266,12 @@ pub(crate) fn list() -> Vec<Attack> {
         text(
             "simd-relaxed",
             "an instruction whose result depends on the host",
-            || instances(1, "(func (drop (f32x4.relaxed_madd (v128.const i64x2 0 0) (v128.const i64x2 0 0) (v128.const i64x2 0 0))))"),
+            || {
+                instances(
+                    1,
+                    "(func (drop (f32x4.relaxed_madd (v128.const i64x2 0 0) (v128.const i64x2 0 0) (v128.const i64x2 0 0))))",
+                )
+            },
             &malformed(
                 "failed to compile: wasm[0]::function[0]: WebAssembly translation error: Invalid input WebAssembly code at offset 87: relaxed SIMD support is not enabled",
             ),
@@ -208,7 +281,9 @@ pub(crate) fn list() -> Vec<Attack> {
             "collected",
             "a type for the garbage collector",
             || instances(1, "(type (struct (field i32)))"),
-            &malformed("failed to parse WebAssembly module: cannot define struct types when gc types are disabled (at offset 0x15)"),
+            &malformed(
+                "failed to parse WebAssembly module: cannot define struct types when gc types are disabled (at offset 0x15)",
+            ),
             VALID,
         ),
         Attack::new(
@@ -251,7 +326,12 @@ pub(crate) fn list() -> Vec<Attack> {
         within(
             "branches-many",
             "a jump table of 60,000 entries",
-            || format!("(func (param i32) (block (br_table {} (local.get 0))))", "0 ".repeat(60_000)),
+            || {
+                format!(
+                    "(func (param i32) (block (br_table {} (local.get 0))))",
+                    "0 ".repeat(60_000)
+                )
+            },
             super::whole("head rows tail"),
             "`component_bytes` bounds what is compiled",
         ),

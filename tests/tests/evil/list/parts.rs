@@ -8,7 +8,8 @@ use crate::guest::Guest;
 const COUNTING: &str = "(global.set $calls (i32.add (global.get $calls) (i32.const 1)))
     (i32.store8 (i32.const 532) (i32.add (i32.const 48) (global.get $calls)))";
 
-const DEPENDS: &str = "a separator is promised, but an instance that sees one batch alone writes something else";
+const DEPENDS: &str =
+    "a separator is promised, but an instance that sees one batch alone writes something else";
 
 pub(crate) fn list() -> Vec<Attack> {
     vec![

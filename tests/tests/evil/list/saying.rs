@@ -10,16 +10,31 @@ fn parameter(name: &'static str) -> Parameter {
 /// A guest that says something else of itself, and is not loaded.
 fn says(name: &str, does: &str, spoil: fn(&mut Image), reason: &str) -> Attack {
     let guest = move |name: &str| Guest::named(name).saying(spoil).build();
-    Attack::new(name, does, guest, Ends::Rejected(format!("describe: {reason}")), "rules for descriptions")
+    Attack::new(
+        name,
+        does,
+        guest,
+        Ends::Rejected(format!("describe: {reason}")),
+        "rules for descriptions",
+    )
 }
 
 /// A description whose bytes are wrong: words at an address of its record are replaced.
 fn pokes(name: &str, does: &str, pokes: &'static [(u32, u32)], reason: &str) -> Attack {
     let guest = move |name: &str| {
-        let stores: String = pokes.iter().map(|(at, word)| format!("(i32.store (i32.const {}) (i32.const {word}))", 1024 + at)).collect();
+        let stores: String = pokes
+            .iter()
+            .map(|(at, word)| format!("(i32.store (i32.const {}) (i32.const {word}))", 1024 + at))
+            .collect();
         Guest::named(name).does("describe", &format!("{stores} (i32.const 1024)")).build()
     };
-    Attack::new(name, does, guest, rejected(&format!("describe: {reason}")), "the host's reading of answers")
+    Attack::new(
+        name,
+        does,
+        guest,
+        rejected(&format!("describe: {reason}")),
+        "the host's reading of answers",
+    )
 }
 
 pub(crate) fn list() -> Vec<Attack> {
@@ -39,8 +54,18 @@ pub(crate) fn list() -> Vec<Attack> {
             |d| d.media_type = "text/csv; name=\u{e9}".into(),
             &format!("media type \"text/csv; name=\u{e9}\" {shape}"),
         ),
-        says("media-type-none", "no media type", |d| d.media_type.clear(), &format!("media type \"\" {shape}")),
-        says("name-long", "a name of 1 MiB", |d| d.format = vec![b'a'; 1 << 20], &format!("format \"{}…\" {name_rule}", "a".repeat(60))),
+        says(
+            "media-type-none",
+            "no media type",
+            |d| d.media_type.clear(),
+            &format!("media type \"\" {shape}"),
+        ),
+        says(
+            "name-long",
+            "a name of 1 MiB",
+            |d| d.format = vec![b'a'; 1 << 20],
+            &format!("format \"{}…\" {name_rule}", "a".repeat(60)),
+        ),
         says(
             "name-not-ascii",
             "a name of letters that look like others",
@@ -53,7 +78,12 @@ pub(crate) fn list() -> Vec<Attack> {
             |d| d.format = b"\x1b[2J".into(),
             &format!("format \"\\u{{1b}}[2J\" {name_rule}"),
         ),
-        says("name-path", "a name that is a path", |d| d.format = b"../data".into(), &format!("format \"../data\" {name_rule}")),
+        says(
+            "name-path",
+            "a name that is a path",
+            |d| d.format = b"../data".into(),
+            &format!("format \"../data\" {name_rule}"),
+        ),
         says(
             "version-escape",
             "a version with a line break",
@@ -72,9 +102,24 @@ pub(crate) fn list() -> Vec<Attack> {
             |d| d.extension = b"csv\"; x=\"".into(),
             &format!("extension \"csv\\\"; x=\\\"\" {extension}"),
         ),
-        says("extension-dots", "an extension of dots", |d| d.extension = b"..".into(), &format!("extension \"..\" {extension}")),
-        says("separator-huge", "a separator of 1 MiB", |d| d.separator = Some(vec![b','; 1 << 20]), "separator is longer than 64 bytes"),
-        says("rows-none", "parts of no row", |d| d.part_rows = Some(0), "part-rows is 0; a part has rows (none: batches as they come)"),
+        says(
+            "extension-dots",
+            "an extension of dots",
+            |d| d.extension = b"..".into(),
+            &format!("extension \"..\" {extension}"),
+        ),
+        says(
+            "separator-huge",
+            "a separator of 1 MiB",
+            |d| d.separator = Some(vec![b','; 1 << 20]),
+            "separator is longer than 64 bytes",
+        ),
+        says(
+            "rows-none",
+            "parts of no row",
+            |d| d.part_rows = Some(0),
+            "part-rows is 0; a part has rows (none: batches as they come)",
+        ),
         says(
             "docs-long",
             "documentation of 1 MiB",
@@ -93,7 +138,12 @@ pub(crate) fn list() -> Vec<Attack> {
             |d| d.docs = "\u{202e}moc.live".into(),
             "docs must be text of at most 4096 bytes without control characters",
         ),
-        says("parameters-many", "33 parameters", |d| d.parameters = vec![parameter("a"); 33], "33 parameters; at most 32 are taken"),
+        says(
+            "parameters-many",
+            "33 parameters",
+            |d| d.parameters = vec![parameter("a"); 33],
+            "33 parameters; at most 32 are taken",
+        ),
         says(
             "parameters-twice",
             "a parameter twice",
@@ -148,32 +198,54 @@ pub(crate) fn list() -> Vec<Attack> {
             &[(0, 0xffff_fff0), (4, 64)],
             "trapped: string pointer/length out of bounds of memory",
         ),
-        pokes("option-unknown", "a separator that is neither there nor not", &[(32, 5)], "trapped: invalid option discriminant"),
+        pokes(
+            "option-unknown",
+            "a separator that is neither there nor not",
+            &[(32, 5)],
+            "trapped: invalid option discriminant",
+        ),
         pokes(
             "parameters-beyond",
             "parameters behind its memory",
             &[(56, 4096), (60, 0xffff_ffff)],
             "trapped: list pointer/length out of bounds of memory",
         ),
-        pokes("parameters-misaligned", "parameters at an odd address", &[(56, 4097), (60, 1)], "trapped: list pointer is not aligned"),
+        pokes(
+            "parameters-misaligned",
+            "parameters at an odd address",
+            &[(56, 4097), (60, 1)],
+            "trapped: list pointer is not aligned",
+        ),
         Attack::new(
             "name-of-another",
             "the name of a built-in format",
             |_| Guest::named("json").build(),
-            rejected("\"json\" is taken by another plugin (names have at most 32 bytes, one plugin each)"),
+            rejected(
+                "\"json\" is taken by another plugin (names have at most 32 bytes, one plugin each)",
+            ),
             "one plugin a name; replacing one is a release that an operator promotes",
         ),
         Attack::new(
             "parameters-of-the-api",
             "parameters named as the API's own",
-            |name| Guest::named(name).saying(|says| says.parameters = ["limit", "format", "cursor"].map(parameter).to_vec()).build(),
+            |name| {
+                Guest::named(name)
+                    .saying(|says| {
+                        says.parameters = ["limit", "format", "cursor"].map(parameter).to_vec()
+                    })
+                    .build()
+            },
             whole("head rows tail"),
             "clients write `<format>.<name>`",
         ),
         Attack::new(
             "docs-html",
             "documentation with a script",
-            |name| Guest::named(name).saying(|says| says.docs = b"<script>alert(1)</script>".into()).build(),
+            |name| {
+                Guest::named(name)
+                    .saying(|says| says.docs = b"<script>alert(1)</script>".into())
+                    .build()
+            },
             whole("head rows tail"),
             "text in JSON; `/docs` never takes it for HTML",
         ),

@@ -1,5 +1,5 @@
-//! Answers that are no answers: addresses and lengths beyond memory, wrong discriminants, text that is none,
-//! handles that were never made.
+//! Answers that are no answers: addresses and lengths beyond memory, wrong discriminants, text that
+//! is none, handles that were never made.
 
 use super::limits::OUTPUT;
 use super::{Attack, Ends, broken, whole};
@@ -7,7 +7,13 @@ use crate::guest::Guest;
 
 /// An attack by replacing one call.
 fn in_call(name: &str, does: &str, call: &'static str, body: &'static str, ends: Ends) -> Attack {
-    Attack::new(name, does, move |name| Guest::named(name).does(call, body).build(), ends, "the host's reading of answers")
+    Attack::new(
+        name,
+        does,
+        move |name| Guest::named(name).does(call, body).build(),
+        ends,
+        "the host's reading of answers",
+    )
 }
 
 pub(crate) fn list() -> Vec<Attack> {
@@ -41,8 +47,20 @@ pub(crate) fn list() -> Vec<Attack> {
             "(call $list (i32.const -64) (i32.const 64))",
             "list pointer/length out of bounds of memory",
         ),
-        ("answer-beyond", "an answer behind its memory", "head", "(i32.const -16)", "pointer out of bounds of memory"),
-        ("answer-misaligned", "an answer at an odd address", "head", "(i32.const 257)", "return pointer not aligned"),
+        (
+            "answer-beyond",
+            "an answer behind its memory",
+            "head",
+            "(i32.const -16)",
+            "pointer out of bounds of memory",
+        ),
+        (
+            "answer-misaligned",
+            "an answer at an odd address",
+            "head",
+            "(i32.const 257)",
+            "return pointer not aligned",
+        ),
         (
             "answer-unknown",
             "an answer that is neither good nor an error",
@@ -85,8 +103,20 @@ pub(crate) fn list() -> Vec<Attack> {
             "(call $piece (i32.const 512) (i32.const -1) (i32.const 0) (i32.const 0))",
             "list pointer/length out of bounds of memory",
         ),
-        ("handle-unknown", "a handle that was never made", "open", "(call $opened (i32.const 77))", "unknown handle index 77"),
-        ("handle-zero", "the handle 0", "open", "(call $opened (i32.const 0))", "unknown handle index 0"),
+        (
+            "handle-unknown",
+            "a handle that was never made",
+            "open",
+            "(call $opened (i32.const 77))",
+            "unknown handle index 77",
+        ),
+        (
+            "handle-zero",
+            "the handle 0",
+            "open",
+            "(call $opened (i32.const 0))",
+            "unknown handle index 0",
+        ),
         (
             "handle-dropped",
             "a handle that it has dropped",
@@ -108,8 +138,20 @@ pub(crate) fn list() -> Vec<Attack> {
             "(loop (drop (call $new (i32.const 7))) (br 0)) (unreachable)",
             "cannot allocate another handle: store handle limit exceeded",
         ),
-        ("realloc-beyond", "room for arguments behind its memory", "realloc", "(i32.const -8)", "realloc return: beyond end of memory"),
-        ("realloc-misaligned", "room for arguments at an odd address", "realloc", "(i32.const 4097)", "realloc return: result not aligned"),
+        (
+            "realloc-beyond",
+            "room for arguments behind its memory",
+            "realloc",
+            "(i32.const -8)",
+            "realloc return: beyond end of memory",
+        ),
+        (
+            "realloc-misaligned",
+            "room for arguments at an odd address",
+            "realloc",
+            "(i32.const 4097)",
+            "realloc return: result not aligned",
+        ),
         (
             "log-beyond",
             "a message behind its memory",
@@ -141,7 +183,13 @@ pub(crate) fn list() -> Vec<Attack> {
     ] {
         list.push(in_call(name, does, call, body, broken(&format!("trapped: {said}"))));
     }
-    list.push(in_call("realloc-overlap", "the same room for every argument", "realloc", "(i32.const 65536)", whole("head rows tail")));
+    list.push(in_call(
+        "realloc-overlap",
+        "the same room for every argument",
+        "realloc",
+        "(i32.const 65536)",
+        whole("head rows tail"),
+    ));
     list.push(Attack::new(
         "list-of-millions",
         "a description with 500,000 parameters",

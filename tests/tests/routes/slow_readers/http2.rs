@@ -88,7 +88,8 @@ impl Http2 {
             return Some((stream, Event::End));
         }
         loop {
-            let Frame { kind, flags, stream, payload } = Frame::read(&mut self.socket).await.ok()?;
+            let Frame { kind, flags, stream, payload } =
+                Frame::read(&mut self.socket).await.ok()?;
             match kind {
                 SETTINGS if flags & ACK == 0 => self.send(SETTINGS, ACK, 0, &[]).await,
                 PING if flags & ACK == 0 => self.send(PING, ACK, 0, &payload).await,
@@ -117,7 +118,8 @@ impl Http2 {
     }
 }
 
-/// The status of a head, its first field: 200 by its index, others by their digits in Huffman's code.
+/// The status of a head, its first field: 200 by its index, others by their digits in Huffman's
+/// code.
 fn status(block: &[u8]) -> u16 {
     let block = &block[block.iter().take_while(|byte| **byte & 0xE0 == 0x20).count()..];
     match block {

@@ -1,4 +1,5 @@
-//! Certificates for the tests' PostgreSQL: an authority of its own, and the server's, made by OpenSSL, which Debian's PostgreSQL brings along.
+//! Certificates for the tests' PostgreSQL: an authority of its own, and the server's, made by
+//! OpenSSL, which Debian's PostgreSQL brings along.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +15,11 @@ pub(super) const AUTHORITY: &str = "authority.pem";
 /// Settings of a server whose folder holds its certificate.
 pub(super) fn settings(folder: &Path) -> [String; 3] {
     let file = |name: &str| folder.join(name).display().to_string();
-    ["ssl=on".to_owned(), format!("ssl_cert_file={}", file("server.pem")), format!("ssl_key_file={}", file("server.key"))]
+    [
+        "ssl=on".to_owned(),
+        format!("ssl_cert_file={}", file("server.pem")),
+        format!("ssl_key_file={}", file("server.key")),
+    ]
 }
 
 /// Makes the certificates in `folder`, for a server called `localhost`.
@@ -25,10 +30,32 @@ pub(super) fn make(user: User, folder: &Path) -> Result<()> {
         command::output(openssl.current_dir(folder).args(arguments)).map(drop)
     };
     let request = ["req", "-newkey", "rsa:2048", "-nodes"];
-    let own = ["-x509", "-days", "2", "-subj", "/CN=yearbook tests", "-addext", "basicConstraints=critical,CA:TRUE"];
+    let own = [
+        "-x509",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=yearbook tests",
+        "-addext",
+        "basicConstraints=critical,CA:TRUE",
+    ];
     openssl(&[&request[..], &own, &["-keyout", "authority.key", "-out", AUTHORITY]].concat())?;
-    openssl(&[&request[..], &["-subj", "/CN=localhost", "-keyout", "server.key", "-out", "server.csr"]].concat())?;
-    fs::write(folder.join("names"), "subjectAltName=DNS:localhost\n").context("cannot write the certificate's names")?;
-    let sign = ["x509", "-req", "-in", "server.csr", "-CA", AUTHORITY, "-CAkey", "authority.key", "-CAcreateserial"];
+    openssl(
+        &[&request[..], &["-subj", "/CN=localhost", "-keyout", "server.key", "-out", "server.csr"]]
+            .concat(),
+    )?;
+    fs::write(folder.join("names"), "subjectAltName=DNS:localhost\n")
+        .context("cannot write the certificate's names")?;
+    let sign = [
+        "x509",
+        "-req",
+        "-in",
+        "server.csr",
+        "-CA",
+        AUTHORITY,
+        "-CAkey",
+        "authority.key",
+        "-CAcreateserial",
+    ];
     openssl(&[&sign[..], &["-days", "2", "-extfile", "names", "-out", "server.pem"]].concat())
 }

@@ -1,4 +1,5 @@
-//! Whether the folder of compiled plugins and the secret that seals them are ours alone: machine code is loaded from there.
+//! Whether the folder of compiled plugins and the secret that seals them are ours alone: machine
+//! code is loaded from there.
 
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -11,13 +12,22 @@ use crate::settings::Settings;
 
 pub(super) fn is_ours(settings: &Settings) -> anyhow::Result<Finding> {
     let (folder, key) = (settings.cache_dir(), settings.cache_key_file());
-    let folder_there = check(&folder, 0o022, "others can write it, and machine code is loaded from it", "700")?;
-    let key_there = check(&key, 0o077, "others can read or write it, and could seal machine code of their own", "600")?;
+    let folder_there =
+        check(&folder, 0o022, "others can write it, and machine code is loaded from it", "700")?;
+    let key_there = check(
+        &key,
+        0o077,
+        "others can read or write it, and could seal machine code of their own",
+        "600",
+    )?;
     Ok((
         Status::Ok,
         match (folder_there, key_there) {
             (true, true) => format!("{} and its key are this user's alone", folder.display()),
-            (true, false) => format!("{} has no key; the next start makes one and compiles plugins anew", folder.display()),
+            (true, false) => format!(
+                "{} has no key; the next start makes one and compiles plugins anew",
+                folder.display()
+            ),
             (false, _) => format!("{} is made when it is first needed", folder.display()),
         },
     ))

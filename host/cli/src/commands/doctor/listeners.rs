@@ -25,11 +25,19 @@ pub(super) async fn look(setting: &str, address: SocketAddr) -> Finding {
     let wrong = |why: &str| (Status::Fail, format!("{address} ({setting}): {why}"));
     match failed.kind() {
         ErrorKind::AddrInUse => match timeout(PATIENCE, answers(address)).await {
-            Ok(Ok(true)) => (Status::Ok, format!("{address} ({setting}): a yearbook answers there")),
-            _ => wrong("another program listens there, or a yearbook that does not answer; stop it, or choose another port"),
+            Ok(Ok(true)) => {
+                (Status::Ok, format!("{address} ({setting}): a yearbook answers there"))
+            }
+            _ => wrong(
+                "another program listens there, or a yearbook that does not answer; stop it, or choose another port",
+            ),
         },
-        ErrorKind::PermissionDenied => wrong("this user may not listen there; choose a port from 1024 on"),
-        ErrorKind::AddrNotAvailable => wrong("this machine does not have that address; choose another"),
+        ErrorKind::PermissionDenied => {
+            wrong("this user may not listen there; choose a port from 1024 on")
+        }
+        ErrorKind::AddrNotAvailable => {
+            wrong("this machine does not have that address; choose another")
+        }
         _ => wrong(&format!("{failed}; choose another address")),
     }
 }
@@ -43,7 +51,9 @@ async fn answers(address: SocketAddr) -> std::io::Result<bool> {
         ip => ip,
     };
     let mut stream = TcpStream::connect((host, address.port())).await?;
-    stream.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await?;
+    stream
+        .write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        .await?;
     let mut answer = Vec::new();
     stream.take(ANSWER).read_to_end(&mut answer).await?;
     let answer = String::from_utf8_lossy(&answer);
@@ -73,12 +83,20 @@ mod tests {
     async fn an_address_is_free_or_ours_or_somebody_elses() {
         let check = async |address: SocketAddr, status, words: &str| {
             let found = look("server.listen", address).await;
-            assert!(found.0 == status && found.1.contains(words) && found.1.contains("server.listen"), "{found:?}");
+            assert!(
+                found.0 == status && found.1.contains(words) && found.1.contains("server.listen"),
+                "{found:?}"
+            );
         };
         check("127.0.0.1:0".parse().unwrap(), Status::Ok, "is free").await;
         let ours = "HTTP/1.1 200 OK\r\ncontent-length: 15\r\n\r\n{\"status\":\"ok\"}";
         check(somebody(ours).await, Status::Ok, "a yearbook answers").await;
-        check(somebody("220 mail.example.org ESMTP\r\n").await, Status::Fail, "choose another port").await;
+        check(
+            somebody("220 mail.example.org ESMTP\r\n").await,
+            Status::Fail,
+            "choose another port",
+        )
+        .await;
         check("192.0.2.1:8080".parse().unwrap(), Status::Fail, "does not have that address").await;
     }
 }

@@ -1,4 +1,5 @@
-//! Where things are kept: the data directory, the database, the object store; and whether their clocks agree with ours.
+//! Where things are kept: the data directory, the database, the object store; and whether their
+//! clocks agree with ours.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -12,7 +13,8 @@ use yearbook_snapshot::Files;
 use super::{Finding, Status};
 use crate::context::{Context, without_password};
 
-/// How far clocks may be apart before somebody should look, milliseconds. Months of quotas, `monthly` and retention go by clocks.
+/// How far clocks may be apart before somebody should look, milliseconds. Months of quotas,
+/// `monthly` and retention go by clocks.
 const APART_MS: i64 = 5_000;
 
 pub(super) fn data_dir(path: &Path) -> anyhow::Result<Finding> {
@@ -20,19 +22,30 @@ pub(super) fn data_dir(path: &Path) -> anyhow::Result<Finding> {
         return Ok((Status::Ok, format!("{} is made when it is first needed", path.display())));
     }
     let probe = path.join(format!(".doctor-{}", std::process::id()));
-    std::fs::write(&probe, b"").with_context(|| format!("{} is not writable; give it to this user", path.display()))?;
+    std::fs::write(&probe, b"")
+        .with_context(|| format!("{} is not writable; give it to this user", path.display()))?;
     std::fs::remove_file(&probe).with_context(|| format!("cannot remove {}", probe.display()))?;
-    let mode = std::fs::metadata(path).with_context(|| format!("cannot look at {}", path.display()))?.permissions().mode() & 0o777;
+    let mode = std::fs::metadata(path)
+        .with_context(|| format!("cannot look at {}", path.display()))?
+        .permissions()
+        .mode()
+        & 0o777;
     if mode & 0o077 != 0 {
         return Ok((
             Status::Warn,
-            format!("{0} is open to other users (mode {mode:03o}); it holds secrets: chmod 700 {0}", path.display()),
+            format!(
+                "{0} is open to other users (mode {mode:03o}); it holds secrets: chmod 700 {0}",
+                path.display()
+            ),
         ));
     }
     Ok((Status::Ok, format!("{} is writable", path.display())))
 }
 
-pub(super) async fn database(context: &Context, opened: &mut Option<Arc<dyn Store>>) -> anyhow::Result<Finding> {
+pub(super) async fn database(
+    context: &Context,
+    opened: &mut Option<Arc<dyn Store>>,
+) -> anyhow::Result<Finding> {
     let store = opened.insert(context.catalogue().await?);
     store.ping().await?;
     let described = store.describe();
@@ -40,7 +53,10 @@ pub(super) async fn database(context: &Context, opened: &mut Option<Arc<dyn Stor
     if let Some(first) = problems.first() {
         bail!("{} of {} {}: {first}", problems.len(), described.kind, described.location);
     }
-    Ok((Status::Ok, format!("{} {} answers, is up to date and sound", described.kind, described.location)))
+    Ok((
+        Status::Ok,
+        format!("{} {} answers, is up to date and sound", described.kind, described.location),
+    ))
 }
 
 pub(super) async fn clocks(store: &dyn Store) -> anyhow::Result<Finding> {
@@ -61,11 +77,16 @@ fn compare(asked: Millis, told: Millis, heard: Millis) -> Finding {
     (Status::Warn, format!("the database's clock is {seconds} s {side} this machine's; {advice}"))
 }
 
-pub(super) async fn object_store(context: &Context, opened: &mut Option<Files>) -> anyhow::Result<Finding> {
+pub(super) async fn object_store(
+    context: &Context,
+    opened: &mut Option<Files>,
+) -> anyhow::Result<Finding> {
     let url = without_password(&context.settings.storage_url());
     let files = opened.insert(context.files()?);
     files.ping().await?;
-    files.probe().await.with_context(|| format!("{url} answers, but what is written there does not come back; publishing needs it"))?;
+    files.probe().await.with_context(|| {
+        format!("{url} answers, but what is written there does not come back; publishing needs it")
+    })?;
     Ok((Status::Ok, format!("{url} takes, returns and removes an object")))
 }
 

@@ -21,8 +21,14 @@ pub(super) async fn built_in(context: &Context, fresh: bool) -> anyhow::Result<F
     Ok((Status::Ok, format!("{} load", formats.chain(tools).collect::<Vec<_>>().join(", "))))
 }
 
-/// Every release that may serve and did not come with a binary; each that cannot is a line of its own.
-pub(super) async fn releases(checks: &mut Checks, context: &Context, store: &dyn Store, files: &Files) {
+/// Every release that may serve and did not come with a binary; each that cannot is a line of its
+/// own.
+pub(super) async fn releases(
+    checks: &mut Checks,
+    context: &Context,
+    store: &dyn Store,
+    files: &Files,
+) {
     let known = match store.releases().await {
         Ok(known) => known,
         Err(failure) => return checks.add("releases", Err(failure.into())),
@@ -38,21 +44,39 @@ pub(super) async fn releases(checks: &mut Checks, context: &Context, store: &dyn
     for release in &installed {
         match load(context, &sandbox, files, release).await {
             Ok(()) => sound += 1,
-            Err(error) => checks.add("releases", Err(error.context(format!("{} {} cannot serve here", release.id.name, release.version)))),
+            Err(error) => checks.add(
+                "releases",
+                Err(error
+                    .context(format!("{} {} cannot serve here", release.id.name, release.version))),
+            ),
         }
     }
     if sound == installed.len() {
-        checks.add("releases", Ok((Status::Ok, format!("{sound} installed releases are there, trusted, and load"))));
+        checks.add(
+            "releases",
+            Ok((Status::Ok, format!("{sound} installed releases are there, trusted, and load"))),
+        );
     }
 }
 
-async fn load(context: &Context, sandbox: &Arc<Sandbox>, files: &Files, release: &PluginRelease) -> anyhow::Result<()> {
+async fn load(
+    context: &Context,
+    sandbox: &Arc<Sandbox>,
+    files: &Files,
+    release: &PluginRelease,
+) -> anyhow::Result<()> {
     let digest = &release.id.digest;
     let bytes = files.get_component(digest, release.bytes).await?;
     let trust = &context.settings.values.plugins.trust;
-    let signature = if trust.reads_signatures() { files.get_signature(digest).await?.map(|file| Signature::of(&file)) } else { None };
+    let signature = if trust.reads_signatures() {
+        files.get_signature(digest).await?.map(|file| Signature::of(&file))
+    } else {
+        None
+    };
     trust.judge(&bytes, signature.as_ref())?;
     let sandbox = Arc::clone(sandbox);
-    tokio::task::spawn_blocking(move || sandbox.load(&bytes)).await.context("a thread panicked while it was loaded")??;
+    tokio::task::spawn_blocking(move || sandbox.load(&bytes))
+        .await
+        .context("a thread panicked while it was loaded")??;
     Ok(())
 }

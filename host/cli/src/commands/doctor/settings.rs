@@ -7,9 +7,16 @@ use crate::settings::{Assignment, Written};
 /// Never wrong: wrong settings are refused before any command runs.
 pub(super) fn in_force(context: &Context) -> Finding {
     let settings = &context.settings;
-    let file = settings.file.as_deref().map_or_else(|| "no settings file".to_owned(), |path| path.display().to_string());
+    let file = settings
+        .file
+        .as_deref()
+        .map_or_else(|| "no settings file".to_owned(), |path| path.display().to_string());
     let written: Vec<String> = settings.written.iter().map(shown).collect();
-    let rest = if written.is_empty() { "every value is the default".to_owned() } else { written.join("; ") };
+    let rest = if written.is_empty() {
+        "every value is the default".to_owned()
+    } else {
+        written.join("; ")
+    };
     (Status::Ok, format!("{file}; {rest}"))
 }
 
@@ -20,6 +27,10 @@ fn shown(assignment: &Assignment) -> String {
         Written::Typed(value) => value.to_string(),
     };
     // An address may have a password among its parameters, too.
-    let value = if assignment.key.ends_with("url") { without_password(value.split('?').next().unwrap_or_default()) } else { value };
+    let value = if assignment.key.ends_with("url") {
+        without_password(value.split('?').next().unwrap_or_default())
+    } else {
+        value
+    };
     format!("{} = {value} ({})", assignment.key, assignment.origin)
 }

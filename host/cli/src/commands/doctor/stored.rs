@@ -16,7 +16,9 @@ pub(super) async fn snapshots(checks: &mut Checks, store: &dyn Store, files: &Fi
 }
 
 async fn look(store: &dyn Store, files: &Files, deep: bool) -> anyhow::Result<Finding> {
-    let sound = async |file: &StoredFile| if deep { files.is_intact(file).await } else { files.exists(file).await };
+    let sound = async |file: &StoredFile| {
+        if deep { files.is_intact(file).await } else { files.exists(file).await }
+    };
     let datasets = store.datasets().await?;
     let mut broken = Vec::new();
     for dataset in &datasets {
@@ -27,8 +29,12 @@ async fn look(store: &dyn Store, files: &Files, deep: bool) -> anyhow::Result<Fi
     let wrong = if deep { "is missing or damaged" } else { "is missing or has the wrong size" };
     if !broken.is_empty() {
         let (first, rest) = broken.split_at(broken.len().min(NAMED));
-        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-        anyhow::bail!("the stored file of {}{more} {wrong}; restore it, or publish the package again", first.join(", "));
+        let more =
+            if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        anyhow::bail!(
+            "the stored file of {}{more} {wrong}; restore it, or publish the package again",
+            first.join(", ")
+        );
     }
     let mut old = 0;
     for file in store.referenced_files().await? {
@@ -37,7 +43,9 @@ async fn look(store: &dyn Store, files: &Files, deep: bool) -> anyhow::Result<Fi
     if old > 0 {
         return Ok((
             Status::Warn,
-            format!("of {old} older snapshots or changes the stored file {wrong}; requests that need them fail: restore them"),
+            format!(
+                "of {old} older snapshots or changes the stored file {wrong}; requests that need them fail: restore them"
+            ),
         ));
     }
     let read = if deep { ", and every byte is what was published" } else { "; --deep reads them" };

@@ -1,4 +1,5 @@
-//! `yearbook plugin check`: what is wrong with a plugin, where, what to do, and what it uses of its limits.
+//! `yearbook plugin check`: what is wrong with a plugin, where, what to do, and what it uses of its
+//! limits.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,14 +13,27 @@ use crate::context::{Context, make_private_dir};
 use crate::output::Table;
 use crate::plugins;
 
-pub(super) async fn run(context: &Context, file: &Path, folder: Option<&Path>) -> anyhow::Result<()> {
+pub(super) async fn run(
+    context: &Context,
+    file: &Path,
+    folder: Option<&Path>,
+) -> anyhow::Result<()> {
     let component = component(context, file)?;
-    // A folder of its own: compile times are to be true, and nothing that was not installed should stay.
+    // A folder of its own: compile times are to be true, and nothing that was not installed should
+    // stay.
     let cache = tempfile::tempdir().context("cannot make a temporary folder")?;
-    let config = Config { limits: limits(context), cache: Some(cache.path().join("cache")), ..Config::default() };
+    let config = Config {
+        limits: limits(context),
+        cache: Some(cache.path().join("cache")),
+        ..Config::default()
+    };
     let sandbox = plugins::sandbox(config, context.workers())?;
     let checked = tokio::task::spawn_blocking(move || check(&sandbox, &component)).await?;
-    let capsules = keep(context, &checked.capsules, folder.unwrap_or_else(|| file.parent().unwrap_or(Path::new(""))));
+    let capsules = keep(
+        context,
+        &checked.capsules,
+        folder.unwrap_or_else(|| file.parent().unwrap_or(Path::new(""))),
+    );
     let report = checked.report;
     let mut value = serde_json::to_value(&report)?;
     value["capsules"] = capsules.iter().map(|path| path.display().to_string()).collect();
@@ -31,12 +45,20 @@ pub(super) async fn run(context: &Context, file: &Path, folder: Option<&Path>) -
     }
 }
 
-/// Writes what failed into `folder`: what cannot be written is said, and no reason to say nothing else.
+/// Writes what failed into `folder`: what cannot be written is said, and no reason to say nothing
+/// else.
 fn keep(context: &Context, capsules: &[Capsule], folder: &Path) -> Vec<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let write = |capsule: &Capsule| {
         let written = make_private_dir(folder).and_then(|()| capsule.write_to(folder));
-        written.inspect_err(|error| context.output.note(&format!("no capsule could be written into {}: {error}", folder.display()))).ok()
+        written
+            .inspect_err(|error| {
+                context.output.note(&format!(
+                    "no capsule could be written into {}: {error}",
+                    folder.display()
+                ))
+            })
+            .ok()
     };
     capsules.iter().filter_map(write).collect()
 }
@@ -48,7 +70,12 @@ fn replays(capsules: &[PathBuf], file: &Path) -> String {
         text.push_str("\n\nEach failure can be replayed, here or on a plugin that was mended:");
     }
     for capsule in capsules {
-        let _ = write!(text, "\n    yearbook plugin replay {} --component {}", capsule.display(), file.display());
+        let _ = write!(
+            text,
+            "\n    yearbook plugin replay {} --component {}",
+            capsule.display(),
+            file.display()
+        );
     }
     text
 }
@@ -64,7 +91,11 @@ pub(super) fn told(report: &Report) -> String {
     let _ = writeln!(text, "exports  {}", names(report.exports.as_deref()));
     let _ = writeln!(text, "tried    {} responses", report.tries);
     if !report.skipped.is_empty() {
-        let _ = writeln!(text, "left out {} tables of column types that this host hands to no plugin", report.skipped.len());
+        let _ = writeln!(
+            text,
+            "left out {} tables of column types that this host hands to no plugin",
+            report.skipped.len()
+        );
     }
     let mut table = Table::new(&["limit", "#used", "#of", "unit", "#share", "setting"]);
     for budget in &report.budget {
@@ -83,7 +114,14 @@ pub(super) fn told(report: &Report) -> String {
     } else {
         text.push_str("\n\nWRONG");
         for (number, finding) in report.findings.iter().enumerate() {
-            let _ = write!(text, "\n{:>3}. {}\n     {}\n     -> {}", number + 1, finding.place, finding.wrong, finding.advice);
+            let _ = write!(
+                text,
+                "\n{:>3}. {}\n     {}\n     -> {}",
+                number + 1,
+                finding.place,
+                finding.wrong,
+                finding.advice
+            );
         }
         if report.more_findings > 0 {
             let _ = write!(text, "\n     … and {} more", report.more_findings);

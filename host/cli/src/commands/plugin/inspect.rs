@@ -1,5 +1,5 @@
-//! `yearbook plugin inspect`: what a plugin is made of, and whether this host's settings let it in. Reads the file;
-//! compiles and runs nothing of it.
+//! `yearbook plugin inspect`: what a plugin is made of, and whether this host's settings let it in.
+//! Reads the file; compiles and runs nothing of it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,15 +13,25 @@ use super::check::{made, names};
 use super::{component, signature};
 use crate::context::Context;
 
-pub(super) fn run(context: &Context, file: &Path, named: Option<&Path>, write: Option<&Path>) -> anyhow::Result<()> {
+pub(super) fn run(
+    context: &Context,
+    file: &Path,
+    named: Option<&Path>,
+    write: Option<&Path>,
+) -> anyhow::Result<()> {
     let component = component(context, file)?;
     if let Some(path) = write {
-        std::fs::write(path, &component.bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        std::fs::write(path, &component.bytes)
+            .with_context(|| format!("cannot write {}", path.display()))?;
     }
     let came = signature(file, named)?;
     let trust = &context.settings.values.plugins.trust;
-    let untrusted = trust.judge(&component.bytes, came.as_ref()).err().map(|untrusted| untrusted.to_string());
-    let key = came.as_ref().and_then(|signature| signature.read().ok()).map(|signature| signature.key_id().to_owned());
+    let untrusted =
+        trust.judge(&component.bytes, came.as_ref()).err().map(|untrusted| untrusted.to_string());
+    let key = came
+        .as_ref()
+        .and_then(|signature| signature.read().ok())
+        .map(|signature| signature.key_id().to_owned());
     let shape = Shape::of(&component.bytes).map_err(|rejected| rejected.to_string());
     let value = json!({
         "digest": component.digest,
@@ -36,7 +46,9 @@ pub(super) fn run(context: &Context, file: &Path, named: Option<&Path>, write: O
         "trusted": untrusted.is_none(),
         "untrusted": untrusted,
     });
-    context.output.result(&value, || told(&component, &shape, came.as_ref(), key.as_deref(), untrusted.as_deref()))
+    context.output.result(&value, || {
+        told(&component, &shape, came.as_ref(), key.as_deref(), untrusted.as_deref())
+    })
 }
 
 fn told(
@@ -66,6 +78,10 @@ fn told(
         (Some(_), Some(key)) => key,
     };
     let _ = writeln!(text, "signed   {signed}");
-    let _ = write!(text, "trusted  {}", untrusted.map_or("yes: the settings let it in".to_owned(), |why| format!("no: {why}")));
+    let _ = write!(
+        text,
+        "trusted  {}",
+        untrusted.map_or("yes: the settings let it in".to_owned(), |why| format!("no: {why}"))
+    );
     text
 }

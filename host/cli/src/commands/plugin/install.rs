@@ -13,7 +13,13 @@ use crate::context::Context;
 use crate::output::Detailed;
 use crate::plugins;
 
-pub(super) async fn run(context: &Context, file: &Path, now: bool, named: Option<&Path>, who: Who) -> anyhow::Result<()> {
+pub(super) async fn run(
+    context: &Context,
+    file: &Path,
+    now: bool,
+    named: Option<&Path>,
+    who: Who,
+) -> anyhow::Result<()> {
     let component = component(context, file)?;
     let signature = signature(file, named)?;
     let store = context.catalogue().await?;
@@ -22,7 +28,8 @@ pub(super) async fn run(context: &Context, file: &Path, now: bool, named: Option
     let sandbox = plugins::sandbox(plugins::kept(context, limits(context)), context.workers())?;
     let wish = Wish { now, by: who.name(), reason: who.reason, signature };
     let trust = &context.settings.values.plugins.trust;
-    let installed = yearbook_platform::install(&*store, &files, &sandbox, trust, component, wish).await;
+    let installed =
+        yearbook_platform::install(&*store, &files, &sandbox, trust, component, wish).await;
     store.close().await;
     let installed = installed.map_err(explain)?;
     let value = json!({
@@ -42,9 +49,14 @@ fn sentence(installed: &Installed, file: &Path) -> String {
     let Installed { id, version, state, unchanged, before, .. } = installed;
     let what = format!("{} {version} ({}, {})", id.name, id.kind, short(&id.digest));
     match state {
-        ReleaseState::Promoted if *unchanged => format!("{what} was promoted already; nothing has changed."),
+        ReleaseState::Promoted if *unchanged => {
+            format!("{what} was promoted already; nothing has changed.")
+        }
         ReleaseState::Promoted => {
-            let instead = before.as_ref().filter(|before| *before != id).map(|before| format!(" instead of {}", short(&before.digest)));
+            let instead = before
+                .as_ref()
+                .filter(|before| *before != id)
+                .map(|before| format!(" instead of {}", short(&before.digest)));
             format!(
                 "{what} is installed and promoted; running hosts serve it within 2 seconds{}, and `yearbook plugin rollback {}` takes it back.",
                 instead.unwrap_or_default(),

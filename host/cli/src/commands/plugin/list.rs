@@ -15,14 +15,20 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let releases = store.releases().await.context("cannot list plugins")?;
     let used = store.release_use().await.context("cannot list the use of plugins")?;
-    let used: HashMap<ReleaseId, (u64, u64)> = used.into_iter().map(|used| (used.id, (used.responses, used.failures))).collect();
+    let used: HashMap<ReleaseId, (u64, u64)> =
+        used.into_iter().map(|used| (used.id, (used.responses, used.failures))).collect();
     let used = |release: &PluginRelease| used.get(&release.id).copied().unwrap_or_default();
     let signers = signers(context, &releases).await?;
     let signer = |release: &PluginRelease| signers.get(&release.id.digest).cloned();
-    let first = |line: yearbook_catalog::Line| line.candidates.into_iter().next().map(|release| release.id);
+    let first =
+        |line: yearbook_catalog::Line| line.candidates.into_iter().next().map(|release| release.id);
     let serving: HashSet<ReleaseId> = lines(&releases).into_iter().filter_map(first).collect();
-    let values: Vec<Value> =
-        releases.iter().map(|release| describe(release, serving.contains(&release.id), used(release), signer(release))).collect();
+    let values: Vec<Value> = releases
+        .iter()
+        .map(|release| {
+            describe(release, serving.contains(&release.id), used(release), signer(release))
+        })
+        .collect();
     context.output.result(&values, || {
         let columns = [
             "name",
@@ -63,16 +69,21 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
             ]);
         }
         if table.is_empty() {
-            "No plugins are registered yet; `yearbook serve` registers the built-in ones.".to_owned()
+            "No plugins are registered yet; `yearbook serve` registers the built-in ones."
+                .to_owned()
         } else {
             table.render()
         }
     })
 }
 
-/// The keys that signatures beside components name, by digest. Hosts that ask for signatures verify them when they load a release; here they
-/// are shown. What the object store does not give is left out, and said once.
-async fn signers(context: &Context, releases: &[PluginRelease]) -> anyhow::Result<HashMap<String, String>> {
+/// The keys that signatures beside components name, by digest. Hosts that ask for signatures verify
+/// them when they load a release; here they are shown. What the object store does not give is left
+/// out, and said once.
+async fn signers(
+    context: &Context,
+    releases: &[PluginRelease],
+) -> anyhow::Result<HashMap<String, String>> {
     let files = context.files()?;
     let mut signers = HashMap::new();
     for release in releases.iter().filter(|release| !release.built_in) {
@@ -94,7 +105,12 @@ async fn signers(context: &Context, releases: &[PluginRelease]) -> anyhow::Resul
 }
 
 pub(super) async fn history(context: &Context) -> anyhow::Result<()> {
-    let events = context.catalogue().await?.release_events().await.context("cannot list what happened to plugins")?;
+    let events = context
+        .catalogue()
+        .await?
+        .release_events()
+        .await
+        .context("cannot list what happened to plugins")?;
     context.output.result(&events, || {
         let mut table = Table::new(&["when", "name", "kind", "digest", "what", "by", "reason"]);
         for event in &events {
@@ -108,11 +124,20 @@ pub(super) async fn history(context: &Context) -> anyhow::Result<()> {
                 event.reason.clone().unwrap_or_default(),
             ]);
         }
-        if table.is_empty() { "Nothing has happened to plugins yet.".to_owned() } else { table.render() }
+        if table.is_empty() {
+            "Nothing has happened to plugins yet.".to_owned()
+        } else {
+            table.render()
+        }
     })
 }
 
-fn describe(release: &PluginRelease, serves: bool, (responses, failures): (u64, u64), signer: Option<String>) -> Value {
+fn describe(
+    release: &PluginRelease,
+    serves: bool,
+    (responses, failures): (u64, u64),
+    signer: Option<String>,
+) -> Value {
     json!({
         "name": release.id.name,
         "kind": release.id.kind,

@@ -1,5 +1,5 @@
-//! `yearbook plugin new`: a project that builds, tests and passes its check, with the SDK inside, so that it needs
-//! nothing that this binary does not carry but crates from the registry.
+//! `yearbook plugin new`: a project that builds, tests and passes its check, with the SDK inside,
+//! so that it needs nothing that this binary does not carry but crates from the registry.
 
 mod manifest;
 
@@ -25,10 +25,12 @@ pub(super) fn run(context: &Context, kind: PluginKind, name: &str) -> anyhow::Re
     }
     let files = project(kind, name)?;
     for (path, content) in &files {
-        write(&folder.join(path), content).with_context(|| format!("cannot write {name}/{path}"))?;
+        write(&folder.join(path), content)
+            .with_context(|| format!("cannot write {name}/{path}"))?;
     }
     let module = format!("target/wasm32-unknown-unknown/release/{}.wasm", module(name));
-    let value = json!({ "folder": name, "files": files.keys().collect::<Vec<_>>(), "module": module });
+    let value =
+        json!({ "folder": name, "files": files.keys().collect::<Vec<_>>(), "module": module });
     context.output.result(&value, || {
         format!("{name} is made. Next:\n\n    cd {name}\n    cargo test\n    cargo wasm\n    yearbook plugin check {module}")
     })
@@ -43,7 +45,10 @@ fn project(kind: PluginKind, name: &str) -> anyhow::Result<BTreeMap<String, Stri
     let fill = |text: &str| text.replace("{{name}}", name).replace("{{module}}", &module(name));
     let mut files = BTreeMap::from([
         ("Cargo.toml".to_owned(), fill(include_str!("../../../template/common/manifest.toml"))),
-        (".cargo/config.toml".to_owned(), include_str!("../../../template/common/config.toml").to_owned()),
+        (
+            ".cargo/config.toml".to_owned(),
+            include_str!("../../../template/common/config.toml").to_owned(),
+        ),
         (".gitignore".to_owned(), include_str!("../../../template/common/gitignore").to_owned()),
         ("README.md".to_owned(), fill(include_str!("../../../template/common/README.md"))),
         ("rust-toolchain.toml".to_owned(), TOOLCHAIN.to_owned()),
@@ -57,8 +62,13 @@ fn project(kind: PluginKind, name: &str) -> anyhow::Result<BTreeMap<String, Stri
 
 fn add(folder: &Dir<'_>, files: &mut BTreeMap<String, String>) -> anyhow::Result<()> {
     for file in folder.files() {
-        let content = file.contents_utf8().with_context(|| format!("{} is not text", file.path().display()))?;
-        files.insert(format!("yearbook/plugins/sdk/src/{}", file.path().display()), content.to_owned());
+        let content = file
+            .contents_utf8()
+            .with_context(|| format!("{} is not text", file.path().display()))?;
+        files.insert(
+            format!("yearbook/plugins/sdk/src/{}", file.path().display()),
+            content.to_owned(),
+        );
     }
     folder.dirs().try_for_each(|inner| add(inner, files))
 }
@@ -77,7 +87,9 @@ fn write(path: &Path, content: &str) -> std::io::Result<()> {
 pub(crate) fn check_name(text: &str) -> Result<String, String> {
     let good = text.len() <= 32
         && text.starts_with(|first: char| first.is_ascii_lowercase())
-        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     if good {
         Ok(text.to_owned())
     } else {
@@ -98,9 +110,13 @@ mod tests {
             entries.map(|path| if path.is_dir() { count(&path) } else { 1 }).sum()
         }
         let files = project(PluginKind::Encoder, "lines").unwrap();
-        let carried = files.keys().filter(|path| path.starts_with("yearbook/plugins/sdk/src/")).count();
+        let carried =
+            files.keys().filter(|path| path.starts_with("yearbook/plugins/sdk/src/")).count();
         let there = count(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/sdk/src"));
-        assert_eq!(carried, there, "touch host/cli/src/commands/plugin/new.rs after adding a file to the SDK");
+        assert_eq!(
+            carried, there,
+            "touch host/cli/src/commands/plugin/new.rs after adding a file to the SDK"
+        );
     }
 
     #[test]
@@ -108,7 +124,10 @@ mod tests {
         for kind in [PluginKind::Encoder, PluginKind::Generator] {
             let files = project(kind, "my-plugin").unwrap();
             for path in ["Cargo.toml", "README.md", "src/lib.rs"] {
-                assert!(!files[path].contains("{{name}}") && files[path].contains("my-plugin"), "{path}");
+                assert!(
+                    !files[path].contains("{{name}}") && files[path].contains("my-plugin"),
+                    "{path}"
+                );
             }
             assert!(files["README.md"].contains("release/my_plugin.wasm"));
         }

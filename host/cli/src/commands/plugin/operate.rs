@@ -21,7 +21,12 @@ pub(super) async fn remove(context: &Context, name: &str, who: Who) -> anyhow::R
     say(context, name, "removed", &outcome?)
 }
 
-pub(super) async fn pin(context: &Context, name: &str, digest: Option<&str>, who: Who) -> anyhow::Result<()> {
+pub(super) async fn pin(
+    context: &Context,
+    name: &str,
+    digest: Option<&str>,
+    who: Who,
+) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let outcome = yearbook_platform::pin(&*store, name, digest, &who.name()).await;
     store.close().await;

@@ -20,12 +20,20 @@ struct Found {
     place: String,
 }
 
-pub(super) async fn run(context: &Context, file: &Path, named: Option<&Path>) -> anyhow::Result<()> {
+pub(super) async fn run(
+    context: &Context,
+    file: &Path,
+    named: Option<&Path>,
+) -> anyhow::Result<()> {
     let capsule = open(file).with_context(|| format!("cannot replay {}", file.display()))?;
     let found = match named {
         Some(path) => {
             let component = component(context, path)?;
-            Found { bytes: component.bytes, digest: component.digest, place: path.display().to_string() }
+            Found {
+                bytes: component.bytes,
+                digest: component.digest,
+                place: path.display().to_string(),
+            }
         }
         None => release(context, &capsule.about.component.digest).await?,
     };
@@ -33,7 +41,8 @@ pub(super) async fn run(context: &Context, file: &Path, named: Option<&Path>) ->
     let sandbox = plugins::sandbox(config, context.workers())?;
     let (tried, bytes) = (capsule.clone(), found.bytes.clone());
     let replayed = tokio::task::spawn_blocking(move || sandbox.replay(&bytes, &tried)).await?;
-    let replayed = replayed.with_context(|| format!("{} was not called: {}", short(&found.digest), found.place))?;
+    let replayed = replayed
+        .with_context(|| format!("{} was not called: {}", short(&found.digest), found.place))?;
     let outcome = match &replayed.failed {
         None => "succeeds",
         Some(_) if replayed.is_same(&capsule) => "fails_as_before",
@@ -66,18 +75,32 @@ fn told(capsule: &Capsule, found: &Found, replayed: &Replayed) -> String {
         about.component.kind,
         short(&about.component.digest)
     );
-    let _ = writeln!(text, "failed at  {}: {} ({})", call(capsule), about.failure.message, about.failure.kind);
+    let _ = writeln!(
+        text,
+        "failed at  {}: {} ({})",
+        call(capsule),
+        about.failure.message,
+        about.failure.kind
+    );
     for line in &about.log {
         let _ = writeln!(text, "           {}: {}", line.level, line.message);
     }
-    let other = if found.digest == about.component.digest { "the same component" } else { "another component" };
+    let other = if found.digest == about.component.digest {
+        "the same component"
+    } else {
+        "another component"
+    };
     let _ = writeln!(text, "called     {} from {}: {other}", short(&found.digest), found.place);
     for line in &replayed.log {
         let _ = writeln!(text, "           {}: {}", line.level, line.message);
     }
     match &replayed.failed {
         None => drop(write!(text, "now        it succeeds, and returns {} bytes", replayed.bytes)),
-        Some(failed) => drop(write!(text, "now        {}: {} ({})", failed.call, failed.failure.message, failed.failure.kind)),
+        Some(failed) => drop(write!(
+            text,
+            "now        {}: {} ({})",
+            failed.call, failed.failure.message, failed.failure.kind
+        )),
     }
     let unseen = about.before.parts.saturating_sub(usize::from(about.call.name() == "tail"));
     if unseen > 0 && !replayed.is_same(capsule) {
@@ -89,7 +112,8 @@ fn told(capsule: &Capsule, found: &Found, replayed: &Replayed) -> String {
     text
 }
 
-/// A damaged file can make the library that reads it panic, which is told as an error and not twice.
+/// A damaged file can make the library that reads it panic, which is told as an error and not
+/// twice.
 fn open(file: &Path) -> Result<Capsule, Unreadable> {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
@@ -103,7 +127,11 @@ fn call(capsule: &Capsule) -> String {
     let call = capsule.about.call;
     match (&capsule.batch, &capsule.request) {
         (Some(batch), _) if call.name() == "part" => {
-            format!("{call} of {} and {}", count(batch.num_rows(), "row"), count(batch.num_columns(), "column"))
+            format!(
+                "{call} of {} and {}",
+                count(batch.num_rows(), "row"),
+                count(batch.num_columns(), "column")
+            )
         }
         (_, Some(request)) => format!("{call} for {}", count(request.datasets.len(), "dataset")),
         _ => call.to_string(),
@@ -118,16 +146,32 @@ fn count(number: usize, of: &str) -> String {
 async fn release(context: &Context, digest: &str) -> anyhow::Result<Found> {
     // A binary without plugins still has a catalogue.
     let built_in = builtin::components(context.plugins_dir.as_deref()).unwrap_or_default();
-    let is_it = |bytes: &[u8]| Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>() == digest;
+    let is_it = |bytes: &[u8]| {
+        Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>() == digest
+    };
     if let Some(component) = built_in.into_iter().find(|component| is_it(&component.bytes)) {
-        return Ok(Found { bytes: component.bytes.into_owned(), digest: digest.to_owned(), place: component.by });
+        return Ok(Found {
+            bytes: component.bytes.into_owned(),
+            digest: digest.to_owned(),
+            place: component.by,
+        });
     }
     let store = context.catalogue().await?;
     let releases = store.releases().await.context("cannot list plugins");
     store.close().await;
     let Some(release) = releases?.into_iter().find(|release| release.id.digest == digest) else {
-        bail!("no release of this data directory has the digest {digest}; name the component with --component FILE.wasm");
+        bail!(
+            "no release of this data directory has the digest {digest}; name the component with --component FILE.wasm"
+        );
     };
-    let bytes = context.files()?.get_component(digest, release.bytes).await.context("cannot read the component from the object store")?;
-    Ok(Found { bytes: bytes.to_vec(), digest: digest.to_owned(), place: "the object store".to_owned() })
+    let bytes = context
+        .files()?
+        .get_component(digest, release.bytes)
+        .await
+        .context("cannot read the component from the object store")?;
+    Ok(Found {
+        bytes: bytes.to_vec(),
+        digest: digest.to_owned(),
+        place: "the object store".to_owned(),
+    })
 }

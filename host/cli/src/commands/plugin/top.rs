@@ -1,5 +1,5 @@
-//! `yearbook plugin top`: what each release does now, from the metrics of a running server. Two readings a second apart make
-//! a table; on a terminal it is made again every second.
+//! `yearbook plugin top`: what each release does now, from the metrics of a running server. Two
+//! readings a second apart make a table; on a terminal it is made again every second.
 
 mod metrics;
 mod releases;
@@ -25,7 +25,9 @@ pub(super) async fn run(context: &Context, url: Option<String>, once: bool) -> a
     let url = match (url, context.settings.values.server.admin_listen) {
         (Some(url), _) => url,
         (None, Some(address)) => format!("http://{address}"),
-        (None, None) => bail!("which server? Name its admin listener with --url, or set server.admin_listen as it is set for `serve`"),
+        (None, None) => bail!(
+            "which server? Name its admin listener with --url, or set server.admin_listen as it is set for `serve`"
+        ),
     };
     let once = once || context.output.json || !io::stdout().is_terminal();
     let mut earlier = read(&url).await?;
@@ -33,7 +35,9 @@ pub(super) async fn run(context: &Context, url: Option<String>, once: bool) -> a
         tokio::time::sleep(PERIOD).await;
         let now = read(&url).await?;
         let rows = now.1.since(&earlier.1, now.0 - earlier.0);
-        context.output.result(&rows, || if once { table(&rows) } else { format!("{HOME}{url}\n\n{}", table(&rows)) })?;
+        context.output.result(&rows, || {
+            if once { table(&rows) } else { format!("{HOME}{url}\n\n{}", table(&rows)) }
+        })?;
         if once {
             return Ok(());
         }
@@ -42,7 +46,9 @@ pub(super) async fn run(context: &Context, url: Option<String>, once: bool) -> a
 }
 
 async fn read(url: &str) -> anyhow::Result<(Instant, Releases)> {
-    let text = ask::get(url, "/metrics").await.with_context(|| format!("cannot read the metrics of {url}"))?;
+    let text = ask::get(url, "/metrics")
+        .await
+        .with_context(|| format!("cannot read the metrics of {url}"))?;
     Ok((Instant::now(), Releases::of(&metrics::parse(&text))))
 }
 
@@ -63,7 +69,9 @@ fn table(rows: &[releases::Row]) -> String {
         "#refused",
     ];
     let mut table = Table::new(&headings);
-    let ms = |seconds: Option<f64>| seconds.map_or("-".to_owned(), |seconds| format!("{:.2}", seconds * 1e3));
+    let ms = |seconds: Option<f64>| {
+        seconds.map_or("-".to_owned(), |seconds| format!("{:.2}", seconds * 1e3))
+    };
     for row in rows {
         table.row([
             row.name.clone(),

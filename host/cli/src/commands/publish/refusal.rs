@@ -8,7 +8,12 @@ use yearbook_snapshot::{PublishError, SHOWN_FAULTS};
 use crate::output::{Detailed, Table};
 
 /// The error of a run that stopped at `path` after publishing `done`, of `total` packages.
-pub(super) fn explain(error: anyhow::Error, path: &Path, done: &[String], total: usize) -> anyhow::Error {
+pub(super) fn explain(
+    error: anyhow::Error,
+    path: &Path,
+    done: &[String],
+    total: usize,
+) -> anyhow::Error {
     let mut members = Map::new();
     members.insert("package".to_owned(), json!(path));
     members.insert("published".to_owned(), json!(done));
@@ -36,7 +41,10 @@ pub(super) fn explain(error: anyhow::Error, path: &Path, done: &[String], total:
     };
     if total > 1 {
         let published = if done.is_empty() { "none".to_owned() } else { done.join(", ") };
-        text.push_str(&format!("\npublished before it: {published}; not tried: {}", total - done.len() - 1));
+        text.push_str(&format!(
+            "\npublished before it: {published}; not tried: {}",
+            total - done.len() - 1
+        ));
     }
     let message = format!("{} was not published", path.display());
     match message_of(&error) {
@@ -48,10 +56,14 @@ pub(super) fn explain(error: anyhow::Error, path: &Path, done: &[String], total:
 /// One sentence in place of a list that is shown below it.
 fn message_of(error: &anyhow::Error) -> Option<String> {
     match error.downcast_ref::<PublishError>()? {
-        PublishError::Descriptor { path, problems } => {
-            Some(format!("{} in its descriptor {}", count(problems.len() as u64, "problem"), path.display()))
+        PublishError::Descriptor { path, problems } => Some(format!(
+            "{} in its descriptor {}",
+            count(problems.len() as u64, "problem"),
+            path.display()
+        )),
+        PublishError::Table { path, total, .. } => {
+            Some(format!("{} in its data {}", count(*total, "fault"), path.display()))
         }
-        PublishError::Table { path, total, .. } => Some(format!("{} in its data {}", count(*total, "fault"), path.display())),
         _ => None,
     }
 }

@@ -16,13 +16,21 @@ fn typed(key: &str, value: Value) -> Assignment {
 }
 
 fn variable(key: &str, text: &str) -> Assignment {
-    Assignment { key: key.to_owned(), value: Written::Text(text.to_owned()), origin: Origin::Variable(variable_of(key)) }
+    Assignment {
+        key: key.to_owned(),
+        value: Written::Text(text.to_owned()),
+        origin: Origin::Variable(variable_of(key)),
+    }
 }
 
 fn apply(assignments: &[Assignment]) -> Result<Document, Vec<String>> {
     let mut problems = Vec::new();
     let document = Known::new().apply(assignments, &mut problems);
-    if problems.is_empty() { Ok(document) } else { Err(problems.iter().map(ToString::to_string).collect()) }
+    if problems.is_empty() {
+        Ok(document)
+    } else {
+        Err(problems.iter().map(ToString::to_string).collect())
+    }
 }
 
 fn check_wrong(assignment: Assignment, expected: &str) {
@@ -34,14 +42,22 @@ fn nothing_written_gives_the_defaults_contract_5_and_6() {
     let document = apply(&[]).unwrap();
     assert_eq!(
         document.storage,
-        Storage { url: None, retain_snapshots: 12, retain_hours: 24, unnamed_hours: 24, store: StoreSettings::default() }
+        Storage {
+            url: None,
+            retain_snapshots: 12,
+            retain_hours: 24,
+            unnamed_hours: 24,
+            store: StoreSettings::default()
+        }
     );
     assert_eq!(document.plans.free.requests_per_month, Some(10));
 }
 
 #[test]
 fn a_key_changes_itself_alone() {
-    let document = apply(&[typed("plans.free.row_cap", json!(7)), variable("plans.free.bulk", "monthly")]).unwrap();
+    let document =
+        apply(&[typed("plans.free.row_cap", json!(7)), variable("plans.free.bulk", "monthly")])
+            .unwrap();
     assert_eq!(document.plans.free.row_cap, Some(7));
     assert_eq!(document.plans.free.bulk, BulkEntitlement::Monthly);
     assert_eq!(document.plans.free.requests_per_month, Some(10));
@@ -50,9 +66,16 @@ fn a_key_changes_itself_alone() {
 #[test]
 fn a_list_is_one_of_texts_or_a_text_with_commas() {
     let (one, two) = ("1".repeat(64), "2".repeat(64));
-    let written = [typed("plugins.allowed_digests", json!([one, two])), variable("plugins.allowed_digests", &format!("{one}, {two},"))];
+    let written = [
+        typed("plugins.allowed_digests", json!([one, two])),
+        variable("plugins.allowed_digests", &format!("{one}, {two},")),
+    ];
     for assignment in written {
-        assert_eq!(serde_json::to_value(apply(&[assignment]).unwrap().plugins.trust.allowed_digests).unwrap(), json!([one, two]));
+        assert_eq!(
+            serde_json::to_value(apply(&[assignment]).unwrap().plugins.trust.allowed_digests)
+                .unwrap(),
+            json!([one, two])
+        );
     }
     check_wrong(
         typed("plugins.allowed_digests", json!("x")),
@@ -64,13 +87,18 @@ fn a_list_is_one_of_texts_or_a_text_with_commas() {
 
 #[test]
 fn a_later_source_wins_contract_6() {
-    let document = apply(&[typed("storage.retain_hours", json!(1)), variable("storage.retain_hours", "2")]).unwrap();
+    let document =
+        apply(&[typed("storage.retain_hours", json!(1)), variable("storage.retain_hours", "2")])
+            .unwrap();
     assert_eq!(document.storage.retain_hours, 2);
 }
 
 #[test]
 fn unlimited_is_a_word_where_there_may_be_no_limit() {
-    assert_eq!(apply(&[variable("plans.free.row_cap", "unlimited")]).unwrap().plans.free.row_cap, None);
+    assert_eq!(
+        apply(&[variable("plans.free.row_cap", "unlimited")]).unwrap().plans.free.row_cap,
+        None
+    );
     assert_eq!(apply(&[typed("plans.pro.row_cap", json!(5))]).unwrap().plans.pro.row_cap, Some(5));
     check_wrong(
         typed("storage.retain_hours", json!("unlimited")),
@@ -100,7 +128,10 @@ fn an_unknown_key_names_the_nearest_known_one_contract_6() {
 
 #[test]
 fn a_wrong_value_says_what_would_fit() {
-    check_wrong(typed("storage.retain_hours", json!("1")), "y.toml, line 3: `storage.retain_hours` must be a whole number, not \"1\"");
+    check_wrong(
+        typed("storage.retain_hours", json!("1")),
+        "y.toml, line 3: `storage.retain_hours` must be a whole number, not \"1\"",
+    );
     check_wrong(
         typed("storage.retain_hours", json!(-1)),
         "y.toml, line 3: `storage.retain_hours` must be a whole number from 0 to 4294967295, not -1",
@@ -113,9 +144,18 @@ fn a_wrong_value_says_what_would_fit() {
         typed("sandbox.stack_bytes", json!(64 << 20)),
         "y.toml, line 3: `sandbox.stack_bytes` must be a whole number from 65536 to 16777216, not 67108864",
     );
-    check_wrong(typed("log.format", json!("xml")), "y.toml, line 3: `log.format` must be `text` or `json`, not \"xml\"");
-    check_wrong(typed("storage.url", json!(["a"])), "y.toml, line 3: `storage.url` must be text, not a list");
-    check_wrong(typed("storage", json!(1)), "y.toml, line 3: `storage` must be a section: write [storage] and its keys below, not 1");
+    check_wrong(
+        typed("log.format", json!("xml")),
+        "y.toml, line 3: `log.format` must be `text` or `json`, not \"xml\"",
+    );
+    check_wrong(
+        typed("storage.url", json!(["a"])),
+        "y.toml, line 3: `storage.url` must be text, not a list",
+    );
+    check_wrong(
+        typed("storage", json!(1)),
+        "y.toml, line 3: `storage` must be a section: write [storage] and its keys below, not 1",
+    );
 }
 
 #[test]
@@ -126,16 +166,23 @@ fn an_empty_section_is_no_assignment_unless_misspelt() {
 
 #[test]
 fn everything_wrong_is_said_at_once() {
-    let problems = apply(&[typed("a", json!(1)), typed("log.format", json!(1)), variable("b.c", "1")]).unwrap_err();
+    let problems =
+        apply(&[typed("a", json!(1)), typed("log.format", json!(1)), variable("b.c", "1")])
+            .unwrap_err();
     assert_eq!(problems.len(), 3, "{problems:?}");
 }
 
 #[test]
 fn two_names_of_one_setting_must_agree() {
-    let short = Assignment { origin: Origin::Variable("YEARBOOK_STORAGE_URL".to_owned()), ..variable("storage.url", "file:/a") };
+    let short = Assignment {
+        origin: Origin::Variable("YEARBOOK_STORAGE_URL".to_owned()),
+        ..variable("storage.url", "file:/a")
+    };
     assert!(apply(&[short.clone(), variable("storage.url", "file:/a")]).is_ok());
     assert_eq!(
         apply(&[short, variable("storage.url", "file:/b")]).unwrap_err(),
-        ["variable YEARBOOK_STORAGE_URL and variable YEARBOOK_STORAGE__URL both set `storage.url`, to different values; keep one of them"]
+        [
+            "variable YEARBOOK_STORAGE_URL and variable YEARBOOK_STORAGE__URL both set `storage.url`, to different values; keep one of them"
+        ]
     );
 }

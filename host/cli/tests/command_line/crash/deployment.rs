@@ -42,7 +42,9 @@ impl Deployment {
         }
         command.env("YEARBOOK_LIMITS__BURST_PER_SECOND", "0");
         // What is dropped is a part of what is tried.
-        command.env("YEARBOOK_STORAGE__RETAIN_SNAPSHOTS", "3").env("YEARBOOK_STORAGE__RETAIN_HOURS", "0");
+        command
+            .env("YEARBOOK_STORAGE__RETAIN_SNAPSHOTS", "3")
+            .env("YEARBOOK_STORAGE__RETAIN_HOURS", "0");
         if arguments.first() == Some(&"gc") {
             command.envs(crate::gc::AT_ONCE);
         }
@@ -55,14 +57,23 @@ impl Deployment {
 
     /// One cell for each of `rows` days, each the same.
     pub(super) fn package(&self, rows: usize, version: u32) {
-        let day = |day: usize| format!("{:04}-{:02}-{:02},{version}\n", 1900 + day / 336, day / 28 % 12 + 1, day % 28 + 1);
+        let day = |day: usize| {
+            format!(
+                "{:04}-{:02}-{:02},{version}\n",
+                1900 + day / 336,
+                day / 28 % 12 + 1,
+                day % 28 + 1
+            )
+        };
         self.yearbook.package("tiny", &(0..rows).map(day).collect::<String>());
     }
 
-    /// Asserts that whatever the catalogue names is in the store, byte for byte, and that nothing there has a name that is not its own.
+    /// Asserts that whatever the catalogue names is in the store, byte for byte, and that nothing
+    /// there has a name that is not its own.
     pub(super) fn is_whole(&self, seen: &mut HashSet<String>) {
         self.runtime.block_on(self.named_files_are_whole());
-        let objects = self.s3.as_ref().map_or_else(|| self.yearbook.path("yearbook-data/objects"), S3::below);
+        let objects =
+            self.s3.as_ref().map_or_else(|| self.yearbook.path("yearbook-data/objects"), S3::below);
         for folder in ["snapshots", "plugins"] {
             objects_are_whole(&objects.join(folder), seen);
         }
@@ -73,9 +84,15 @@ impl Deployment {
         if !data.join("yearbook.db").exists() {
             return;
         }
-        let store = yearbook_catalog::open(&sqlite_url(&data.join("yearbook.db")), &DatabaseSettings::default()).await.unwrap();
+        let store = yearbook_catalog::open(
+            &sqlite_url(&data.join("yearbook.db")),
+            &DatabaseSettings::default(),
+        )
+        .await
+        .unwrap();
         let folder = || (format!("file:{}", data.join("objects").display()), Vec::new());
-        let (url, variables) = self.s3.as_ref().map_or_else(folder, |s3| (s3.url.clone(), s3.variables()));
+        let (url, variables) =
+            self.s3.as_ref().map_or_else(folder, |s3| (s3.url.clone(), s3.variables()));
         let files = Files::open_with(&url, &StoreSettings::default(), &variables).unwrap();
         for file in store.referenced_files().await.unwrap() {
             // Every block is compared with its checksum.
@@ -90,14 +107,20 @@ impl Deployment {
     }
 
     fn doctor(&self) -> Value {
-        let doctor = self.command(&["doctor", "--deep", "--json"]).env("YEARBOOK_SERVER__LISTEN", "127.0.0.1:0").output().unwrap();
+        let doctor = self
+            .command(&["doctor", "--deep", "--json"])
+            .env("YEARBOOK_SERVER__LISTEN", "127.0.0.1:0")
+            .output()
+            .unwrap();
         Said::of(doctor).ok().json()
     }
 
     /// Asserts that `doctor` finds nothing wrong.
     pub(super) fn is_sound(&self) {
         let checks = self.doctor();
-        let failed = |checks: &Value| checks.as_array().unwrap().iter().any(|check| check["status"] == "fail");
+        let failed = |checks: &Value| {
+            checks.as_array().unwrap().iter().any(|check| check["status"] == "fail")
+        };
         assert!(!failed(&checks), "{checks}");
     }
 }
@@ -112,7 +135,10 @@ fn objects_are_whole(folder: &Path, seen: &mut HashSet<String>) {
         if seen.contains(&name) {
             continue;
         }
-        let found: String = Sha256::digest(std::fs::read(&path).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let found: String = Sha256::digest(std::fs::read(&path).unwrap())
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         assert_eq!(found, digest, "{name} is visible and half-written");
         seen.insert(name);
     }

@@ -14,10 +14,13 @@ const ENCODER_EVERY: u32 = 8;
 
 /// A build of `name` of its own: the component with a custom section that says `version`.
 fn build(deployment: &Deployment, name: &str, version: u32) -> String {
-    let built: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist").join(format!("{name}.wasm"));
+    let built: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../plugins/dist")
+        .join(format!("{name}.wasm"));
     let mut component = std::fs::read(built).unwrap();
     let content = version.to_le_bytes();
-    component.extend([&[0, u8::try_from(2 + content.len()).unwrap(), 1, b'v'], &content[..]].concat());
+    component
+        .extend([&[0, u8::try_from(2 + content.len()).unwrap(), 1, b'v'], &content[..]].concat());
     let file = deployment.yearbook.path("build.wasm");
     std::fs::write(&file, component).unwrap();
     file.to_str().unwrap().to_owned()
@@ -26,9 +29,13 @@ fn build(deployment: &Deployment, name: &str, version: u32) -> String {
 /// Digests of the releases of `name`, and of the one that serves.
 fn releases(deployment: &Deployment, name: &str) -> (HashSet<String>, Option<String>) {
     let listed = deployment.run(&["plugin", "list", "--json"]).ok().json();
-    let of_name: Vec<&Value> = listed.as_array().unwrap().iter().filter(|release| release["name"] == name).collect();
+    let of_name: Vec<&Value> =
+        listed.as_array().unwrap().iter().filter(|release| release["name"] == name).collect();
     let digest = |release: &Value| release["digest"].as_str().unwrap().to_owned();
-    let serving = of_name.iter().find(|release| release["serves"] == json!(true)).map(|release| digest(release));
+    let serving = of_name
+        .iter()
+        .find(|release| release["serves"] == json!(true))
+        .map(|release| digest(release));
     (of_name.into_iter().map(digest).collect(), serving)
 }
 
@@ -68,14 +75,21 @@ fn install_killed_at_any_point_leaves_the_last_release_serving_in(place: Place) 
         assert!(status == 200 && body.lines().count() == 50, "{status} {body}");
     });
     for run in 0..of_a_kind() {
-        let (name, tally) = if run % ENCODER_EVERY == 0 { ("ndjson", &mut encoders) } else { ("r", &mut generators) };
+        let (name, tally) = if run % ENCODER_EVERY == 0 {
+            ("ndjson", &mut encoders)
+        } else {
+            ("r", &mut generators)
+        };
         let file = install(name);
         let arguments = ["plugin", "install", &file, "--now", "--json"];
         let (before, served) = releases(&deployment, name);
         tally.kill(&deployment, &arguments, moments.next());
         let (after, serves) = releases(&deployment, name);
         assert!(after.len() - before.len() <= 1 && after.is_superset(&before));
-        assert!(serves.is_some() && (serves == served) == (after.len() == before.len()), "{served:?}, then {serves:?}");
+        assert!(
+            serves.is_some() && (serves == served) == (after.len() == before.len()),
+            "{served:?}, then {serves:?}"
+        );
         deployment.is_whole(&mut seen);
         let again = deployment.run(&arguments).ok().json();
         let (_, serves) = releases(&deployment, name);
@@ -85,7 +99,10 @@ fn install_killed_at_any_point_leaves_the_last_release_serving_in(place: Place) 
     deployment.is_sound();
     let reads = reading.stop();
     println!("install: {encoders:?} and {generators:?}, {reads} responses meanwhile");
-    assert!(generators.killed > generators.ended && reads > of_a_kind() / 10, "{generators:?}, {reads} responses");
+    assert!(
+        generators.killed > generators.ended && reads > of_a_kind() / 10,
+        "{generators:?}, {reads} responses"
+    );
 }
 
 #[test]
@@ -100,7 +117,9 @@ fn the_first_install_killed_at_any_point_can_be_run_again_on_s3() {
 
 fn the_first_install_killed_at_any_point_can_be_run_again_in(place: Place) {
     let mut moments = Moments::new();
-    let install = |deployment: &Deployment| ["plugin", "install", &build(deployment, "r", 1), "--json"].map(str::to_owned);
+    let install = |deployment: &Deployment| {
+        ["plugin", "install", &build(deployment, "r", 1), "--json"].map(str::to_owned)
+    };
     let takes = measured(|| {
         let deployment = Deployment::new(place);
         let arguments = install(&deployment);

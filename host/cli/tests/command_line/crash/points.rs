@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 use super::deployment::Deployment;
 
-/// How many runs of a kind are killed in each place: a quarter of all points. A tenth as many again begin on fresh data directories.
+/// How many runs of a kind are killed in each place: a quarter of all points. A tenth as many again
+/// begin on fresh data directories.
 pub(super) fn of_a_kind() -> u32 {
-    let all = std::env::var("YEARBOOK_TEST_CRASH_POINTS").map_or(200, |points| points.parse().unwrap());
+    let all =
+        std::env::var("YEARBOOK_TEST_CRASH_POINTS").map_or(200, |points| points.parse().unwrap());
     (all / 4).max(1)
 }
 
@@ -16,7 +18,8 @@ pub(super) struct Moments(u64);
 
 impl Moments {
     pub(super) fn new() -> Self {
-        let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
+        let seed =
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
         let seed = u64::try_from(seed & 0xffff_ffff_ffff).unwrap();
         println!("moments from seed {seed}");
         Self(seed)
@@ -49,7 +52,12 @@ impl Tally {
 
     /// Runs `arguments` and kills it at `moment`, of which 1 is a little after its end.
     pub(super) fn kill(&mut self, deployment: &Deployment, arguments: &[&str], moment: f64) {
-        let mut child = deployment.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = deployment
+            .command(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         std::thread::sleep(self.takes.mul_f64(moment * 1.1));
         child.kill().unwrap();
         match child.wait().unwrap().code() {
@@ -66,7 +74,8 @@ impl Tally {
     }
 }
 
-/// How long `run` takes on a quiet machine: the shortest of three times, so that most of the moments come before its end.
+/// How long `run` takes on a quiet machine: the shortest of three times, so that most of the
+/// moments come before its end.
 pub(super) fn measured(mut run: impl FnMut()) -> Duration {
     let mut once = || {
         let begun = Instant::now();

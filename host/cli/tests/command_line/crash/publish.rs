@@ -16,7 +16,8 @@ const ROWS: usize = 5_000;
 const PUBLISH: [&str; 3] = ["publish", "tiny", "--json"];
 
 fn current(deployment: &Deployment) -> Value {
-    deployment.run(&["datasets", "show", "tiny", "--json"]).ok().json()["current_snapshot_id"].clone()
+    deployment.run(&["datasets", "show", "tiny", "--json"]).ok().json()["current_snapshot_id"]
+        .clone()
 }
 
 #[test]

@@ -25,8 +25,10 @@ impl Server {
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("the server did not start; are plugins built?"));
-        let address = ready["listening"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
+        let ready: Value = serde_json::from_str(&line)
+            .unwrap_or_else(|_| panic!("the server did not start; are plugins built?"));
+        let address =
+            ready["listening"].as_str().unwrap().strip_prefix("http://").unwrap().to_owned();
         let key = deployment.run(&["keys", "create", "--plan", "enterprise", "--json"]).ok().json();
         Self { child, address, key: key["key"].as_str().unwrap().to_owned() }
     }
@@ -51,11 +53,13 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Status and body of `path`. HTTP/1.0, so that a body ends with the connection and its length is checked where it is known.
+    /// Status and body of `path`. HTTP/1.0, so that a body ends with the connection and its length
+    /// is checked where it is known.
     pub(super) fn get(&self, path: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let Self { address, key } = self;
-        write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\nX-API-Key: {key}\r\n\r\n").unwrap();
+        write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\nX-API-Key: {key}\r\n\r\n")
+            .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -66,9 +70,13 @@ impl Client {
     pub(super) fn version(&self, rows: usize) -> u32 {
         let (status, body) = self.get("/v1/datasets/tiny/data?format=csv&limit=0&start=1900-01-01");
         assert_eq!(status, 200, "{body}");
-        let values: Vec<&str> = body.lines().skip(1).map(|line| line.split_once(',').unwrap().1).collect();
+        let values: Vec<&str> =
+            body.lines().skip(1).map(|line| line.split_once(',').unwrap().1).collect();
         assert_eq!(values.len(), rows);
-        assert!(values.iter().all(|value| *value == values[0]), "rows of two versions in one response");
+        assert!(
+            values.iter().all(|value| *value == values[0]),
+            "rows of two versions in one response"
+        );
         values[0].parse::<f64>().unwrap().to_string().parse().unwrap()
     }
 }

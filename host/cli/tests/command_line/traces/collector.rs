@@ -32,7 +32,9 @@ impl Collector {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Seen::default()));
         let kept = Arc::clone(&seen);
-        std::thread::spawn(move || listener.incoming().for_each(|stream| take(&mut stream.unwrap(), &kept)));
+        std::thread::spawn(move || {
+            listener.incoming().for_each(|stream| take(&mut stream.unwrap(), &kept))
+        });
         Self { url, seen }
     }
 
@@ -49,7 +51,12 @@ fn take(stream: &mut TcpStream, seen: &Mutex<Seen>) {
             return;
         }
     }
-    let length = head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok()).unwrap();
+    let length = head
+        .lines()
+        .find_map(|line| {
+            line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok()
+        })
+        .unwrap();
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
     let request = ExportTraceServiceRequest::decode(&body[..]).unwrap();
@@ -61,16 +68,21 @@ fn take(stream: &mut TcpStream, seen: &Mutex<Seen>) {
             seen.spans.extend(resource.scope_spans.into_iter().flat_map(|scope| scope.spans));
         }
     }
-    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\r\nContent-Length: 0\r\n\r\n").unwrap();
+    stream
+        .write_all(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\r\nContent-Length: 0\r\n\r\n",
+        )
+        .unwrap();
 }
 
 /// Attributes by name, as text.
 pub(super) fn attributes(found: &[KeyValue]) -> BTreeMap<String, String> {
-    let text = |value: &Option<AnyValue>| match value.as_ref().and_then(|value| value.value.as_ref()) {
-        Some(any_value::Value::StringValue(text)) => text.clone(),
-        Some(any_value::Value::IntValue(number)) => number.to_string(),
-        Some(any_value::Value::BoolValue(flag)) => flag.to_string(),
-        other => format!("{other:?}"),
-    };
+    let text =
+        |value: &Option<AnyValue>| match value.as_ref().and_then(|value| value.value.as_ref()) {
+            Some(any_value::Value::StringValue(text)) => text.clone(),
+            Some(any_value::Value::IntValue(number)) => number.to_string(),
+            Some(any_value::Value::BoolValue(flag)) => flag.to_string(),
+            other => format!("{other:?}"),
+        };
     found.iter().map(|pair| (pair.key.clone(), text(&pair.value))).collect()
 }

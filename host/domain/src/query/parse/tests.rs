@@ -41,8 +41,11 @@ fn defaults_are_those_of_spec_4_1() {
 
 #[test]
 fn every_problem_is_told_at_once_in_declared_order_contract_2() {
-    let found = problems("columns=&envelope=maybe&geometry=2&format=xml&limit=-1&end=x&start=2020-13-01&dimensions=%FF");
-    let order: Vec<&Value> = found.as_array().unwrap().iter().map(|problem| &problem["loc"][1]).collect();
+    let found = problems(
+        "columns=&envelope=maybe&geometry=2&format=xml&limit=-1&end=x&start=2020-13-01&dimensions=%FF",
+    );
+    let order: Vec<&Value> =
+        found.as_array().unwrap().iter().map(|problem| &problem["loc"][1]).collect();
     assert_eq!(order, ["start", "end", "limit", "format", "geometry", "envelope", "columns"]);
 }
 
@@ -69,7 +72,10 @@ fn problems_have_pydantics_shape_contract_2() {
 fn unknown_formats_get_the_loaded_ones_listed_contract_2() {
     let four = DataQuery::parse(&pairs("format=xml"), &FORMATS[..4]).unwrap_err();
     assert_eq!(four[0].msg, "Input should be 'json', 'csv', 'arrow' or 'parquet'");
-    assert_eq!(four[0].ctx.as_deref(), Some(&json!({"expected": "'json', 'csv', 'arrow' or 'parquet'"})));
+    assert_eq!(
+        four[0].ctx.as_deref(),
+        Some(&json!({"expected": "'json', 'csv', 'arrow' or 'parquet'"}))
+    );
     assert_eq!(four[0].kind, "literal_error");
     for wrong in ["xml", "JSON", "", "json "] {
         assert_eq!(
@@ -98,7 +104,10 @@ fn empty_values_are_judged_as_given_except_two_contract_2() {
 fn the_last_of_a_repeated_parameter_wins_and_unknown_ones_are_ignored_contract_2() {
     let query = parsed("limit=x&limit=5&_sdc_page=9&csv.delimiter=,&json.indent=2&csv.delimiter=;");
     assert_eq!(query.limit, 5);
-    assert_eq!(query.options, [("csv.delimiter".to_owned(), ";".to_owned()), ("json.indent".to_owned(), "2".to_owned())]);
+    assert_eq!(
+        query.options,
+        [("csv.delimiter".to_owned(), ";".to_owned()), ("json.indent".to_owned(), "2".to_owned())]
+    );
     assert_eq!(problems("limit=5&limit=x").as_array().unwrap().len(), 1);
 }
 
@@ -114,18 +123,29 @@ fn columns_are_names_each_once() {
 
 #[test]
 fn a_list_of_more_names_than_any_table_has_is_refused_before_it_is_read_contract_3() {
-    let listed = |names: usize| (0..names).map(|index| format!("c{index}")).collect::<Vec<_>>().join(",");
-    assert_eq!(parsed(&format!("columns={}", listed(LISTED_NAMES))).columns.map(|names| names.len()), Some(LISTED_NAMES));
+    let listed =
+        |names: usize| (0..names).map(|index| format!("c{index}")).collect::<Vec<_>>().join(",");
+    assert_eq!(
+        parsed(&format!("columns={}", listed(LISTED_NAMES))).columns.map(|names| names.len()),
+        Some(LISTED_NAMES)
+    );
     let one_more = problems(&format!("columns={}", listed(LISTED_NAMES + 1)));
-    assert_eq!(one_more[0]["msg"], "Value error, columns lists 4097 names and may list 4096; ask in several requests");
-    assert_eq!(problems(&format!("columns={},c7", listed(100)))[0]["msg"], "Value error, column 'c7' is named twice");
+    assert_eq!(
+        one_more[0]["msg"],
+        "Value error, columns lists 4097 names and may list 4096; ask in several requests"
+    );
+    assert_eq!(
+        problems(&format!("columns={},c7", listed(100)))[0]["msg"],
+        "Value error, column 'c7' is named twice"
+    );
 }
 
 #[test]
 fn many_options_keep_their_order_and_their_last_values_contract_2() {
     let raw: String = (0..2_000).map(|index| format!("x.{}={index}&", index % 1_000)).collect();
     let options = parsed(&raw).options;
-    let expected: Vec<_> = (0..1_000).map(|index| (format!("x.{index}"), (index + 1_000).to_string())).collect();
+    let expected: Vec<_> =
+        (0..1_000).map(|index| (format!("x.{index}"), (index + 1_000).to_string())).collect();
     assert_eq!(options, expected);
 }
 

@@ -137,7 +137,11 @@ fn dates_get_pydantics_sentences_contract_2() {
             Ok(date) => assert_eq!((date.as_str(), *error), (*raw, ""), "{raw:?}"),
             Err(problem) => {
                 assert_eq!(problem.kind, "date_from_datetime_parsing", "{raw:?}");
-                assert_eq!(problem.msg, format!("Input should be a valid date or datetime, {error}"), "{raw:?}");
+                assert_eq!(
+                    problem.msg,
+                    format!("Input should be a valid date or datetime, {error}"),
+                    "{raw:?}"
+                );
                 assert_eq!(problem.ctx.as_deref(), Some(&json!({"error": error})), "{raw:?}");
             }
         }
@@ -160,8 +164,15 @@ fn moments_are_inexact_even_at_midnight_contract_2() {
         "2020-01-01T10:00:00Z",
     ] {
         let problem = date("end", raw).unwrap_err();
-        assert_eq!((problem.kind, problem.ctx.clone()), ("date_from_datetime_inexact", None), "{raw:?}");
-        assert_eq!(problem.msg, "Datetimes provided to dates should have zero time - e.g. be exact dates");
+        assert_eq!(
+            (problem.kind, problem.ctx.clone()),
+            ("date_from_datetime_inexact", None),
+            "{raw:?}"
+        );
+        assert_eq!(
+            problem.msg,
+            "Datetimes provided to dates should have zero time - e.g. be exact dates"
+        );
     }
 }
 
@@ -170,7 +181,10 @@ fn there_is_no_year_zero() {
     for raw in ["0000-01-01", "0000-01-01T00:00"] {
         let problem = date("start", raw).unwrap_err();
         assert_eq!(problem.kind, "date_parsing", "{raw}");
-        assert_eq!(problem.msg, "Input should be a valid date in the format YYYY-MM-DD, year 0 is out of range");
+        assert_eq!(
+            problem.msg,
+            "Input should be a valid date in the format YYYY-MM-DD, year 0 is out of range"
+        );
     }
 }
 
@@ -189,7 +203,15 @@ fn booleans_are_words_in_any_case_contract_2() {
 
 #[test]
 fn numbers_are_read_as_pydantic_reads_them() {
-    for (raw, expected) in [("1.5", 1.5), ("1_0.5", 10.5), (" 1 ", 1.0), ("1e5", 100_000.0), (".5", 0.5), ("5.", 5.0), ("-2", -2.0)] {
+    for (raw, expected) in [
+        ("1.5", 1.5),
+        ("1_0.5", 10.5),
+        (" 1 ", 1.0),
+        ("1e5", 100_000.0),
+        (".5", 0.5),
+        ("5.", 5.0),
+        ("-2", -2.0),
+    ] {
         assert_eq!(number("x.y", raw), Ok(expected), "{raw}");
     }
     for raw in ["abc", "", "0x1", "1__0", "1,5"] {

@@ -4,7 +4,9 @@
 
 use super::*;
 use crate::query::pairs;
-use crate::{Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Plan, PlanTable, StoredFile};
+use crate::{
+    Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Plan, PlanTable, StoredFile,
+};
 
 fn column(name: &str, role: Role) -> Column {
     Column {
@@ -65,7 +67,14 @@ fn dataset(rows: u64, dated: bool, spatial: bool) -> Dataset {
 fn decide(dataset: &Dataset, plan_of: Plan, raw: &str) -> Result<ReadPlan, Refusal> {
     let query = DataQuery::parse(&pairs(raw), &["json"]).unwrap();
     let caller = Caller { key_id: "k".to_owned(), plan: plan_of };
-    plan(dataset, Arc::clone(&dataset.current), &caller, PlanTable::default().of(plan_of), &query, 0)
+    plan(
+        dataset,
+        Arc::clone(&dataset.current),
+        &caller,
+        PlanTable::default().of(plan_of),
+        &query,
+        0,
+    )
 }
 
 #[test]
@@ -94,7 +103,11 @@ fn unbounded_pulls_are_refused_spec_8() {
     ];
     for (rows, dated, spatial, raw, refused) in cases {
         let answer = decide(&dataset(rows, dated, spatial), Plan::Enterprise, raw);
-        assert_eq!(answer.is_err(), refused, "{rows} rows, dated {dated}, spatial {spatial}, {raw}: {answer:?}");
+        assert_eq!(
+            answer.is_err(),
+            refused,
+            "{rows} rows, dated {dated}, spatial {spatial}, {raw}: {answer:?}"
+        );
     }
 }
 
@@ -102,8 +115,12 @@ fn unbounded_pulls_are_refused_spec_8() {
 fn a_refused_pull_says_what_would_relieve_it() {
     let answer = decide(&dataset(5, false, true), Plan::Free, "limit=0").unwrap_err();
     assert_eq!(answer, Refusal::Unbounded { rows: 5, geometry: true, dated: false, bulk: false });
-    let answer = decide(&dataset(100_001, true, true), Plan::Enterprise, "limit=0&geometry=false").unwrap_err();
-    assert_eq!(answer, Refusal::Unbounded { rows: 100_001, geometry: false, dated: true, bulk: true });
+    let answer = decide(&dataset(100_001, true, true), Plan::Enterprise, "limit=0&geometry=false")
+        .unwrap_err();
+    assert_eq!(
+        answer,
+        Refusal::Unbounded { rows: 100_001, geometry: false, dated: true, bulk: true }
+    );
 }
 
 #[test]
@@ -118,10 +135,15 @@ fn bulk_is_advised_where_plan_and_licence_have_it_contract_3() {
                 let read = if pinned { Arc::new(older) } else { Arc::clone(&dataset.current) };
                 let query = DataQuery::parse(&pairs("limit=0"), &["json"]).unwrap();
                 let caller = Caller { key_id: "k".to_owned(), plan: plan_of };
-                let answer = plan(&dataset, read, &caller, PlanTable::default().of(plan_of), &query, 0);
+                let answer =
+                    plan(&dataset, read, &caller, PlanTable::default().of(plan_of), &query, 0);
                 let Err(Refusal::Unbounded { bulk, .. }) = answer else { panic!("{answer:?}") };
                 let entitled = matches!(plan_of, Plan::Pro | Plan::Enterprise);
-                assert_eq!(bulk, entitled && licensed && !pinned, "{plan_of}, licensed {licensed}, pinned {pinned}");
+                assert_eq!(
+                    bulk,
+                    entitled && licensed && !pinned,
+                    "{plan_of}, licensed {licensed}, pinned {pinned}"
+                );
             }
         }
     }
@@ -152,7 +174,10 @@ fn dates_have_no_effect_without_a_date_axis_spec_4_1() {
     let plan = decide(&dataset(10, false, false), Plan::Free, raw).unwrap();
     assert_eq!((plan.start, plan.end), (None, None));
     let plan = decide(&dataset(10, true, false), Plan::Free, raw).unwrap();
-    assert_eq!((plan.start.as_deref(), plan.end.as_deref()), (Some("2020-01-01"), Some("2020-12-31")));
+    assert_eq!(
+        (plan.start.as_deref(), plan.end.as_deref()),
+        (Some("2020-01-01"), Some("2020-12-31"))
+    );
 }
 
 #[test]
@@ -167,17 +192,27 @@ fn columns_come_in_the_order_asked_for_contract_3() {
         ("columns=%20value%20,%20date", &[1, 0]),
     ];
     for (raw, expected) in cases {
-        assert_eq!(decide(&dataset(10, true, true), Plan::Free, raw).unwrap().columns, expected, "{raw}");
+        assert_eq!(
+            decide(&dataset(10, true, true), Plan::Free, raw).unwrap().columns,
+            expected,
+            "{raw}"
+        );
     }
 }
 
 #[test]
 fn unknown_columns_are_named_contract_3() {
-    let sentence = |raw: &str| match decide(&dataset(10, true, true), Plan::Free, raw).unwrap_err() {
-        Refusal::Invalid(problems) => problems.into_iter().map(|problem| problem.msg).collect::<Vec<_>>().join("|"),
+    let sentence = |raw: &str| match decide(&dataset(10, true, true), Plan::Free, raw).unwrap_err()
+    {
+        Refusal::Invalid(problems) => {
+            problems.into_iter().map(|problem| problem.msg).collect::<Vec<_>>().join("|")
+        }
         other => panic!("{other:?}"),
     };
-    assert_eq!(sentence("columns=date,Value,x"), "Value error, unknown 'Value', 'x'; this dataset has date, value, region, geometry_wkt");
+    assert_eq!(
+        sentence("columns=date,Value,x"),
+        "Value error, unknown 'Value', 'x'; this dataset has date, value, region, geometry_wkt"
+    );
     assert_eq!(
         sentence("columns=geometry_wkt&geometry=false"),
         "Value error, geometry=false leaves no column to send; ask for more than geometry_wkt"
@@ -186,7 +221,10 @@ fn unknown_columns_are_named_contract_3() {
 
 #[test]
 fn wrong_columns_come_before_the_guard_contract_1() {
-    assert!(matches!(decide(&dataset(100_001, true, true), Plan::Free, "limit=0&columns=x"), Err(Refusal::Invalid(_))));
+    assert!(matches!(
+        decide(&dataset(100_001, true, true), Plan::Free, "limit=0&columns=x"),
+        Err(Refusal::Invalid(_))
+    ));
 }
 
 #[test]
@@ -201,8 +239,15 @@ fn many_names_are_found_like_few_and_unknown_ones_are_told_in_part_contract_3() 
     let mut names: Vec<&str> = strangers.iter().map(String::as_str).collect();
     names.insert(30, "region");
     let few = select(&["x0", "region"]).unwrap_err().msg;
-    assert_eq!(few, "Value error, unknown 'x0'; this dataset has date, value, region, geometry_wkt");
+    assert_eq!(
+        few,
+        "Value error, unknown 'x0'; this dataset has date, value, region, geometry_wkt"
+    );
     let many = select(&names).unwrap_err().msg;
-    assert!(many.contains("unknown 'x0', 'x1',") && many.contains("'x39' and 20 more; this dataset has date,"), "{many}");
+    assert!(
+        many.contains("unknown 'x0', 'x1',")
+            && many.contains("'x39' and 20 more; this dataset has date,"),
+        "{many}"
+    );
     assert!(!many.contains("'region'"), "{many}");
 }

@@ -1,5 +1,5 @@
-//! Arrow's IPC stream, row by row, however it is cut into batches. What compressed buffers claim is added up first,
-//! since a reader believes it.
+//! Arrow's IPC stream, row by row, however it is cut into batches. What compressed buffers claim is
+//! added up first, since a reader believes it.
 
 use arrow::array::{Array, DynComparator, RecordBatch, make_comparator};
 use arrow::compute::SortOptions;
@@ -9,12 +9,16 @@ use yearbook_sandbox::claimed_bytes;
 
 use super::Values;
 
-/// Bytes that compressed buffers of a response may claim to have when they are not. Default responses are made of 4 MiB of columns
-/// (`plugins.canary_bytes`); more than sixteen times that is not read.
+/// Bytes that compressed buffers of a response may claim to have when they are not. Default
+/// responses are made of 4 MiB of columns (`plugins.canary_bytes`); more than sixteen times that is
+/// not read.
 const CLAIMED_BYTES: u64 = 64 << 20;
 
 pub(super) fn compare(one: &[u8], other: &[u8]) -> Values {
-    if [one, other].into_iter().any(|stream| claimed_bytes(stream).is_none_or(|bytes| bytes > CLAIMED_BYTES)) {
+    if [one, other]
+        .into_iter()
+        .any(|stream| claimed_bytes(stream).is_none_or(|bytes| bytes > CLAIMED_BYTES))
+    {
         return Values::Unread(format!(
             "it is no stream of Arrow, or claims to have more than {CLAIMED_BYTES} bytes when it is not compressed"
         ));
@@ -43,7 +47,9 @@ fn rows(one: &[u8], other: &[u8]) -> Result<Option<String>, ArrowError> {
         };
         if moved.contains(&true) {
             let pairs = one.columns().iter().zip(other.columns());
-            comparators = pairs.map(|(one, other)| make_comparator(one, other, SortOptions::default())).collect::<Result<_, _>>()?;
+            comparators = pairs
+                .map(|(one, other)| make_comparator(one, other, SortOptions::default()))
+                .collect::<Result<_, _>>()?;
         }
         let same = |comparator: &DynComparator| comparator(ones.at, others.at).is_eq();
         if let Some(column) = comparators.iter().position(|comparator| !same(comparator)) {
@@ -69,7 +75,11 @@ impl<'a> Rows<'a> {
     /// Goes on to the next batch that has rows where the present one is at its end; whether it did.
     fn advance(&mut self) -> Result<bool, ArrowError> {
         let mut moved = false;
-        while self.batch.as_ref().is_none_or(|batch| batch.columns().first().map_or(0, |column| column.len()) <= self.at) {
+        while self
+            .batch
+            .as_ref()
+            .is_none_or(|batch| batch.columns().first().map_or(0, |column| column.len()) <= self.at)
+        {
             self.batch = self.reader.next().transpose()?;
             self.at = 0;
             moved = true;
@@ -111,7 +121,8 @@ mod tests {
     fn compressed(batch: &RecordBatch, kind: CompressionType) -> Vec<u8> {
         let mut out = Vec::new();
         let options = IpcWriteOptions::default().try_with_compression(Some(kind)).unwrap();
-        let mut writer = StreamWriter::try_new_with_options(&mut out, &batch.schema(), options).unwrap();
+        let mut writer =
+            StreamWriter::try_new_with_options(&mut out, &batch.schema(), options).unwrap();
         writer.write(batch).unwrap();
         writer.finish().unwrap();
         drop(writer);
@@ -123,14 +134,19 @@ mod tests {
         let whole = stream(&[batch(&[Some(1), None, Some(3)])]);
         let cut = stream(&[batch(&[Some(1)]), batch(&[]), batch(&[None, Some(3)])]);
         assert_eq!(compare(&whole, &cut), Values::Same);
-        let unlike = |other: &[RecordBatch], why: &str| assert_eq!(compare(&whole, &stream(other)), Values::Unlike(why.to_owned()));
+        let unlike = |other: &[RecordBatch], why: &str| {
+            assert_eq!(compare(&whole, &stream(other)), Values::Unlike(why.to_owned()))
+        };
         unlike(&[batch(&[Some(1), Some(0), Some(3)])], "another value in row 1, column `n`");
         unlike(&[batch(&[Some(1), None])], "it ends before row 2");
         unlike(&[batch(&[Some(1), None, Some(3), Some(4)])], "it goes on at row 3");
         assert!(matches!(compare(&whole, &whole[..whole.len() / 2]), Values::Unread(_)));
         // Of two million characters, that few bytes are left.
-        let many =
-            RecordBatch::try_from_iter_with_nullable([("t", Arc::new(StringArray::from(vec!["x".repeat(1000); 2000])) as ArrayRef, true)]);
+        let many = RecordBatch::try_from_iter_with_nullable([(
+            "t",
+            Arc::new(StringArray::from(vec!["x".repeat(1000); 2000])) as ArrayRef,
+            true,
+        )]);
         let many = many.unwrap();
         let plain = stream(std::slice::from_ref(&many));
         for kind in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
@@ -138,14 +154,21 @@ mod tests {
             assert!(packed.len() < plain.len() / 10);
             assert_eq!(compare(&plain, &packed), Values::Same);
             let other = compressed(&many.slice(0, 1_999), kind);
-            assert_eq!(compare(&plain, &other), Values::Unlike("it ends before row 1999".to_owned()));
-            // The claim stands in front of the text: 2,000,000, and then all the memory that there is.
-            let claim = packed.windows(8).rposition(|bytes| bytes == 2_000_000_i64.to_le_bytes()).unwrap();
+            assert_eq!(
+                compare(&plain, &other),
+                Values::Unlike("it ends before row 1999".to_owned())
+            );
+            // The claim stands in front of the text: 2,000,000, and then all the memory that there
+            // is.
+            let claim =
+                packed.windows(8).rposition(|bytes| bytes == 2_000_000_i64.to_le_bytes()).unwrap();
             let mut bomb = packed.clone();
             bomb[claim..claim + 8].copy_from_slice(&(i64::MAX / 2).to_le_bytes());
             assert!(matches!(compare(&plain, &bomb), Values::Unread(_)));
             bomb[claim..claim + 8].copy_from_slice(&1_000_000_i64.to_le_bytes());
-            assert!(matches!(compare(&plain, &bomb), Values::Unlike(why) if why.contains("cannot be read")));
+            assert!(
+                matches!(compare(&plain, &bomb), Values::Unlike(why) if why.contains("cannot be read"))
+            );
         }
         let mut damaged = whole.clone();
         damaged[8..20].fill(0xee);

@@ -1,5 +1,5 @@
-//! JSON, and JSON values one after the other: the same values whatever the space between them and the order of members. A number is
-//! the same whether it is written `1`, `1.0` or `1e0`.
+//! JSON, and JSON values one after the other: the same values whatever the space between them and
+//! the order of members. A number is the same whether it is written `1`, `1.0` or `1e0`.
 
 use serde_json::{Deserializer, Number, Value};
 
@@ -11,7 +11,11 @@ pub(super) fn compare(one: &[u8], other: &[u8]) -> Values {
     loop {
         match (ones.next(), others.next()) {
             (None, None) => return Values::Same,
-            (Some(Err(_)), _) => return Values::Unread("the response of the release that serves is no JSON either".to_owned()),
+            (Some(Err(_)), _) => {
+                return Values::Unread(
+                    "the response of the release that serves is no JSON either".to_owned(),
+                );
+            }
             (_, Some(Err(error))) => return Values::Unlike(format!("it is no JSON: {error}")),
             (Some(Ok(one)), Some(Ok(other))) => {
                 if let Some(difference) = differ(&one, &other, &mut String::new()) {
@@ -26,13 +30,25 @@ pub(super) fn compare(one: &[u8], other: &[u8]) -> Values {
 
 /// The first difference; `path` leads to the two values. The parser bounds how deep they are.
 fn differ(one: &Value, other: &Value, path: &mut String) -> Option<String> {
-    let unlike = |path: &str| Some(format!("{} instead of {} at {path:?}", shown(&other.to_string()), shown(&one.to_string())));
+    let unlike = |path: &str| {
+        Some(format!(
+            "{} instead of {} at {path:?}",
+            shown(&other.to_string()),
+            shown(&one.to_string())
+        ))
+    };
     match (one, other) {
         (Value::Number(a), Value::Number(b)) if same_number(a, b) => None,
         (Value::Array(ones), Value::Array(others)) => {
-            let found = ones.iter().zip(others).enumerate().find_map(|(at, (one, other))| within(path, &at.to_string(), one, other));
+            let found = ones
+                .iter()
+                .zip(others)
+                .enumerate()
+                .find_map(|(at, (one, other))| within(path, &at.to_string(), one, other));
             found.or_else(|| {
-                (ones.len() != others.len()).then(|| format!("{} elements instead of {} at {path:?}", others.len(), ones.len()))
+                (ones.len() != others.len()).then(|| {
+                    format!("{} elements instead of {} at {path:?}", others.len(), ones.len())
+                })
             })
         }
         (Value::Object(ones), Value::Object(others)) => {
@@ -40,8 +56,11 @@ fn differ(one: &Value, other: &Value, path: &mut String) -> Option<String> {
                 Some(other) => within(path, name, one, other),
                 None => Some(format!("no member {} at {path:?}", shown(name))),
             });
-            found
-                .or_else(|| (ones.len() != others.len()).then(|| format!("{} members instead of {} at {path:?}", others.len(), ones.len())))
+            found.or_else(|| {
+                (ones.len() != others.len()).then(|| {
+                    format!("{} members instead of {} at {path:?}", others.len(), ones.len())
+                })
+            })
         }
         (one, other) if one == other => None,
         _ => unlike(path),
@@ -74,9 +93,15 @@ mod tests {
         let of = |one: &str, other: &str| compare(one.as_bytes(), other.as_bytes());
         assert_eq!(of(r#"[{"a":1.0,"b":null}]"#, "[ {\"b\": null,\n \"a\": 1e0} ]"), Values::Same);
         assert_eq!(of("{\"a\":1}\n{\"a\":2}\n", "{\"a\":1}{\"a\":2}"), Values::Same);
-        let unlike = |one: &str, other: &str, why: &str| assert_eq!(of(one, other), Values::Unlike(why.to_owned()));
+        let unlike = |one: &str, other: &str, why: &str| {
+            assert_eq!(of(one, other), Values::Unlike(why.to_owned()))
+        };
         unlike(r#"[{"a":1}]"#, r#"[{"a":"1"}]"#, "`\"1\"` instead of `1` at \"/0/a\"");
-        unlike("[9007199254740993]", "[9007199254740992]", "`9007199254740992` instead of `9007199254740993` at \"/0\"");
+        unlike(
+            "[9007199254740993]",
+            "[9007199254740992]",
+            "`9007199254740992` instead of `9007199254740993` at \"/0\"",
+        );
         unlike(r#"[{"a":1}]"#, r#"[{"a":1,"b":2}]"#, "2 members instead of 1 at \"/0\"");
         unlike("[1,2]", "[1]", "1 elements instead of 2 at \"\"");
         unlike("1 2", "1", "it ends early");

@@ -16,13 +16,27 @@ use crate::tally::ReleaseName;
 
 fn capsule() -> Capsule {
     let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-    let fields = vec![Field::new("t", text, true).with_metadata([("yearbook.role", "key")]), Field::new("n", DataType::Float64, true)];
+    let fields = vec![
+        Field::new("t", text, true).with_metadata([("yearbook.role", "key")]),
+        Field::new("n", DataType::Float64, true),
+    ];
     let schema = Schema::new(fields).with_metadata([("yearbook.dataset", "d")]);
-    let options = [("a", Option::Text("1".into())), ("b", Option::Integer(1)), ("c", Option::Number(1.0)), ("d", Option::Boolean(true))];
+    let options = [
+        ("a", Option::Text("1".into())),
+        ("b", Option::Integer(1)),
+        ("c", Option::Number(1.0)),
+        ("d", Option::Boolean(true)),
+    ];
     let options = options.map(|(name, value)| OptionValue { name: name.to_owned(), value });
-    let release = ReleaseName { kind: "encoder", name: "csv".to_owned(), version: "1.0.0".to_owned(), digest: "0a".repeat(32) };
+    let release = ReleaseName {
+        kind: "encoder",
+        name: "csv".to_owned(),
+        version: "1.0.0".to_owned(),
+        digest: "0a".repeat(32),
+    };
     let mut capsule = Capsule::of_response(&release, &schema, &options, &Limits::default());
-    let texts: ArrayRef = Arc::new([Some("x"), None, Some("x")].into_iter().collect::<DictionaryArray<Int32Type>>());
+    let texts: ArrayRef =
+        Arc::new([Some("x"), None, Some("x")].into_iter().collect::<DictionaryArray<Int32Type>>());
     let numbers: ArrayRef = Arc::new(Float64Array::from(vec![Some(0.5), None, Some(f64::MAX)]));
     capsule.batch = Some(RecordBatch::try_new(Arc::new(schema), vec![texts, numbers]).unwrap());
     capsule.notes = vec![(0, b"\0\xff".to_vec()), (u64::MAX, vec![7; 100])];
@@ -51,7 +65,8 @@ fn forged(capsule: &Capsule, spoil: impl Fn(&mut Value)) -> Vec<u8> {
     let mut about = serde_json::to_value(&capsule.about).unwrap();
     spoil(&mut about);
     let text = about.to_string();
-    let schema = Schema::new(capsule.schema.fields().clone()).with_metadata([(ABOUT, text.as_str())]);
+    let schema =
+        Schema::new(capsule.schema.fields().clone()).with_metadata([(ABOUT, text.as_str())]);
     let schema = Arc::new(schema);
     let mut bytes = Vec::new();
     let mut writer = StreamWriter::try_new(&mut bytes, &schema).unwrap();
@@ -66,13 +81,21 @@ fn forged(capsule: &Capsule, spoil: impl Fn(&mut Value)) -> Vec<u8> {
 fn what_is_written_is_read() {
     let capsule = capsule();
     let read = opened(&written(&capsule)).unwrap();
-    assert_eq!((&read.about, &read.schema, &read.batch, &read.notes), (&capsule.about, &capsule.schema, &capsule.batch, &capsule.notes));
+    assert_eq!(
+        (&read.about, &read.schema, &read.batch, &read.notes),
+        (&capsule.about, &capsule.schema, &capsule.batch, &capsule.notes)
+    );
     assert_eq!(capsule.file_name(), "0a0a0a0a0a0a0a0a-part-wasm.capsule.arrow");
 }
 
 #[test]
 fn a_generators_request_is_read_as_it_was_and_there_are_no_columns() {
-    let release = ReleaseName { kind: "generator", name: "dbt".to_owned(), version: "1.0.0".to_owned(), digest: "0a".repeat(32) };
+    let release = ReleaseName {
+        kind: "generator",
+        name: "dbt".to_owned(),
+        version: "1.0.0".to_owned(),
+        digest: "0a".repeat(32),
+    };
     let request = Request {
         base_url: "https://data.example.org".to_owned(),
         plan: Plan::Pro,
@@ -103,7 +126,10 @@ fn a_file_with_one_wrong_byte_is_read_or_refused_in_one_line() {
         let mut bytes = whole.clone();
         bytes[at] ^= [0x01, 0x80, 0xff][at % 3];
         if let Err(reason) = opened(&bytes) {
-            assert!(reason.len() < 5_000 && !reason.contains(char::is_control), "byte {at}: {reason:?}");
+            assert!(
+                reason.len() < 5_000 && !reason.contains(char::is_control),
+                "byte {at}: {reason:?}"
+            );
             refused += 1;
         }
     }
@@ -127,8 +153,12 @@ fn what_was_forged_is_refused_for_what_is_wrong() {
         ("none of its plugin's kind", |about| about["call"] = json!("generate")),
         ("none of its plugin's kind", |about| about["component"]["kind"] = json!("generator")),
         ("digest is none", |about| about["component"]["digest"] = json!("../../etc/passwd")),
-        ("limit memory_bytes is 9223372036854775807", |about| about["limits"]["memory_bytes"] = json!(i64::MAX)),
-        ("expected a whole number from 65536 to 16777216", |about| about["limits"]["stack_bytes"] = json!(64 << 20)),
+        ("limit memory_bytes is 9223372036854775807", |about| {
+            about["limits"]["memory_bytes"] = json!(i64::MAX)
+        }),
+        ("expected a whole number from 65536 to 16777216", |about| {
+            about["limits"]["stack_bytes"] = json!(64 << 20)
+        }),
         ("limit cpu_ms_per_call", |about| about["limits"]["cpu_ms_per_call"] = json!(u64::MAX)),
         ("unknown field `fuel`", |about| about["limits"]["fuel"] = json!(1)),
     ];
@@ -138,7 +168,8 @@ fn what_was_forged_is_refused_for_what_is_wrong() {
     }
     let rowless = Capsule { batch: None, ..good.clone() };
     assert!(opened(&forged(&rowless, |_| {})).unwrap_err().contains("the part has no rows"));
-    let spoken = forged(&good, |about| about["failure"]["message"] = json!("a\u{1b}[2J\r\nb\u{202e}c"));
+    let spoken =
+        forged(&good, |about| about["failure"]["message"] = json!("a\u{1b}[2J\r\nb\u{202e}c"));
     assert_eq!(opened(&spoken).unwrap().about.failure.message, "a [2J  b c");
 }
 
@@ -152,16 +183,21 @@ fn what_is_no_capsule_is_told_why() {
     let stream = |batches: usize, schema: &Arc<Schema>| {
         let mut bytes = Vec::new();
         let mut writer = StreamWriter::try_new(&mut bytes, schema).unwrap();
-        (0..batches).for_each(|_| writer.write(&batch.clone().with_schema(Arc::clone(schema)).unwrap()).unwrap());
+        (0..batches).for_each(|_| {
+            writer.write(&batch.clone().with_schema(Arc::clone(schema)).unwrap()).unwrap()
+        });
         writer.finish().unwrap();
         bytes
     };
     assert!(opened(&stream(1, &batch.schema())).unwrap_err().contains("no capsule"));
     let about = serde_json::to_string(&capsule().about).unwrap();
-    let schema = Arc::new(Schema::new(batch.schema().fields().clone()).with_metadata([(ABOUT, about.as_str())]));
+    let schema = Arc::new(
+        Schema::new(batch.schema().fields().clone()).with_metadata([(ABOUT, about.as_str())]),
+    );
     assert!(opened(&stream(2, &schema)).unwrap_err().contains("more than one batch"));
     let mut packed = Vec::new();
-    let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME)).unwrap();
+    let options =
+        IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME)).unwrap();
     let mut writer = StreamWriter::try_new_with_options(&mut packed, &schema, options).unwrap();
     writer.write(&batch.clone().with_schema(Arc::clone(&schema)).unwrap()).unwrap();
     writer.finish().unwrap();

@@ -67,6 +67,10 @@ fn preconditions_are_evaluated_in_the_order_of_rfc_9110_13_2_2() {
     for (headers, expected) in cases {
         assert_eq!(status(headers, Some(MODIFIED)), expected, "{headers:?}");
     }
-    assert_eq!(status(&[(IF_UNMODIFIED_SINCE, BEFORE)], None), 200, "what has no date is not compared with one");
+    assert_eq!(
+        status(&[(IF_UNMODIFIED_SINCE, BEFORE)], None),
+        200,
+        "what has no date is not compared with one"
+    );
     assert_eq!(http_date(MODIFIED).unwrap(), SAME);
 }

@@ -10,11 +10,18 @@ use axum::body::Body;
 use super::*;
 
 fn responses(bytes: u64, entry: usize) -> Responses {
-    Responses::new(&ServerSettings { response_cache_bytes: bytes, response_cache_entry_bytes: entry, ..ServerSettings::default() })
+    Responses::new(&ServerSettings {
+        response_cache_bytes: bytes,
+        response_cache_entry_bytes: entry,
+        ..ServerSettings::default()
+    })
 }
 
 fn whole(bytes: &[u8]) -> Result<Made, Error> {
-    Ok(Made { content: Content::Whole(Bytes::copy_from_slice(bytes)), counts: RowCounts { rows: Some(5), total: Some(9), next: Some(7) } })
+    Ok(Made {
+        content: Content::Whole(Bytes::copy_from_slice(bytes)),
+        counts: RowCounts { rows: Some(5), total: Some(9), next: Some(7) },
+    })
 }
 
 fn text(made: &Made) -> Option<&[u8]> {
@@ -28,10 +35,18 @@ fn text(made: &Made) -> Option<&[u8]> {
 async fn an_entry_is_found_by_tag_and_coding_with_its_next_row() {
     let kept = responses(1 << 20, 100);
     let (one, two) = (Tag::of_bytes(b"1"), Tag::of_bytes(b"2"));
-    for (tag, coding, body) in [(&one, None, b"plain"), (&one, Some(Coding::Gzip), b"gzipd"), (&two, None, b"other")] {
-        assert_eq!(text(&kept.get(tag, coding, async || whole(body)).await.unwrap()), Some(&body[..]));
+    for (tag, coding, body) in
+        [(&one, None, b"plain"), (&one, Some(Coding::Gzip), b"gzipd"), (&two, None, b"other")]
+    {
+        assert_eq!(
+            text(&kept.get(tag, coding, async || whole(body)).await.unwrap()),
+            Some(&body[..])
+        );
         let again = kept.get(tag, coding, async || panic!("it is there")).await.unwrap();
-        assert_eq!((text(&again), again.counts), (Some(&body[..]), RowCounts { rows: Some(5), total: Some(9), next: Some(7) }));
+        assert_eq!(
+            (text(&again), again.counts),
+            (Some(&body[..]), RowCounts { rows: Some(5), total: Some(9), next: Some(7) })
+        );
     }
     let counts = kept.counts();
     assert_eq!((counts.hits, counts.misses, counts.entries), (3, 3, 3));
@@ -53,7 +68,10 @@ async fn memory_is_bounded_whatever_is_asked_for() {
 async fn zero_bytes_switch_it_off() {
     let kept = responses(0, 100);
     for body in [b"1", b"2"] {
-        assert_eq!(text(&kept.get(&Tag::of_bytes(b"x"), None, async || whole(body)).await.unwrap()), Some(&body[..]));
+        assert_eq!(
+            text(&kept.get(&Tag::of_bytes(b"x"), None, async || whole(body)).await.unwrap()),
+            Some(&body[..])
+        );
     }
     assert_eq!(kept.counts(), CacheCounts::default());
 }
@@ -63,9 +81,13 @@ async fn what_is_long_or_a_stream_is_made_each_time() {
     let kept = responses(1 << 20, 4);
     let tag = Tag::of_bytes(b"x");
     for body in [b"long1", b"long2"] {
-        assert_eq!(text(&kept.get(&tag, None, async || whole(body)).await.unwrap()), Some(&body[..]));
+        assert_eq!(
+            text(&kept.get(&tag, None, async || whole(body)).await.unwrap()),
+            Some(&body[..])
+        );
     }
-    let stream = async || Ok(Made { content: Content::Stream(Body::empty()), counts: RowCounts::default() });
+    let stream =
+        async || Ok(Made { content: Content::Stream(Body::empty()), counts: RowCounts::default() });
     assert_eq!(text(&kept.get(&tag, Some(Coding::Zstd), stream).await.unwrap()), None);
     assert_eq!((kept.counts().hits, kept.counts().misses), (0, 3));
 }
@@ -120,7 +142,9 @@ async fn whoever_waits_for_one_that_gives_up_makes_it() {
         }
     });
     has_begun.await.unwrap();
-    let second = tokio::spawn(async move { kept.get(&tag, None, async || whole(b"ok")).await.unwrap().counts.next });
+    let second = tokio::spawn(async move {
+        kept.get(&tag, None, async || whole(b"ok")).await.unwrap().counts.next
+    });
     tokio::task::yield_now().await;
     first.abort();
     assert_eq!(second.await.unwrap(), Some(7));

@@ -1,10 +1,12 @@
-//! Headers of a bulk download (contract 4). All of them are known before a byte of the file is read.
+//! Headers of a bulk download (contract 4). All of them are known before a byte of the file is
+//! read.
 
 use axum::body::Body;
 use axum::response::Response;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use http::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, LAST_MODIFIED, LOCATION, VARY,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE,
+    ETAG, LAST_MODIFIED, LOCATION, VARY,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use yearbook_domain::Millis;
@@ -56,9 +58,20 @@ impl Head {
         let mut content = HeaderMap::new();
         content.insert(CONTENT_TYPE, HeaderValue::from_static(PARQUET));
         // The same name for two versions would have one overwrite the other where they are saved.
-        let disposition = format!("attachment; filename=\"{}-{}.parquet\"", plan.dataset, snapshot.created_at.date());
+        let disposition = format!(
+            "attachment; filename=\"{}-{}.parquet\"",
+            plan.dataset,
+            snapshot.created_at.date()
+        );
         put(&mut content, CONTENT_DISPOSITION, disposition.clone());
-        Self { tag, modified: snapshot.created_at, size: snapshot.file.bytes, disposition, shared, content }
+        Self {
+            tag,
+            modified: snapshot.created_at,
+            size: snapshot.file.bytes,
+            disposition,
+            shared,
+            content,
+        }
     }
 
     /// The entity tag.
@@ -81,12 +94,14 @@ impl Head {
         &self.disposition
     }
 
-    /// 307 to `link`, which holds for a while and is nobody else's: credit and tag travel with it, and no cache keeps it.
+    /// 307 to `link`, which holds for a while and is nobody else's: credit and tag travel with it,
+    /// and no cache keeps it.
     ///
     /// # Errors
     /// When the address is none.
     pub(super) fn elsewhere(&self, link: String) -> Result<Response, Error> {
-        let location = HeaderValue::try_from(link).map_err(|_| Error::broken("redirect", &"the store's address does not fit a header"))?;
+        let location = HeaderValue::try_from(link)
+            .map_err(|_| Error::broken("redirect", &"the store's address does not fit a header"))?;
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
         let headers = response.headers_mut();
@@ -153,7 +168,10 @@ mod tests {
     #[test]
     fn the_digest_is_spelled_as_rfc_9530_has_it() {
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assert_eq!(digest(empty).as_deref(), Some("sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:"));
+        assert_eq!(
+            digest(empty).as_deref(),
+            Some("sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:")
+        );
         assert_eq!(digest("zz"), None);
     }
 }

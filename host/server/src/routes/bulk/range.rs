@@ -1,5 +1,5 @@
-//! Which part of a file a GET asks for (RFC 9110, 13.1.5 and 14). One range of bytes is served; several, or what is no range
-//! of bytes, are answered with all of the file, as the RFC allows.
+//! Which part of a file a GET asks for (RFC 9110, 13.1.5 and 14). One range of bytes is served;
+//! several, or what is no range of bytes, are answered with all of the file, as the RFC allows.
 
 use std::ops::Range;
 
@@ -19,7 +19,11 @@ pub(super) struct Part(pub(super) Range<u64>);
 ///
 /// # Errors
 /// 416 when the range lies outside of the file.
-pub(super) fn of(headers: &HeaderMap, head: &Head, dataset: &Dataset) -> Result<Option<Part>, Error> {
+pub(super) fn of(
+    headers: &HeaderMap,
+    head: &Head,
+    dataset: &Dataset,
+) -> Result<Option<Part>, Error> {
     let mut ranges = headers.get_all(RANGE).iter();
     let (Some(range), None) = (ranges.next(), ranges.next()) else { return Ok(None) };
     if !still_the_same(headers, head, dataset) {
@@ -32,15 +36,20 @@ pub(super) fn of(headers: &HeaderMap, head: &Head, dataset: &Dataset) -> Result<
     }
 }
 
-/// `If-Range`: whether the client's first part is of the file that would be sent now. Tags compare strongly. A date counts only
-/// while it names one snapshot: two may have been committed within the same second.
+/// `If-Range`: whether the client's first part is of the file that would be sent now. Tags compare
+/// strongly. A date counts only while it names one snapshot: two may have been committed within the
+/// same second.
 fn still_the_same(headers: &HeaderMap, head: &Head, dataset: &Dataset) -> bool {
     let Some(validator) = headers.get(IF_RANGE) else { return true };
     if validator.as_bytes().contains(&b'"') {
         return head.tag().header(None) == *validator;
     }
     let second = |millis: i64| millis.div_euclid(1000);
-    let same = dataset.snapshots.iter().filter(|summary| second(summary.created_at.0) == second(head.modified().0)).count();
+    let same = dataset
+        .snapshots
+        .iter()
+        .filter(|summary| second(summary.created_at.0) == second(head.modified().0))
+        .count();
     same <= 1 && conditional::http_date(head.modified()).is_some_and(|date| date == *validator)
 }
 
@@ -58,8 +67,11 @@ enum Asked {
 fn single(text: &str, size: u64) -> Asked {
     let Some((unit, set)) = text.split_once('=') else { return Asked::Nothing };
     // Empty elements of a list are to be ignored (RFC 9110, 5.6.1.2).
-    let mut specs = set.split(',').map(|spec| spec.trim_matches([' ', '\t'])).filter(|spec| !spec.is_empty());
-    let (Some(spec), None, true) = (specs.next(), specs.next(), unit.trim().eq_ignore_ascii_case("bytes")) else {
+    let mut specs =
+        set.split(',').map(|spec| spec.trim_matches([' ', '\t'])).filter(|spec| !spec.is_empty());
+    let (Some(spec), None, true) =
+        (specs.next(), specs.next(), unit.trim().eq_ignore_ascii_case("bytes"))
+    else {
         return Asked::Nothing;
     };
     let Some((first, last)) = spec.split_once('-') else { return Asked::Nothing };

@@ -14,12 +14,26 @@ use crate::respond::head::{Head, put};
 /// What can be said of `answer`.
 pub(super) fn of(parts: &Parts, asked: &Asked, answer: &Answer, options: &[OptionValue]) -> Head {
     let plan = &answer.plan;
-    // The plan decides the rows and their credit, the others how they are written; how a value is printed here is of no matter.
-    let decides = (plan, asked.encoder.digest(), asked.encoder.description().complete(options), SLICING_VERSION);
+    // The plan decides the rows and their credit, the others how they are written; how a value is
+    // printed here is of no matter.
+    let decides = (
+        plan,
+        asked.encoder.digest(),
+        asked.encoder.description().complete(options),
+        SLICING_VERSION,
+    );
     let tag = Tag::of_bytes(format!("{decides:?}").as_bytes());
-    let mut head = Head::new(parts, asked, tag, &plan.namespace, &plan.snapshot, &format!("{}_changes", plan.dataset));
+    let mut head = Head::new(
+        parts,
+        asked,
+        tag,
+        &plan.namespace,
+        &plan.snapshot,
+        &format!("{}_changes", plan.dataset),
+    );
     put(&mut head.shared, WATERMARK, answer.watermark.clone());
-    head.shared.insert(HAS_MORE, HeaderValue::from_static(if answer.more { "true" } else { "false" }));
+    head.shared
+        .insert(HAS_MORE, HeaderValue::from_static(if answer.more { "true" } else { "false" }));
     if let Some(cap) = answer.capped_at {
         head.shared.insert(TRUNCATED, HeaderValue::from_static("true"));
         head.shared.insert(ROW_CAP, HeaderValue::from(cap));

@@ -1,4 +1,5 @@
-//! Watermarks (contract 4): the id of a snapshot where a client has all of it, a signed position where an answer ended within one.
+//! Watermarks (contract 4): the id of a snapshot where a client has all of it, a signed position
+//! where an answer ended within one.
 
 use yearbook_catalog::Standing;
 use yearbook_domain::changes::{self, ChangeSet, Mark};
@@ -29,12 +30,23 @@ pub(super) enum Since {
 ///
 /// # Errors
 /// `value_error` for what is neither an id nor a watermark of this dataset.
-pub(super) fn read(state: &AppState, dataset: &Dataset, raw: Option<&str>) -> Result<Since, Problem> {
+pub(super) fn read(
+    state: &AppState,
+    dataset: &Dataset,
+    raw: Option<&str>,
+) -> Result<Since, Problem> {
     let Some(raw) = raw else { return Ok(Since::Oldest) };
-    if raw.len() == ID_CHARACTERS && raw.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+    if raw.len() == ID_CHARACTERS
+        && raw.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    {
         return Ok(Since::Snapshot(raw.to_owned()));
     }
-    match state.own().cursors.open(raw).filter(|position| position.filters == changes::seal(&dataset.name)) {
+    match state
+        .own()
+        .cursors
+        .open(raw)
+        .filter(|position| position.filters == changes::seal(&dataset.name))
+    {
         Some(Position { snapshot: sha256, row, .. }) => Ok(Since::Within { sha256, row }),
         None => {
             let sentence = "since is neither a snapshot id nor a watermark of this dataset; \
@@ -48,7 +60,12 @@ pub(super) fn read(state: &AppState, dataset: &Dataset, raw: Option<&str>) -> Re
 ///
 /// # Errors
 /// 404 for a snapshot that never was, 410 when it is no longer known what followed.
-pub(super) async fn place(state: &AppState, dataset: &Dataset, history: &[ChangeSet], since: Since) -> Result<Mark, Error> {
+pub(super) async fn place(
+    state: &AppState,
+    dataset: &Dataset,
+    history: &[ChangeSet],
+    since: Since,
+) -> Result<Mark, Error> {
     let beginning = Mark { set: 0, row: 0 };
     let oldest = history.first().map_or(&dataset.current.id, |set| &set.from);
     let gone = || Refusal::WatermarkGone { oldest: oldest.clone() };
@@ -70,10 +87,19 @@ pub(super) async fn place(state: &AppState, dataset: &Dataset, history: &[Change
 }
 
 /// The watermark of `end`.
-pub(super) fn watermark(state: &AppState, dataset: &Dataset, history: &[ChangeSet], end: Mark) -> String {
+pub(super) fn watermark(
+    state: &AppState,
+    dataset: &Dataset,
+    history: &[ChangeSet],
+    end: Mark,
+) -> String {
     match history.get(end.set) {
         Some(set) if end.row > 0 => {
-            let position = Position { snapshot: set.file.sha256.clone(), row: end.row, filters: changes::seal(&dataset.name) };
+            let position = Position {
+                snapshot: set.file.sha256.clone(),
+                row: end.row,
+                filters: changes::seal(&dataset.name),
+            };
             state.own().cursors.seal(&position)
         }
         Some(set) => set.from.clone(),

@@ -1,5 +1,5 @@
-//! Headers of a data response (spec 4.1, contract 3). Everything but the next page is known before anything is read, so a
-//! 304 and a HEAD say the same as a GET would.
+//! Headers of a data response (spec 4.1, contract 3). Everything but the next page is known before
+//! anything is read, so a 304 and a HEAD say the same as a GET would.
 
 use http::header::{LAST_MODIFIED, LINK};
 use http::request::Parts;
@@ -24,32 +24,68 @@ pub(super) fn tag(asked: &Asked, plan: &ReadPlan, options: &[OptionValue]) -> Ta
 }
 
 /// What can be said of `plan`'s response before it is made.
-pub(super) fn of(state: &AppState, parts: &Parts, asked: &Asked, plan: &ReadPlan, options: &[OptionValue]) -> Head {
-    let mut head = Head::new(parts, asked, tag(asked, plan, options), &plan.namespace, &plan.snapshot, plan.dataset.as_str());
+pub(super) fn of(
+    state: &AppState,
+    parts: &Parts,
+    asked: &Asked,
+    plan: &ReadPlan,
+    options: &[OptionValue],
+) -> Head {
+    let mut head = Head::new(
+        parts,
+        asked,
+        tag(asked, plan, options),
+        &plan.namespace,
+        &plan.snapshot,
+        plan.dataset.as_str(),
+    );
     if let Some(date) = conditional::http_date(plan.snapshot.created_at) {
         head.shared.insert(LAST_MODIFIED, date);
     }
     if parts.uri.path().starts_with(ALIAS) {
         let path = format!("/v1/datasets/{}/data", plan.dataset);
-        put(&mut head.shared, LINK, links::canonical(&state.settings.server, parts, &path, &asked.pairs));
+        put(
+            &mut head.shared,
+            LINK,
+            links::canonical(&state.settings.server, parts, &path, &asked.pairs),
+        );
     }
     head
 }
 
 /// Headers about how many rows there are: here, in all, and where they go on when some remain.
-pub(super) fn count(headers: &mut HeaderMap, state: &AppState, parts: &Parts, asked: &Asked, plan: &ReadPlan, counts: RowCounts) {
+pub(super) fn count(
+    headers: &mut HeaderMap,
+    state: &AppState,
+    parts: &Parts,
+    asked: &Asked,
+    plan: &ReadPlan,
+    counts: RowCounts,
+) {
     for (name, rows) in [(ROWS, counts.rows), (TOTAL_ROWS, counts.total)] {
         headers.extend(rows.map(|rows| (name, HeaderValue::from(rows))));
     }
     if let Some(row) = counts.next {
         let filters = fingerprint(&plan.dataset, &asked.query);
-        let cursor = state.own().cursors.seal(&Position { snapshot: plan.snapshot.id.clone(), row, filters });
+        let cursor = state.own().cursors.seal(&Position {
+            snapshot: plan.snapshot.id.clone(),
+            row,
+            filters,
+        });
         more(headers, state, parts, asked, plan, &cursor);
     }
 }
 
-/// Headers of a response after which rows remain: where they go on, and whether the plan's cap held them back.
-fn more(headers: &mut HeaderMap, state: &AppState, parts: &Parts, asked: &Asked, plan: &ReadPlan, cursor: &str) {
+/// Headers of a response after which rows remain: where they go on, and whether the plan's cap held
+/// them back.
+fn more(
+    headers: &mut HeaderMap,
+    state: &AppState,
+    parts: &Parts,
+    asked: &Asked,
+    plan: &ReadPlan,
+    cursor: &str,
+) {
     let canonical = headers.remove(LINK);
     put(headers, LINK, links::next(&state.settings.server, parts, &asked.pairs, cursor));
     if let Some(canonical) = canonical {

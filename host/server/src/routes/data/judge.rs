@@ -1,5 +1,5 @@
-//! Step 4 of contract 1: what only the dataset can judge (cursor, columns, options), every problem at once; then whether
-//! the snapshot is still kept.
+//! Step 4 of contract 1: what only the dataset can judge (cursor, columns, options), every problem
+//! at once; then whether the snapshot is still kept.
 
 use std::sync::Arc;
 
@@ -24,20 +24,30 @@ pub(super) struct Judged {
 /// Judges `asked` for `dataset`.
 ///
 /// # Errors
-/// 422 in the order in which the parameters are declared, then 410 for a snapshot that was, 404 for one that never was.
-pub(super) async fn judge(state: &AppState, asked: &Asked, dataset: &Dataset) -> Result<Judged, Error> {
+/// 422 in the order in which the parameters are declared, then 410 for a snapshot that was, 404 for
+/// one that never was.
+pub(super) async fn judge(
+    state: &AppState,
+    asked: &Asked,
+    dataset: &Dataset,
+) -> Result<Judged, Error> {
     let mut problems: Vec<Problem> = Vec::new();
     let position = position(state, asked).unwrap_or_else(|problem| {
         problems.push(problem);
         None
     });
-    let pinned = position.as_ref().map(|position| position.snapshot.as_str()).or(asked.query.snapshot.as_deref());
+    let pinned = position
+        .as_ref()
+        .map(|position| position.snapshot.as_str())
+        .or(asked.query.snapshot.as_deref());
     let snapshot = match pinned {
         Some(id) => kept(state, dataset, id).await?,
         None => Some(Arc::clone(&dataset.current)),
     };
-    // Where the snapshot is gone, its successor judges: a wrong name is more useful to know than a lost version.
-    problems.extend(read::select(snapshot.as_deref().unwrap_or(&dataset.current), &asked.query).err());
+    // Where the snapshot is gone, its successor judges: a wrong name is more useful to know than a
+    // lost version.
+    problems
+        .extend(read::select(snapshot.as_deref().unwrap_or(&dataset.current), &asked.query).err());
     let options = asked.options().unwrap_or_else(|found| {
         problems.extend(found);
         Vec::new()
@@ -48,7 +58,9 @@ pub(super) async fn judge(state: &AppState, asked: &Asked, dataset: &Dataset) ->
     let snapshot = match (snapshot, pinned) {
         (Some(snapshot), _) => snapshot,
         // A cursor is signed, so its snapshot was once: the database need not be asked.
-        (None, Some(id)) if position.is_some() => return Err(Refusal::SnapshotGone { id: id.to_owned() }.into()),
+        (None, Some(id)) if position.is_some() => {
+            return Err(Refusal::SnapshotGone { id: id.to_owned() }.into());
+        }
         (None, id) => absent(state, dataset, id.unwrap_or_default()).await?,
     };
     Ok(Judged { snapshot, first_row: position.map_or(0, |position| position.row), options })
@@ -56,13 +68,19 @@ pub(super) async fn judge(state: &AppState, asked: &Asked, dataset: &Dataset) ->
 
 fn position(state: &AppState, asked: &Asked) -> Result<Option<Position>, Problem> {
     let Some(text) = &asked.query.cursor else { return Ok(None) };
-    let position = state.own().cursors.open(text).ok_or_else(|| cursor::unreadable(&asked.query))?;
+    let position =
+        state.own().cursors.open(text).ok_or_else(|| cursor::unreadable(&asked.query))?;
     position.check(&asked.name, &asked.query)?;
     Ok(Some(position))
 }
 
-/// The retained snapshot called `id`. The list in memory answers for those that are not, without a query.
-async fn kept(state: &AppState, dataset: &Dataset, id: &str) -> Result<Option<Arc<Snapshot>>, Error> {
+/// The retained snapshot called `id`. The list in memory answers for those that are not, without a
+/// query.
+async fn kept(
+    state: &AppState,
+    dataset: &Dataset,
+    id: &str,
+) -> Result<Option<Arc<Snapshot>>, Error> {
     if dataset.snapshots.iter().all(|summary| summary.id != id) {
         return Ok(None);
     }

@@ -1,9 +1,11 @@
-//! Datasets as clients see them: `DatasetMeta` and its extension (spec 2.1, contract 4). Field order is that of the
-//! specification.
+//! Datasets as clients see them: `DatasetMeta` and its extension (spec 2.1, contract 4). Field
+//! order is that of the specification.
 
 use serde::Serialize;
 use yearbook_domain::credit::SourceUrlPrecision;
-use yearbook_domain::{BoundingBox, ColumnType, Dataset, DatasetName, Layout, Namespace, Role, SourceEntry};
+use yearbook_domain::{
+    BoundingBox, ColumnType, Dataset, DatasetName, Layout, Namespace, Role, SourceEntry,
+};
 
 /// `DatasetMeta`.
 #[derive(Serialize)]

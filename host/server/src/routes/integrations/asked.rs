@@ -1,5 +1,6 @@
-//! What a client asks of `/v1/integrations/{tool}`, judged in the order of contract 1: the tool, then every wrong
-//! parameter at once. Unlike elsewhere a dataset that there is not is a wrong parameter (spec 4.4), since it stands in one.
+//! What a client asks of `/v1/integrations/{tool}`, judged in the order of contract 1: the tool,
+//! then every wrong parameter at once. Unlike elsewhere a dataset that there is not is a wrong
+//! parameter (spec 4.4), since it stands in one.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -50,7 +51,8 @@ impl Asked {
                 Ok(Self { generator, datasets, raw, pairs, options })
             }
             (datasets, options) => {
-                let problems = datasets.err().into_iter().chain(options.err().unwrap_or_default()).collect();
+                let problems =
+                    datasets.err().into_iter().chain(options.err().unwrap_or_default()).collect();
                 Err(Refusal::Invalid(problems).into())
             }
         }
@@ -58,10 +60,14 @@ impl Asked {
 }
 
 fn generator(parts: &Parts, plugins: &Plugins) -> Result<Arc<Generator>, Refusal> {
-    let tool = percent_decode_str(parts.uri.path().split('/').nth(3).unwrap_or_default()).decode_utf8_lossy();
+    let tool = percent_decode_str(parts.uri.path().split('/').nth(3).unwrap_or_default())
+        .decode_utf8_lossy();
     plugins.generator(&tool).cloned().ok_or_else(|| Refusal::NoSuchIntegration {
         tool: tool.into_owned(),
-        available: plugins.generators().map(|generator| generator.description().tool.clone()).collect(),
+        available: plugins
+            .generators()
+            .map(|generator| generator.description().tool.clone())
+            .collect(),
     })
 }
 
@@ -81,12 +87,21 @@ fn datasets(state: &AppState, raw: &str) -> Result<Vec<Arc<Dataset>>, Problem> {
             names.push(name);
         }
     }
-    let found: Vec<Result<Arc<Dataset>, &str>> = names.into_iter().map(|name| state.live.dataset(name).ok_or(name)).collect();
-    let unknown: Vec<&str> = found.iter().filter_map(|found| found.as_ref().err().copied()).collect();
+    let found: Vec<Result<Arc<Dataset>, &str>> =
+        names.into_iter().map(|name| state.live.dataset(name).ok_or(name)).collect();
+    let unknown: Vec<&str> =
+        found.iter().filter_map(|found| found.as_ref().err().copied()).collect();
     if unknown.is_empty() {
         return Ok(found.into_iter().flatten().collect());
     }
     let listed: Vec<String> = unknown.iter().take(NAMED).map(|name| format!("'{name}'")).collect();
-    let more = if unknown.len() > NAMED { format!(" and {} more", unknown.len() - NAMED) } else { String::new() };
-    refuse(&format!("there is no dataset called {}{more}; look up the names at /v1/datasets, do not guess", listed.join(", ")))
+    let more = if unknown.len() > NAMED {
+        format!(" and {} more", unknown.len() - NAMED)
+    } else {
+        String::new()
+    };
+    refuse(&format!(
+        "there is no dataset called {}{more}; look up the names at /v1/datasets, do not guess",
+        listed.join(", ")
+    ))
 }

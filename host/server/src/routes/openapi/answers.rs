@@ -25,7 +25,9 @@ pub(super) fn rows(plugins: &Plugins) -> Value {
 /// Changes in every format that is loaded.
 pub(super) fn changes(plugins: &Plugins) -> Value {
     let mut changed = row();
-    for (name, value) in [(CHANGE_TYPE, "insert"), (SNAPSHOT_ID, SNAPSHOT), (COMMITTED_AT, "2026-11-01T00:00:00Z")] {
+    for (name, value) in
+        [(CHANGE_TYPE, "insert"), (SNAPSHOT_ID, SNAPSHOT), (COMMITTED_AT, "2026-11-01T00:00:00Z")]
+    {
         changed[name] = json!(value);
     }
     of_formats(plugins, "Change", "ChangeEnvelope", &changed)
@@ -103,9 +105,16 @@ pub(super) fn dataset() -> Value {
 
 /// A preview.
 pub(super) fn preview() -> Value {
-    let columns =
-        [("date", "date", "date"), ("period", "string", "period"), ("region", "string", "dimension"), ("value", "number", "value")];
-    let columns: Vec<Value> = columns.iter().map(|(name, kind, role)| json!({"name": name, "type": kind, "role": role})).collect();
+    let columns = [
+        ("date", "date", "date"),
+        ("period", "string", "period"),
+        ("region", "string", "dimension"),
+        ("value", "number", "value"),
+    ];
+    let columns: Vec<Value> = columns
+        .iter()
+        .map(|(name, kind, role)| json!({"name": name, "type": kind, "role": role}))
+        .collect();
     json!({"name": "consumer_prices", "snapshot_id": SNAPSHOT, "row_count": 1280, "columns": columns, "hidden_columns": [], "rows": [row()]})
 }
 

@@ -2,19 +2,27 @@
 
 use http::HeaderName;
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_RANGE, ETAG, LAST_MODIFIED, LINK, LOCATION, RETRY_AFTER, VARY,
-    WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_RANGE, ETAG,
+    LAST_MODIFIED, LINK, LOCATION, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
 use serde_json::{Map, Value, json};
 use yearbook_domain::bulk::Freshness;
 
 use crate::headers::{
-    ATTRIBUTION, FRESHNESS, GEOMETRY_OMITTED, HAS_MORE, LICENCE, NAMESPACE, NEXT_PAGE, RATE, RATE_LIMIT, RATE_POLICY, RATE_REMAINING,
-    RATE_RESET, REPR_DIGEST, REQUEST_ID, ROW_CAP, ROWS, SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED, WATERMARK,
+    ATTRIBUTION, FRESHNESS, GEOMETRY_OMITTED, HAS_MORE, LICENCE, NAMESPACE, NEXT_PAGE, RATE,
+    RATE_LIMIT, RATE_POLICY, RATE_REMAINING, RATE_RESET, REPR_DIGEST, REQUEST_ID, ROW_CAP, ROWS,
+    SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED, WATERMARK,
 };
 
-/// The month's quota on keyed answers of a limited plan, the bucket's on a refused burst (contract 5).
-pub(super) const MONTH: [&str; 5] = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit", "RateLimit-Policy"];
+/// The month's quota on keyed answers of a limited plan, the bucket's on a refused burst (contract
+/// 5).
+pub(super) const MONTH: [&str; 5] = [
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "RateLimit",
+    "RateLimit-Policy",
+];
 
 /// What must be passed on with data (spec 4.1).
 pub(super) const CREDIT: [&str; 6] = [
@@ -33,24 +41,56 @@ pub(super) fn components() -> Value {
     let yes = || json!({"type": "string", "enum": ["true"]});
     let all = [
         (REQUEST_ID, "Identifies this request in our logs.", text("6f1d0c55a3b24f9e"), true),
-        (ATTRIBUTION, "Ready-made credit; pass it on verbatim.", text("Contains data from Stats NZ, CC BY 4.0"), true),
+        (
+            ATTRIBUTION,
+            "Ready-made credit; pass it on verbatim.",
+            text("Contains data from Stats NZ, CC BY 4.0"),
+            true,
+        ),
         (SOURCE, "The publishing agency.", text("Stats NZ"), true),
         (LICENCE, "The licence.", text("CC-BY-4.0"), true),
-        (SOURCE_URL, "Address of the source; left out where none is known.", text("https://www.stats.govt.nz/"), false),
+        (
+            SOURCE_URL,
+            "Address of the source; left out where none is known.",
+            text("https://www.stats.govt.nz/"),
+            false,
+        ),
         (NAMESPACE, "Namespace of the dataset.", text("prices"), true),
         (SNAPSHOT_ID, "Version of the data.", text("310413fcb9f65f52b329453883a6535f"), true),
         (GEOMETRY_OMITTED, "Sent when `geometry=false` was asked for.", yes(), false),
         (TRUNCATED, "Sent when the plan's row cap held rows back.", yes(), false),
         (ROW_CAP, "The row cap that held rows back.", count(50_000), false),
-        (ROWS, "Rows in this answer; left out where only reading all of them would tell.", count(100), false),
-        (TOTAL_ROWS, "Rows of the whole selection, on all its pages; left out with `dimensions`.", count(12_345), false),
+        (
+            ROWS,
+            "Rows in this answer; left out where only reading all of them would tell.",
+            count(100),
+            false,
+        ),
+        (
+            TOTAL_ROWS,
+            "Rows of the whole selection, on all its pages; left out with `dimensions`.",
+            count(12_345),
+            false,
+        ),
         (NEXT_PAGE, "Cursor of the next page, when rows remain.", text("Y3Vyc29y"), false),
-        (WATERMARK, "How far the client is now; send it back as `since`.", text("310413fcb9f65f52b329453883a6535f"), true),
-        (HAS_MORE, "Whether changes remain after the watermark.", json!({"type": "string", "enum": ["true", "false"]}), true),
+        (
+            WATERMARK,
+            "How far the client is now; send it back as `since`.",
+            text("310413fcb9f65f52b329453883a6535f"),
+            true,
+        ),
+        (
+            HAS_MORE,
+            "Whether changes remain after the watermark.",
+            json!({"type": "string", "enum": ["true", "false"]}),
+            true,
+        ),
         (
             LINK,
             "`rel=\"next\"`: the next page, when rows remain; `rel=\"canonical\"` on an alias.",
-            text("<https://data.example.org/v1/datasets/consumer_prices/data?cursor=Y3Vyc29y>; rel=\"next\""),
+            text(
+                "<https://data.example.org/v1/datasets/consumer_prices/data?cursor=Y3Vyc29y>; rel=\"next\"",
+            ),
             false,
         ),
         (
@@ -59,7 +99,12 @@ pub(super) fn components() -> Value {
             text("private, no-cache"),
             true,
         ),
-        (VARY, "Request headers that the answer depends on.", text("Accept, Accept-Encoding, X-API-Key"), true),
+        (
+            VARY,
+            "Request headers that the answer depends on.",
+            text("Accept, Accept-Encoding, X-API-Key"),
+            true,
+        ),
         (
             CONTENT_ENCODING,
             "How the body is compressed; left out where it is not.",
@@ -73,9 +118,24 @@ pub(super) fn components() -> Value {
             json!({"type": "string", "enum": [Freshness::Monthly.word(), Freshness::Current.word()]}),
             true,
         ),
-        (ETAG, "Strong entity tag; send it back as `If-None-Match`.", text("\"310413fcb9f65f52b329453883a6535f\""), false),
-        (LAST_MODIFIED, "When the snapshot was committed.", text("Sat, 21 Nov 2026 00:00:00 GMT"), false),
-        (CONTENT_DISPOSITION, "Names the file; not on JSON.", text("attachment; filename=\"consumer_prices.csv\""), false),
+        (
+            ETAG,
+            "Strong entity tag; send it back as `If-None-Match`.",
+            text("\"310413fcb9f65f52b329453883a6535f\""),
+            false,
+        ),
+        (
+            LAST_MODIFIED,
+            "When the snapshot was committed.",
+            text("Sat, 21 Nov 2026 00:00:00 GMT"),
+            false,
+        ),
+        (
+            CONTENT_DISPOSITION,
+            "Names the file; not on JSON.",
+            text("attachment; filename=\"consumer_prices.csv\""),
+            false,
+        ),
         (
             LOCATION,
             "Where to go on: the file itself, or this address without the slash at its end.",
@@ -83,9 +143,24 @@ pub(super) fn components() -> Value {
             true,
         ),
         (CONTENT_RANGE, "Which bytes of how many.", text("bytes 0-1023/123456"), true),
-        (REPR_DIGEST, "SHA-256 of the whole file (RFC 9530).", text("sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:"), true),
-        (RATE_LIMIT, "Requests a month; limited plans alone have it. With `slow_down`: requests at once, on every plan.", count(10), false),
-        (RATE_REMAINING, "Requests left of the month; with `slow_down` 0, of those at once.", count(7), false),
+        (
+            REPR_DIGEST,
+            "SHA-256 of the whole file (RFC 9530).",
+            text("sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:"),
+            true,
+        ),
+        (
+            RATE_LIMIT,
+            "Requests a month; limited plans alone have it. With `slow_down`: requests at once, on every plan.",
+            count(10),
+            false,
+        ),
+        (
+            RATE_REMAINING,
+            "Requests left of the month; with `slow_down` 0, of those at once.",
+            count(7),
+            false,
+        ),
         (
             RATE_RESET,
             "When requests are there again, Unix seconds: the next month, or with `slow_down` after `Retry-After`.",
@@ -93,17 +168,31 @@ pub(super) fn components() -> Value {
             false,
         ),
         (RATE, "The same in the IETF's spelling.", text("\"month\";r=7;t=864000"), false),
-        (RATE_POLICY, "The policy behind it, `month` or `burst`.", text("\"month\";q=10;w=2592000"), false),
+        (
+            RATE_POLICY,
+            "The policy behind it, `month` or `burst`.",
+            text("\"month\";q=10;w=2592000"),
+            false,
+        ),
         (RETRY_AFTER, "Whole seconds to wait.", count(5), true),
-        (WWW_AUTHENTICATE, "How to send a key.", text("ApiKey realm=\"yearbook\", header=\"X-API-Key\""), true),
+        (
+            WWW_AUTHENTICATE,
+            "How to send a key.",
+            text("ApiKey realm=\"yearbook\", header=\"X-API-Key\""),
+            true,
+        ),
     ];
     let header = |(name, description, schema, required): (HeaderName, &str, Value, bool)| {
-        (spelled(&name), json!({"description": description, "required": required, "schema": schema}))
+        (
+            spelled(&name),
+            json!({"description": description, "required": required, "schema": schema}),
+        )
     };
     Value::Object(all.into_iter().map(header).collect())
 }
 
-/// References to components of these names, and to those that every answer but a redirect of ours has.
+/// References to components of these names, and to those that every answer but a redirect of ours
+/// has.
 pub(super) fn references(names: &[&str]) -> Value {
     references_alone(&[&["X-Request-Id", "Cache-Control", "Vary"], names].concat())
 }
@@ -111,7 +200,10 @@ pub(super) fn references(names: &[&str]) -> Value {
 /// References to components of these names.
 pub(super) fn references_alone(names: &[&str]) -> Value {
     let all = names.iter().copied();
-    Value::Object(all.map(|name| (name.to_owned(), json!({"$ref": format!("#/components/headers/{name}")}))).collect::<Map<_, _>>())
+    Value::Object(
+        all.map(|name| (name.to_owned(), json!({"$ref": format!("#/components/headers/{name}")})))
+            .collect::<Map<_, _>>(),
+    )
 }
 
 /// A header's name as specifications write it; case means nothing on the wire.

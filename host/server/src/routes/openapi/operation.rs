@@ -41,7 +41,9 @@ impl Kind {
 
     fn tag(self) -> &'static str {
         match self {
-            Self::Listing | Self::Dataset | Self::Preview | Self::Data | Self::Changes => "Datasets",
+            Self::Listing | Self::Dataset | Self::Preview | Self::Data | Self::Changes => {
+                "Datasets"
+            }
             Self::Bulk => "Bulk",
             Self::Integration => "Integrations",
             Self::Health | Self::Me => "Service",
@@ -55,7 +57,9 @@ impl Kind {
             // Named, as the specification has it, and not needed (spec 4).
             Self::Preview => json!([{}, {"ApiKeyAuth": []}]),
             Self::Integration => json!([{"APIKeyHeader": []}]),
-            Self::Listing | Self::Dataset | Self::Data | Self::Changes | Self::Bulk | Self::Me => json!([{"ApiKeyAuth": []}]),
+            Self::Listing | Self::Dataset | Self::Data | Self::Changes | Self::Bulk | Self::Me => {
+                json!([{"ApiKeyAuth": []}])
+            }
         }
     }
 }
@@ -84,7 +88,9 @@ impl Operation {
 
     /// Takes parameters that stand among the components.
     pub(super) fn takes(mut self, names: &[&str]) -> Self {
-        self.parameters.extend(names.iter().map(|name| json!({"$ref": format!("#/components/parameters/{name}")})));
+        self.parameters.extend(
+            names.iter().map(|name| json!({"$ref": format!("#/components/parameters/{name}")})),
+        );
         self
     }
 
@@ -95,12 +101,19 @@ impl Operation {
     }
 
     /// Answers `status` with these headers and `content` (media types; none: no body).
-    pub(super) fn answers(mut self, status: u16, description: &str, headers: &[&str], content: Option<Value>) -> Self {
+    pub(super) fn answers(
+        mut self,
+        status: u16,
+        description: &str,
+        headers: &[&str],
+        content: Option<Value>,
+    ) -> Self {
         let mut names: Vec<&str> = headers.to_vec();
         if self.kind.charged() {
             names.extend(fields::MONTH);
         }
-        let mut response = json!({"description": description, "headers": fields::references(&names)});
+        let mut response =
+            json!({"description": description, "headers": fields::references(&names)});
         if let Some(content) = content {
             response["content"] = content;
         }
@@ -112,17 +125,18 @@ impl Operation {
     pub(super) fn finish(mut self, plugins: &Plugins) -> Value {
         if self.kind != Kind::Health {
             let headers = fields::references_alone(&["X-Request-Id", "Location"]);
-            let moved =
-                json!({"description": "The address was sent with a slash at its end, and is this one without it.", "headers": headers});
+            let moved = json!({"description": "The address was sent with a slash at its end, and is this one without it.", "headers": headers});
             self.responses.insert("308".to_owned(), moved);
         }
         for (status, response) in refusals::of(self.kind, plugins) {
             match self.responses.get_mut(&status) {
                 // A report of ill health and a refusal may share a status.
                 Some(known) => {
-                    let schemas = [&known["content"], &response["content"]].map(|content| content["application/json"]["schema"].clone());
+                    let schemas = [&known["content"], &response["content"]]
+                        .map(|content| content["application/json"]["schema"].clone());
                     known["content"]["application/json"] = json!({"schema": {"anyOf": schemas}});
-                    known["content"]["application/problem+json"] = response["content"]["application/problem+json"].clone();
+                    known["content"]["application/problem+json"] =
+                        response["content"]["application/problem+json"].clone();
                 }
                 None => {
                     self.responses.insert(status, response);
@@ -138,16 +152,28 @@ impl Operation {
     }
 }
 
-/// What HEAD answers where GET is `get`: the same headers without a body. Parts of a file and redirects to it are a matter of GET alone.
+/// What HEAD answers where GET is `get`: the same headers without a body. Parts of a file and
+/// redirects to it are a matter of GET alone.
 fn head(kind: Kind, get: &Map<String, Value>) -> Value {
     let mut head = get.clone();
     let text = |name: &str| get.get(name).and_then(Value::as_str).unwrap_or_default();
     let id = text("operationId");
-    let (first, rest) = id.strip_prefix("get").unwrap_or(id).split_at_checked(1).unwrap_or_default();
-    head.insert("operationId".to_owned(), json!(format!("head{}{rest}", first.to_ascii_uppercase())));
+    let (first, rest) =
+        id.strip_prefix("get").unwrap_or(id).split_at_checked(1).unwrap_or_default();
+    head.insert(
+        "operationId".to_owned(),
+        json!(format!("head{}{rest}", first.to_ascii_uppercase())),
+    );
     head.insert("summary".to_owned(), json!(format!("{}: headers alone", text("summary"))));
-    let free = if kind.charged() { ", and costs nothing: it is answered even when the month's requests are used up" } else { "" };
-    head.insert("description".to_owned(), json!(format!("Has the status and the headers of GET without a body{free}.")));
+    let free = if kind.charged() {
+        ", and costs nothing: it is answered even when the month's requests are used up"
+    } else {
+        ""
+    };
+    head.insert(
+        "description".to_owned(),
+        json!(format!("Has the status and the headers of GET without a body{free}.")),
+    );
     if let Some(responses) = head.get_mut("responses").and_then(Value::as_object_mut) {
         responses.retain(|status, _| !["206", "307", "416"].contains(&status.as_str()));
         for response in responses.values_mut().filter_map(Value::as_object_mut) {
@@ -155,7 +181,8 @@ fn head(kind: Kind, get: &Map<String, Value>) -> Value {
         }
     }
     if let Some(parameters) = head.get_mut("parameters").and_then(Value::as_array_mut) {
-        let of_parts = ["Range", "If-Range"].map(|name| json!({"$ref": format!("#/components/parameters/{name}")}));
+        let of_parts = ["Range", "If-Range"]
+            .map(|name| json!({"$ref": format!("#/components/parameters/{name}")}));
         parameters.retain(|parameter| !of_parts.contains(parameter));
     }
     Value::Object(head)

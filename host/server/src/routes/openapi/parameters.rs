@@ -1,5 +1,5 @@
-//! Parameters of the description: those of the specification with the defaults and bounds that parsing uses, and those that
-//! loaded plugins declare (spec 4.1 and 4.4, contract 3).
+//! Parameters of the description: those of the specification with the defaults and bounds that
+//! parsing uses, and those that loaded plugins declare (spec 4.1 and 4.4, contract 3).
 
 use serde_json::{Value, json};
 use yearbook_domain::name::{MAX_BYTES, PATTERN};
@@ -12,14 +12,29 @@ use yearbook_sandbox::{Parameter, ParameterKind, Plugins};
 use crate::settings::Settings;
 
 /// Query parameters of `/data`, in the order of spec 4.1; extensions after them.
-pub(super) const DATA: [&str; 11] =
-    ["name", "start", "end", "dimensions", "limit", "format", "geometry", "envelope", "cursor", "snapshot", "columns"];
+pub(super) const DATA: [&str; 11] = [
+    "name",
+    "start",
+    "end",
+    "dimensions",
+    "limit",
+    "format",
+    "geometry",
+    "envelope",
+    "cursor",
+    "snapshot",
+    "columns",
+];
 
 /// Every parameter that more than one operation may refer to.
 pub(super) fn components(settings: &Settings, plugins: &Plugins) -> Value {
-    let formats: Vec<&str> = plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
-    let told: Vec<String> =
-        plugins.encoders().map(|encoder| encoder.description()).map(|format| format!("- `{}`: {}", format.format, format.docs)).collect();
+    let formats: Vec<&str> =
+        plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
+    let told: Vec<String> = plugins
+        .encoders()
+        .map(|encoder| encoder.description())
+        .map(|format| format!("- `{}`: {}", format.format, format.docs))
+        .collect();
     let name = json!({"type": "string", "pattern": PATTERN, "maxLength": MAX_BYTES});
     let date = json!({"type": "string", "format": "date"});
     let text = json!({"type": "string"});
@@ -89,7 +104,10 @@ pub(super) fn components(settings: &Settings, plugins: &Plugins) -> Value {
 }
 
 /// What plugins declare under `prefix`, as `<prefix>.<name>`.
-pub(super) fn of_plugin<'a>(prefix: &'a str, declared: &'a [Parameter]) -> impl Iterator<Item = Value> + 'a {
+pub(super) fn of_plugin<'a>(
+    prefix: &'a str,
+    declared: &'a [Parameter],
+) -> impl Iterator<Item = Value> + 'a {
     declared.iter().map(move |parameter| {
         let mut schema = match parameter.kind {
             ParameterKind::Text => json!({"type": "string", "maxLength": VALUE_BYTES}),
@@ -108,9 +126,17 @@ pub(super) fn of_plugin<'a>(prefix: &'a str, declared: &'a [Parameter]) -> impl 
 }
 
 fn limit(settings: &Settings) -> String {
-    let caps: Vec<String> =
-        Plan::ALL.into_iter().filter_map(|plan| settings.plans.of(plan).row_cap.map(|cap| format!("{cap} rows on {plan}"))).collect();
-    let capped = if caps.is_empty() { String::new() } else { format!(" A request gets at most {}.", caps.join(", ")) };
+    let caps: Vec<String> = Plan::ALL
+        .into_iter()
+        .filter_map(|plan| {
+            settings.plans.of(plan).row_cap.map(|cap| format!("{cap} rows on {plan}"))
+        })
+        .collect();
+    let capped = if caps.is_empty() {
+        String::new()
+    } else {
+        format!(" A request gets at most {}.", caps.join(", "))
+    };
     format!(
         "Maximum rows. 0 means everything, but is refused (413) on a dataset with more than {UNBOUNDED_ROWS} rows or with geometry \
          unless `start` or `end` bounds it, or `geometry=false` on a small spatial one.{capped}"
@@ -167,8 +193,14 @@ mod tests {
         let found: Vec<Value> = of_plugin("csv", &[delimiter, level, free]).collect();
         assert_eq!(found[2]["schema"], json!({"type": "string", "maxLength": 256, "default": ","}));
         assert_eq!(found[0]["name"], "csv.delimiter");
-        assert_eq!(found[0]["schema"], json!({"type": "string", "enum": [",", ";"], "default": ","}));
-        assert_eq!(found[1]["schema"], json!({"type": "integer", "format": "int64", "enum": [1, 3], "default": 3}));
+        assert_eq!(
+            found[0]["schema"],
+            json!({"type": "string", "enum": [",", ";"], "default": ","})
+        );
+        assert_eq!(
+            found[1]["schema"],
+            json!({"type": "integer", "format": "int64", "enum": [1, 3], "default": 3})
+        );
     }
 
     #[test]
@@ -177,7 +209,8 @@ mod tests {
         assert_eq!(components["limit"]["schema"]["default"], 100);
         let described = components["limit"]["description"].as_str().unwrap_or_default();
         assert!(
-            described.contains("50000 rows on free, 50000 rows on starter.") && described.contains("more than 100000 rows"),
+            described.contains("50000 rows on free, 50000 rows on starter.")
+                && described.contains("more than 100000 rows"),
             "{described}"
         );
     }

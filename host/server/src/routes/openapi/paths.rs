@@ -1,4 +1,5 @@
-//! Every route with what it takes and answers, in the order of spec 4. A test holds this list against the router.
+//! Every route with what it takes and answers, in the order of spec 4. A test holds this list
+//! against the router.
 
 use serde_json::{Map, Value, json};
 use yearbook_sandbox::{GeneratorDescription, Plugins};
@@ -21,12 +22,13 @@ const DATED_CONDITIONS: [&str; 3] = ["If-Match", "If-Unmodified-Since", "If-None
 
 /// Path items by path.
 pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
-    let health = Operation::new(Kind::Health, "getHealth", "Is the process alive", "Asks nothing of anybody.").answers(
-        200,
-        "It is.",
-        &[],
-        Some(answers::json_of("Health", &json!({"status": "ok"}))),
-    );
+    let health = Operation::new(
+        Kind::Health,
+        "getHealth",
+        "Is the process alive",
+        "Asks nothing of anybody.",
+    )
+    .answers(200, "It is.", &[], Some(answers::json_of("Health", &json!({"status": "ok"}))));
     let ready = Some(answers::json_of("Readiness", &answers::readiness()));
     let readiness = Operation::new(
         Kind::Health,
@@ -34,13 +36,19 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
         "Is everything there that requests need",
         "Database, object storage, catalogue and plugins, looked at once in 60 s.",
     )
-    .answers(200, "Requests can be answered; `degraded` says that something is amiss.", &[], ready.clone())
+    .answers(
+        200,
+        "Requests can be answered; `degraded` says that something is amiss.",
+        &[],
+        ready.clone(),
+    )
     .answers(503, "Requests cannot be answered.", &["Retry-After"], ready);
-    let list = Operation::new(Kind::Listing, "listDatasets", "List all datasets", "Sorted by name.")
-        .takes(&CONDITIONS)
-        .takes(&["Accept-Encoding"])
-        .answers(200, "The datasets.", &PACKED, Some(answers::datasets()))
-        .answers(304, "Nothing changed since this tag.", &TAGGED, None);
+    let list =
+        Operation::new(Kind::Listing, "listDatasets", "List all datasets", "Sorted by name.")
+            .takes(&CONDITIONS)
+            .takes(&["Accept-Encoding"])
+            .answers(200, "The datasets.", &PACKED, Some(answers::datasets()))
+            .answers(304, "Nothing changed since this tag.", &TAGGED, None);
     let show = Operation::new(
         Kind::Dataset,
         "getDataset",
@@ -82,7 +90,10 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
     put("/v1/datasets/{name}/preview", preview);
     put("/v1/datasets/{name}/data", data("getData", "Rows of a dataset", plugins));
     put("/v1/datasets/{name}/changes", changes(plugins));
-    put("/v1/series/{name}/data", data("getSeriesData", "Rows of a dataset, by its catalogue address", plugins));
+    put(
+        "/v1/series/{name}/data",
+        data("getSeriesData", "Rows of a dataset, by its catalogue address", plugins),
+    );
     put("/v1/bulk/{namespace}/{name}", bulk());
     for generator in plugins.generators() {
         let description = generator.description();
@@ -95,7 +106,14 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
 fn data(id: &str, summary: &str, plugins: &Plugins) -> Operation {
     let also = ["Last-Modified", "Content-Disposition", "X-Service-Geometry-Omitted"];
     let credited = [&TAGGED[..], &also, &fields::CREDIT].concat();
-    let more = ["X-Service-Rows", "X-Service-Total-Rows", "Link", "X-Next-Page", "X-Service-Truncated", "X-Plan-Row-Cap"];
+    let more = [
+        "X-Service-Rows",
+        "X-Service-Total-Rows",
+        "Link",
+        "X-Next-Page",
+        "X-Service-Truncated",
+        "X-Plan-Row-Cap",
+    ];
     Operation::new(
         Kind::Data,
         id,
@@ -112,7 +130,13 @@ fn data(id: &str, summary: &str, plugins: &Plugins) -> Operation {
 }
 
 fn changes(plugins: &Plugins) -> Operation {
-    let also = ["X-Service-Watermark", "X-Service-Has-More", "X-Service-Geometry-Omitted", "X-Service-Truncated", "X-Plan-Row-Cap"];
+    let also = [
+        "X-Service-Watermark",
+        "X-Service-Has-More",
+        "X-Service-Geometry-Omitted",
+        "X-Service-Truncated",
+        "X-Plan-Row-Cap",
+    ];
     let credited = [&TAGGED[..], &also, &fields::CREDIT].concat();
     Operation::new(
         Kind::Changes,
@@ -138,7 +162,9 @@ fn declared(plugins: &Plugins) -> impl Iterator<Item = Value> {
 fn bulk() -> Operation {
     let also = ["Last-Modified", "Content-Disposition", "Repr-Digest", "X-Service-Freshness"];
     let credited = [&TAGGED[..], &also, &fields::CREDIT].concat();
-    let moved = [&TAGGED[..], &["Last-Modified", "Location", "X-Service-Freshness"], &fields::CREDIT].concat();
+    let moved =
+        [&TAGGED[..], &["Last-Modified", "Location", "X-Service-Freshness"], &fields::CREDIT]
+            .concat();
     let file = || Some(json!({"application/vnd.apache.parquet": {}}));
     Operation::new(
         Kind::Bulk,
@@ -160,16 +186,26 @@ fn bulk() -> Operation {
 }
 
 fn integration(tool: &GeneratorDescription) -> Operation {
-    let camel: String = tool.tool.split('-').map(|word| word.split_at(1)).map(|(first, rest)| first.to_ascii_uppercase() + rest).collect();
+    let camel: String = tool
+        .tool
+        .split('-')
+        .map(|word| word.split_at(1))
+        .map(|(first, rest)| first.to_ascii_uppercase() + rest)
+        .collect();
     let mut content = answers::json_of("Project", &answers::project(&tool.tool));
     content["application/zip"] = json!({});
-    Operation::new(Kind::Integration, &format!("generate{camel}"), &format!("Files for {}", tool.title), tool.docs.clone())
-        .takes(&["datasets", "Accept", "Accept-Encoding"])
-        .takes_also(parameters::of_plugin(&tool.tool, &tool.parameters))
-        .answers(
-            200,
-            "The files, as JSON or as one zip by `Accept`. A key never stands in them.",
-            &["Content-Disposition", "Content-Encoding"],
-            Some(content),
-        )
+    Operation::new(
+        Kind::Integration,
+        &format!("generate{camel}"),
+        &format!("Files for {}", tool.title),
+        tool.docs.clone(),
+    )
+    .takes(&["datasets", "Accept", "Accept-Encoding"])
+    .takes_also(parameters::of_plugin(&tool.tool, &tool.parameters))
+    .answers(
+        200,
+        "The files, as JSON or as one zip by `Accept`. A key never stands in them.",
+        &["Content-Disposition", "Content-Encoding"],
+        Some(content),
+    )
 }

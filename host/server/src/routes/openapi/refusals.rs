@@ -1,5 +1,6 @@
-//! Which refusals and failures each route knows, with an example of each, said in the very words that clients read
-//! (spec 7, contract 2). Statuses, codes and sentences come from where answers take them.
+//! Which refusals and failures each route knows, with an example of each, said in the very words
+//! that clients read (spec 7, contract 2). Statuses, codes and sentences come from where answers
+//! take them.
 
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -21,27 +22,39 @@ const MOMENT: Millis = Millis(1_798_761_600_000);
 
 /// Responses by status, in the order of statuses.
 pub(super) fn of(kind: Kind, plugins: &Plugins) -> Vec<(String, Value)> {
-    let met: Vec<Error> = every(kind, plugins).into_iter().filter(|error| knows(kind, error)).collect();
+    let met: Vec<Error> =
+        every(kind, plugins).into_iter().filter(|error| knows(kind, error)).collect();
     let mut statuses: Vec<StatusCode> = met.iter().map(Error::status).collect();
     statuses.sort_unstable();
     statuses.dedup();
-    let together = |status: StatusCode| met.iter().filter(|error| error.status() == status).collect::<Vec<_>>();
-    statuses.into_iter().map(|status| (status.as_str().to_owned(), response(kind, status, &together(status)))).collect()
+    let together = |status: StatusCode| {
+        met.iter().filter(|error| error.status() == status).collect::<Vec<_>>()
+    };
+    statuses
+        .into_iter()
+        .map(|status| (status.as_str().to_owned(), response(kind, status, &together(status))))
+        .collect()
 }
 
-/// Whether routes of this kind can answer so. Closed: a new error does not compile until its routes are named here.
+/// Whether routes of this kind can answer so. Closed: a new error does not compile until its routes
+/// are named here.
 fn knows(kind: Kind, error: &Error) -> bool {
-    let named = matches!(kind, Kind::Dataset | Kind::Preview | Kind::Data | Kind::Changes | Kind::Bulk);
+    let named =
+        matches!(kind, Kind::Dataset | Kind::Preview | Kind::Data | Kind::Changes | Kind::Bulk);
     match error {
         Error::Refused(refusal) => match refusal {
             Refusal::KeyMissing | Refusal::KeyInvalid => kind.keyed(),
             Refusal::Invalid(_) => named || kind == Kind::Integration,
-            Refusal::NotAcceptable { .. } => matches!(kind, Kind::Data | Kind::Changes | Kind::Integration),
+            Refusal::NotAcceptable { .. } => {
+                matches!(kind, Kind::Data | Kind::Changes | Kind::Integration)
+            }
             Refusal::NoSuchDataset { .. } => named,
             Refusal::NoSuchSnapshot { .. } => matches!(kind, Kind::Data | Kind::Changes),
             Refusal::WatermarkGone { .. } => kind == Kind::Changes,
             Refusal::SnapshotGone { .. } | Refusal::Unbounded { .. } => kind == Kind::Data,
-            Refusal::AnswerTooLarge { .. } => matches!(kind, Kind::Data | Kind::Changes | Kind::Integration),
+            Refusal::AnswerTooLarge { .. } => {
+                matches!(kind, Kind::Data | Kind::Changes | Kind::Integration)
+            }
             Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == Kind::Bulk,
             Refusal::QuotaUsedUp { .. } => kind.charged(),
             Refusal::ShareUsedUp { .. } => waits_a_while(kind),
@@ -58,11 +71,16 @@ fn knows(kind: Kind, error: &Error) -> bool {
         Error::Busy { .. } => kind.keyed() || kind == Kind::Preview,
         Error::FormatUnavailable { .. } => matches!(kind, Kind::Data | Kind::Changes),
         Error::Unavailable => kind.keyed() || kind == Kind::Preview,
-        Error::MethodNotAllowed | Error::AddressTooLong { .. } | Error::HeadersTooLarge { .. } | Error::TimedOut | Error::Broken => true,
+        Error::MethodNotAllowed
+        | Error::AddressTooLong { .. }
+        | Error::HeadersTooLarge { .. }
+        | Error::TimedOut
+        | Error::Broken => true,
     }
 }
 
-/// Whether want of capacity is refused; integrations wait as long as their caller does (contract 4).
+/// Whether want of capacity is refused; integrations wait as long as their caller does (contract
+/// 4).
 fn waits_a_while(kind: Kind) -> bool {
     (kind.charged() && kind != Kind::Integration) || kind == Kind::Preview
 }
@@ -70,7 +88,8 @@ fn waits_a_while(kind: Kind) -> bool {
 /// One of each that there is.
 fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
     let settings = Settings::default();
-    let formats: Vec<&str> = plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
+    let formats: Vec<&str> =
+        plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
     let available = match kind {
         Kind::Integration => crate::routes::integrations::OFFERS.map(str::to_owned).to_vec(),
         _ => plugins.encoders().map(|encoder| encoder.description().media_type.clone()).collect(),
@@ -105,7 +124,10 @@ fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
         Error::RangeNotSatisfiable { bytes: 123_456 },
         Error::HeadersTooLarge { limit: settings.server.header_bytes },
         Error::Busy { retry_after: 1 },
-        Error::FormatUnavailable { format: "parquet".to_owned(), available: vec!["json".to_owned(), "csv".to_owned()] },
+        Error::FormatUnavailable {
+            format: "parquet".to_owned(),
+            available: vec!["json".to_owned(), "csv".to_owned()],
+        },
         Error::TimedOut,
         Error::Unavailable,
         Error::Broken,
@@ -125,7 +147,13 @@ fn problems(kind: Kind, formats: &[&str]) -> Vec<Problem> {
         .flatten()
         .collect(),
         Kind::Integration => vec![Problem::missing("datasets")],
-        Kind::Health | Kind::Listing | Kind::Dataset | Kind::Preview | Kind::Changes | Kind::Bulk | Kind::Me => {
+        Kind::Health
+        | Kind::Listing
+        | Kind::Dataset
+        | Kind::Preview
+        | Kind::Changes
+        | Kind::Bulk
+        | Kind::Me => {
             vec![Problem::bad_name("name", "Consumer-Prices")]
         }
     }
@@ -155,7 +183,11 @@ fn response(kind: Kind, status: StatusCode, errors: &[&Error]) -> Value {
 
     let invalid = status == StatusCode::UNPROCESSABLE_ENTITY;
     let mut content = Map::new();
-    let forms = if invalid { &[(false, "HTTPValidationError")][..] } else { &[(false, "Error"), (true, "Problem")] };
+    let forms = if invalid {
+        &[(false, "HTTPValidationError")][..]
+    } else {
+        &[(false, "Error"), (true, "Problem")]
+    };
     for (problem, schema) in forms {
         let mut examples = Map::new();
         let mut media_type = "";
@@ -176,7 +208,9 @@ fn describe(kind: Kind, status: StatusCode) -> &'static str {
         401 => "The key is missing, malformed, unknown or revoked.",
         402 => "The plan has no bulk download, or not of this freshness.",
         403 => "The licence forbids bulk redistribution; no plan unlocks it.",
-        404 if matches!(kind, Kind::Data | Kind::Changes) => "There is no such dataset, or it never had that snapshot.",
+        404 if matches!(kind, Kind::Data | Kind::Changes) => {
+            "There is no such dataset, or it never had that snapshot."
+        }
         404 => "There is no such dataset.",
         405 => "The method is none of GET, HEAD and OPTIONS.",
         406 => "Nothing that `Accept` asks for can be made.",
@@ -224,10 +258,23 @@ mod tests {
     #[test]
     fn every_status_of_spec_7_is_described_where_it_can_be_met() {
         let plugins = Plugins::default();
-        let statuses = |kind| of(kind, &plugins).into_iter().map(|(status, _)| status).collect::<Vec<_>>();
+        let statuses =
+            |kind| of(kind, &plugins).into_iter().map(|(status, _)| status).collect::<Vec<_>>();
         assert_eq!(statuses(Kind::Health), ["405", "414", "431", "500", "503"]);
-        assert_eq!(statuses(Kind::Data), ["401", "404", "405", "406", "410", "412", "413", "414", "422", "429", "431", "500", "503"]);
-        assert_eq!(statuses(Kind::Bulk), ["401", "402", "403", "404", "405", "412", "414", "416", "422", "429", "431", "500", "503"]);
+        assert_eq!(
+            statuses(Kind::Data),
+            [
+                "401", "404", "405", "406", "410", "412", "413", "414", "422", "429", "431", "500",
+                "503"
+            ]
+        );
+        assert_eq!(
+            statuses(Kind::Bulk),
+            [
+                "401", "402", "403", "404", "405", "412", "414", "416", "422", "429", "431", "500",
+                "503"
+            ]
+        );
         assert!(!statuses(Kind::Preview).contains(&"401".to_owned()), "a preview needs no key");
     }
 

@@ -1,4 +1,5 @@
-//! Shapes of JSON bodies (spec 2, contract 2 and 4). Words of closed sets come from the domain's types.
+//! Shapes of JSON bodies (spec 2, contract 2 and 4). Words of closed sets come from the domain's
+//! types.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -6,15 +7,31 @@ use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, SNAPSHOT_ID};
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{ColumnType, Layout, Plan, Role};
 
-const COLUMN_TYPES: [ColumnType; 5] = [ColumnType::String, ColumnType::Integer, ColumnType::Number, ColumnType::Boolean, ColumnType::Date];
-const ROLES: [Role; 7] = [Role::Date, Role::Period, Role::Dimension, Role::Value, Role::Geometry, Role::Key, Role::Attribute];
+const COLUMN_TYPES: [ColumnType; 5] = [
+    ColumnType::String,
+    ColumnType::Integer,
+    ColumnType::Number,
+    ColumnType::Boolean,
+    ColumnType::Date,
+];
+const ROLES: [Role; 7] = [
+    Role::Date,
+    Role::Period,
+    Role::Dimension,
+    Role::Value,
+    Role::Geometry,
+    Role::Key,
+    Role::Attribute,
+];
 
 /// Every schema that has a name.
 pub(super) fn components() -> Value {
     let mut full = meta();
-    full["description"] = json!("One dataset: what `DatasetMeta` says, its columns, its credit and its versions.");
+    full["description"] =
+        json!("One dataset: what `DatasetMeta` says, its columns, its credit and its versions.");
     if let (Some(properties), Value::Object(more)) = (full["properties"].as_object_mut(), more()) {
-        let names: Vec<Value> = properties.keys().chain(more.keys()).map(|name| json!(name)).collect();
+        let names: Vec<Value> =
+            properties.keys().chain(more.keys()).map(|name| json!(name)).collect();
         properties.extend(more);
         full["required"] = json!(names);
     }
@@ -131,7 +148,8 @@ fn meta() -> Value {
 
 /// What the single dataset has besides.
 fn more() -> Value {
-    let precisions = words(&[Some(SourceUrlPrecision::Dataset), Some(SourceUrlPrecision::Source), None]);
+    let precisions =
+        words(&[Some(SourceUrlPrecision::Dataset), Some(SourceUrlPrecision::Source), None]);
     let strings = json!({"type": "array", "items": {"type": "string"}});
     let date = json!({"type": "string", "format": "date"});
     let mut range = object("First and last date.", &json!({"first": date, "last": date}));
@@ -168,7 +186,10 @@ fn more() -> Value {
 
 fn readiness() -> Value {
     let status = json!({"type": "string", "enum": ["ok", "degraded", "unavailable"]});
-    let check = object("One thing that the service needs.", &json!({"status": status, "latency_ms": {"type": "number", "minimum": 0}}));
+    let check = object(
+        "One thing that the service needs.",
+        &json!({"status": status, "latency_ms": {"type": "number", "minimum": 0}}),
+    );
     object(
         "What the service needs, looked at once a minute.",
         &json!({
@@ -200,12 +221,16 @@ fn validation_error() -> Value {
 fn envelope(row: &str) -> Value {
     let rows = json!({"type": "array", "items": reference(row)});
     let sources = json!({"type": "array", "items": reference("DataSource")});
-    object("Rows with the licences of their sources.", &json!({"data_sources": sources, "data": rows}))
+    object(
+        "Rows with the licences of their sources.",
+        &json!({"data_sources": sources, "data": rows}),
+    )
 }
 
 /// An object with all of these properties always there.
 fn object(description: &str, properties: &Value) -> Value {
-    let required: Vec<&String> = properties.as_object().into_iter().flat_map(|properties| properties.keys()).collect();
+    let required: Vec<&String> =
+        properties.as_object().into_iter().flat_map(|properties| properties.keys()).collect();
     json!({"type": "object", "description": description, "properties": properties, "required": required})
 }
 

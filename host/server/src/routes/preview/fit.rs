@@ -1,5 +1,6 @@
-//! What fits into a preview (contract 4): rows from the first on, and where not even one fits, columns from the first on. What is
-//! left out is counted before it is rendered, so that no row costs more than its own bytes.
+//! What fits into a preview (contract 4): rows from the first on, and where not even one fits,
+//! columns from the first on. What is left out is counted before it is rendered, so that no row
+//! costs more than its own bytes.
 
 use std::io::{self, Write};
 
@@ -57,11 +58,15 @@ impl Serialize for Row<'_> {
 }
 
 impl<'a> Preview<'a> {
-    /// The same with as many of `rows` as fit. Rows after the first that does not fit are not asked for.
+    /// The same with as many of `rows` as fit. Rows after the first that does not fit are not asked
+    /// for.
     ///
     /// # Errors
     /// That of a row.
-    pub(super) fn fill(mut self, rows: impl Iterator<Item = Result<Vec<Value>, String>>) -> Result<Self, String> {
+    pub(super) fn fill(
+        mut self,
+        rows: impl Iterator<Item = Result<Vec<Value>, String>>,
+    ) -> Result<Self, String> {
         let mut bytes = rendered(&self)?;
         for cells in rows {
             let row = Row { columns: self.columns, cells: cells? };
@@ -77,16 +82,25 @@ impl<'a> Preview<'a> {
 
     /// The same with as many columns as fit, of this row where there is one.
     fn narrow(self, row: Option<Row<'a>>) -> Result<Self, String> {
-        let names = |columns: &[ShownColumn<'a>]| columns.iter().map(|column| column.name).collect::<Vec<_>>();
+        let names = |columns: &[ShownColumn<'a>]| {
+            columns.iter().map(|column| column.name).collect::<Vec<_>>()
+        };
         let (all, geometry) = (self.columns, self.hidden_columns);
-        let nothing = Preview { columns: &[], hidden_columns: [geometry.clone(), names(all)].concat(), rows: Vec::new(), ..self };
+        let nothing = Preview {
+            columns: &[],
+            hidden_columns: [geometry.clone(), names(all)].concat(),
+            rows: Vec::new(),
+            ..self
+        };
         // Two braces of the row, which are there in any case.
         let mut bytes = rendered(&nothing)? + 2;
         let mut kept = 0;
         for (index, column) in all.iter().enumerate() {
             let name = rendered(&column.name)?;
-            let cell =
-                row.as_ref().and_then(|row| row.cells.get(index)).map_or(Ok(0), |cell| rendered(cell).map(|cell| name + cell + 2))?;
+            let cell = row
+                .as_ref()
+                .and_then(|row| row.cells.get(index))
+                .map_or(Ok(0), |cell| rendered(cell).map(|cell| name + cell + 2))?;
             // Each with its comma.
             bytes = bytes + rendered(column)? + 1 + cell - (name + 1);
             if bytes > BYTES {
@@ -95,7 +109,9 @@ impl<'a> Preview<'a> {
             kept = index + 1;
         }
         let (columns, hidden) = all.split_at(kept);
-        let rows = row.into_iter().map(|row| Row { columns, cells: row.cells.into_iter().take(kept).collect() });
+        let rows = row
+            .into_iter()
+            .map(|row| Row { columns, cells: row.cells.into_iter().take(kept).collect() });
         let rows = rows.filter(|_| kept > 0).collect();
         Ok(Preview { columns, hidden_columns: [geometry, names(hidden)].concat(), rows, ..nothing })
     }
@@ -128,11 +144,19 @@ mod tests {
 
     use super::*;
 
-    /// Rows, shown and hidden columns, and bytes of a preview of `rows` rows with `columns` texts of `characters` characters.
+    /// Rows, shown and hidden columns, and bytes of a preview of `rows` rows with `columns` texts
+    /// of `characters` characters.
     fn fitted(rows: usize, columns: usize, characters: usize) -> (usize, usize, usize, usize) {
         let name = DatasetName::parse("wide").unwrap();
         let names: Vec<String> = (0..columns).map(|index| format!("column_{index:04}")).collect();
-        let shown: Vec<_> = names.iter().map(|name| ShownColumn { name, column_type: ColumnType::String, role: Role::Attribute }).collect();
+        let shown: Vec<_> = names
+            .iter()
+            .map(|name| ShownColumn {
+                name,
+                column_type: ColumnType::String,
+                role: Role::Attribute,
+            })
+            .collect();
         let preview = Preview {
             name: &name,
             snapshot_id: "0",
@@ -158,7 +182,10 @@ mod tests {
         assert!(bytes <= BYTES && bytes + 21_000 > BYTES, "{bytes}");
         let (rows, columns, hidden, bytes) = fitted(10, 200, 1_000);
         assert_eq!((rows, columns + hidden), (1, 200));
-        assert!(columns > 50 && bytes <= BYTES && bytes + 2_000 > BYTES, "{columns} columns, {bytes} bytes");
+        assert!(
+            columns > 50 && bytes <= BYTES && bytes + 2_000 > BYTES,
+            "{columns} columns, {bytes} bytes"
+        );
         let (rows, columns, hidden, bytes) = fitted(0, 2_000, 0);
         assert_eq!((rows, columns + hidden), (0, 2_000));
         assert!(columns > 0 && hidden > 0 && bytes <= BYTES, "{columns} columns, {bytes} bytes");

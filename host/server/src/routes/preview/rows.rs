@@ -1,4 +1,5 @@
-//! Values of a few rows as JSON, long texts cut. Data responses are the encoders' work; this is for previews of ten rows.
+//! Values of a few rows as JSON, long texts cut. Data responses are the encoders' work; this is for
+//! previews of ten rows.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
@@ -15,8 +16,13 @@ impl<'a> Cells<'a> {
     ///
     /// # Errors
     /// A sentence about a column that is missing.
-    pub(super) fn new<'n>(batch: &'a RecordBatch, names: impl Iterator<Item = &'n str>) -> Result<Self, String> {
-        let column = |name: &str| batch.column_by_name(name).ok_or_else(|| format!("column {name} is not in the preview"));
+    pub(super) fn new<'n>(
+        batch: &'a RecordBatch,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<Self, String> {
+        let column = |name: &str| {
+            batch.column_by_name(name).ok_or_else(|| format!("column {name} is not in the preview"))
+        };
         names.map(column).collect::<Result<_, _>>().map(Self)
     }
 
@@ -68,7 +74,8 @@ mod tests {
 
     #[test]
     fn cells_of_every_stored_type_are_shown_contract_3() {
-        let words: DictionaryArray<Int32Type> = vec![Some("x"), None, Some("x")].into_iter().collect();
+        let words: DictionaryArray<Int32Type> =
+            vec![Some("x"), None, Some("x")].into_iter().collect();
         let columns: [(&str, ArrayRef); 5] = [
             ("text", Arc::new(StringArray::from(vec![Some("ā"), Some(""), None]))),
             ("word", Arc::new(words)),
@@ -77,11 +84,15 @@ mod tests {
             ("yes", Arc::new(BooleanArray::from(vec![Some(true), Some(false), None]))),
         ];
         let batch = RecordBatch::try_from_iter(columns).unwrap();
-        let cells = Cells::new(&batch, ["yes", "text", "word", "whole", "number"].into_iter()).unwrap();
-        for (row, expected) in
-            [json!([true, "ā", "x", i64::MAX, 0.1]), json!([false, "", null, -1, null]), json!([null, null, "x", null, null])]
-                .into_iter()
-                .enumerate()
+        let cells =
+            Cells::new(&batch, ["yes", "text", "word", "whole", "number"].into_iter()).unwrap();
+        for (row, expected) in [
+            json!([true, "ā", "x", i64::MAX, 0.1]),
+            json!([false, "", null, -1, null]),
+            json!([null, null, "x", null, null]),
+        ]
+        .into_iter()
+        .enumerate()
         {
             assert_eq!(json!(cells.row(row).unwrap()), expected);
         }
@@ -91,10 +102,18 @@ mod tests {
     #[test]
     fn texts_are_cut_at_a_thousand_characters_contract_4() {
         let texts = ["ā".repeat(1_000), "ā".repeat(1_001), "ā\u{304}".repeat(2_000)];
-        let batch = RecordBatch::try_from_iter([("text", Arc::new(StringArray::from(texts.to_vec())) as ArrayRef)]).unwrap();
+        let batch = RecordBatch::try_from_iter([(
+            "text",
+            Arc::new(StringArray::from(texts.to_vec())) as ArrayRef,
+        )])
+        .unwrap();
         let cells = Cells::new(&batch, ["text"].into_iter()).unwrap();
         for row in 0..3 {
-            assert_eq!(cells.row(row).unwrap()[0].as_str().unwrap().chars().count(), 1_000, "{row}");
+            assert_eq!(
+                cells.row(row).unwrap()[0].as_str().unwrap().chars().count(),
+                1_000,
+                "{row}"
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! How much of an answer is read: as much as was asked for, and an error beyond it. A store that sends more, by mistake or by intent, costs
-//! no memory.
+//! How much of an answer is read: as much as was asked for, and an error beyond it. A store that
+//! sends more, by mistake or by intent, costs no memory.
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use object_store::client::{HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody};
@@ -9,7 +9,8 @@ use reqwest::header::{CONTENT_LENGTH, HeaderMap, RANGE};
 /// Bytes of the body of an error: an XML document of some hundred bytes.
 const ERROR_BYTES: u64 = 64 << 10;
 
-/// Bytes of a document that describes something. The largest lists a thousand objects in some 500 kB.
+/// Bytes of a document that describes something. The largest lists a thousand objects in some 500
+/// kB.
 const DOCUMENT_BYTES: u64 = 16 << 20;
 
 /// What a request asks for, as far as it bounds the answer.
@@ -35,7 +36,9 @@ impl Expected {
     pub(super) fn of(request: &HttpRequest) -> Self {
         match request.headers().get(RANGE).and_then(|range| length(range.to_str().ok()?)) {
             Some(bytes) => Self::Range(bytes),
-            None if *request.method() == Method::GET && request.uri().query().is_none() => Self::Object,
+            None if *request.method() == Method::GET && request.uri().query().is_none() => {
+                Self::Object
+            }
             None => Self::Document,
         }
     }
@@ -50,12 +53,17 @@ impl Expected {
             Self::Document => DOCUMENT_BYTES,
         };
         // Not tried again: what lies once will lie twice.
-        let too_long = move |error: Box<dyn std::error::Error + Send + Sync>| match error.downcast::<HttpError>() {
+        let too_long = move |error: Box<dyn std::error::Error + Send + Sync>| match error
+            .downcast::<HttpError>()
+        {
             Ok(failure) => *failure,
-            Err(error) if error.is::<LengthLimitError>() => HttpError::new(HttpErrorKind::Decode, TooLong { limit }),
+            Err(error) if error.is::<LengthLimitError>() => {
+                HttpError::new(HttpErrorKind::Decode, TooLong { limit })
+            }
             Err(error) => HttpError::new_boxed(HttpErrorKind::Unknown, error),
         };
-        let body = Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX)).map_err(too_long);
+        let body =
+            Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX)).map_err(too_long);
         HttpResponse::from_parts(head, HttpResponseBody::new(body))
     }
 }
@@ -81,7 +89,12 @@ mod tests {
     use super::*;
 
     /// What is read of an answer of `status` that states and sends so many bytes.
-    async fn read(expected: Expected, status: u16, stated: u64, sent: u64) -> Result<usize, HttpError> {
+    async fn read(
+        expected: Expected,
+        status: u16,
+        stated: u64,
+        sent: u64,
+    ) -> Result<usize, HttpError> {
         let body = HttpResponseBody::from(vec![7; usize::try_from(sent).unwrap()]);
         let mut answer = HttpResponse::new(body);
         *answer.status_mut() = status.try_into().unwrap();

@@ -1,10 +1,13 @@
-//! The HTTP client of the bucket: object_store's own, with every attempt counted and no answer read beyond what was asked for.
+//! The HTTP client of the bucket: object_store's own, with every attempt counted and no answer read
+//! beyond what was asked for.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use object_store::ClientOptions;
-use object_store::client::{HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector};
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+};
 use reqwest::StatusCode;
 
 use super::bounded::Expected;
@@ -33,7 +36,9 @@ impl HttpService for Counted {
         self.requests.count_sent();
         let expected = Expected::of(&request);
         let answer = self.client.execute(request).await.map(|answer| expected.bound(answer));
-        let good = |answer: &HttpResponse| !answer.status().is_server_error() && answer.status() != StatusCode::TOO_MANY_REQUESTS;
+        let good = |answer: &HttpResponse| {
+            !answer.status().is_server_error() && answer.status() != StatusCode::TOO_MANY_REQUESTS
+        };
         if !answer.as_ref().is_ok_and(good) {
             self.requests.count_failed();
         }

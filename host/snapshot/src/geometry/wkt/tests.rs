@@ -20,13 +20,19 @@ fn multi_forms_are_taken_spec_2_2() {
     assert_eq!(bbox("MULTIPOINT(1 2,3 4)"), Some([1.0, 2.0, 3.0, 4.0]));
     assert_eq!(bbox("MULTILINESTRING ((0 0, 1 1), (5 5 , 6 6))"), Some([0.0, 0.0, 6.0, 6.0]));
     assert_eq!(
-        bbox("MULTIPOLYGON (((0 0, 4 0, 4 4, 0 0), (1 1, 2 1, 2 2, 1 1)), ((-9 0, -8 0, -8 1, -9 0)))"),
+        bbox(
+            "MULTIPOLYGON (((0 0, 4 0, 4 4, 0 0), (1 1, 2 1, 2 2, 1 1)), ((-9 0, -8 0, -8 1, -9 0)))"
+        ),
         Some([-9.0, 0.0, 4.0, 4.0])
     );
     assert_eq!(bbox("MULTIPOLYGON EMPTY"), None);
     assert_eq!(bbox("MULTIPOINT (EMPTY, (1 2))"), Some([1.0, 2.0, 1.0, 2.0]));
     assert_eq!(bbox("MULTIPOLYGON (EMPTY, ((0 0, 4 0, 4 4, 0 0)))"), Some([0.0, 0.0, 4.0, 4.0]));
-    assert_eq!(bbox("MULTIPOINT ((-180 -90), (-179 90))"), Some([-180.0, -90.0, -179.0, 90.0]), "the ends of the range belong to it");
+    assert_eq!(
+        bbox("MULTIPOINT ((-180 -90), (-179 90))"),
+        Some([-180.0, -90.0, -179.0, 90.0]),
+        "the ends of the range belong to it"
+    );
     assert_eq!(bbox("MULTIPOINT ((180 -90), (179 90))"), Some([179.0, -90.0, 180.0, 90.0]));
 }
 
@@ -50,7 +56,11 @@ fn other_forms_are_refused_with_advice() {
         "MULTIPOINT",
         "MULTIPOINT EMPTY EMPTY",
     ] {
-        assert!(fault(text).contains("write MULTIPOINT, MULTILINESTRING or MULTIPOLYGON"), "{text}: {}", fault(text));
+        assert!(
+            fault(text).contains("write MULTIPOINT, MULTILINESTRING or MULTIPOLYGON"),
+            "{text}: {}",
+            fault(text)
+        );
     }
 }
 
@@ -71,9 +81,15 @@ fn what_is_malformed_is_named_with_its_place() {
         ("MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0))) )", "expected the end"),
         ("MULTIPOLYGON ((((0 0, 1 0, 1 1, 0 0))))", "expected a longitude"),
         ("MULTIPOINT ((181 2))", "longitude 181 outside -180..180"),
-        ("MULTIPOINT ((-41.3 174.8))", "latitude 174.8 outside -90..90; coordinates are degrees (EPSG:4326), longitude first"),
+        (
+            "MULTIPOINT ((-41.3 174.8))",
+            "latitude 174.8 outside -90..90; coordinates are degrees (EPSG:4326), longitude first",
+        ),
         ("MULTIPOINT ((1e999 2))", "longitude inf outside"),
-        ("MULTIPOLYGON (((0 0, 1 0, 0 0)))", "has a ring of 3 points at byte 30; it needs at least 4"),
+        (
+            "MULTIPOLYGON (((0 0, 1 0, 0 0)))",
+            "has a ring of 3 points at byte 30; it needs at least 4",
+        ),
         ("MULTIPOLYGON (((0 0, 1 0, 1 1, 0 1)))", "does not end where it starts"),
         ("MULTILINESTRING ((0 0))", "has a line of 1 points"),
     ] {

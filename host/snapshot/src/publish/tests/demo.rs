@@ -1,4 +1,5 @@
-//! The repository's own packages: real tables with real faults of their kind (invalid rings, nulls, leading zeros) publish.
+//! The repository's own packages: real tables with real faults of their kind (invalid rings, nulls,
+//! leading zeros) publish.
 
 use super::*;
 
@@ -21,7 +22,8 @@ fn packages() -> Vec<PathBuf> {
     found
 }
 
-/// Whether the page's table names the dataset with that number of rows; a dataset of two versions has both numbers in one cell.
+/// Whether the page's table names the dataset with that number of rows; a dataset of two versions
+/// has both numbers in one cell.
 fn is_listed(page: &str, name: &str, rows: u64) -> bool {
     let digits = |word: &str| word.chars().filter(char::is_ascii_digit).collect::<String>();
     let mut lines = page.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>());
@@ -37,7 +39,9 @@ async fn every_package_of_the_repository_publishes() {
     let listed = std::fs::read_to_string(Path::new(DATASETS).join("README.md")).unwrap();
     for path in packages {
         let package = Package::open(&path).unwrap_or_else(|error| panic!("{error}"));
-        let draft = publish(&fixture.files, &fixture.workers, &package, None, &Silent).await.unwrap_or_else(|error| panic!("{error}"));
+        let draft = publish(&fixture.files, &fixture.workers, &package, None, &Silent)
+            .await
+            .unwrap_or_else(|error| panic!("{error}"));
         let snapshot = &draft.snapshot;
         let rows = fixture.rows(snapshot);
         assert_eq!(snapshot.rows, rows.num_rows() as u64, "{}", draft.name);
@@ -57,7 +61,8 @@ async fn every_package_of_the_repository_publishes() {
 async fn the_regions_of_new_zealand_lie_across_180_rfc_7946_5_2() {
     let fixture = Fixture::new(&["n:integer"], "");
     let package = Package::open(&Path::new(DATASETS).join("nz_regional_councils_2018")).unwrap();
-    let snapshot = publish(&fixture.files, &fixture.workers, &package, None, &Silent).await.unwrap().snapshot;
+    let snapshot =
+        publish(&fixture.files, &fixture.workers, &package, None, &Silent).await.unwrap().snapshot;
     let [west, south, east, north] = snapshot.bbox.unwrap().0;
     assert!((160.0..180.0).contains(&west) && (-180.0..-170.0).contains(&east), "{west} {east}");
     assert!(south < north && (-60.0..-25.0).contains(&south), "{south} {north}");
@@ -68,7 +73,11 @@ async fn the_regions_of_new_zealand_lie_across_180_rfc_7946_5_2() {
 #[tokio::test]
 async fn the_amount_of_the_us_budget_is_its_measure_contract_7() {
     let package = Package::open(&Path::new(DATASETS).join("us_budget_receipts")).unwrap();
-    let values: Vec<&str> =
-        package.columns.iter().filter(|column| column.role == yearbook_domain::Role::Value).map(|column| column.name.as_str()).collect();
+    let values: Vec<&str> = package
+        .columns
+        .iter()
+        .filter(|column| column.role == yearbook_domain::Role::Value)
+        .map(|column| column.name.as_str())
+        .collect();
     assert_eq!((values, package.layout), (vec!["amount"], yearbook_domain::Layout::Long));
 }

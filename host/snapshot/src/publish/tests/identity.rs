@@ -1,4 +1,5 @@
-//! The snapshot id: same data and words, same id, whatever the input's form; anything that a client can see, another id.
+//! The snapshot id: same data and words, same id, whatever the input's form; anything that a client
+//! can see, another id.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -21,11 +22,24 @@ fn fixture() -> Fixture {
 fn foreign() -> Vec<RecordBatch> {
     let dates: ArrayRef = Arc::new(Date32Array::from(vec![18_293, 18_262, 18_262]));
     let regions = vec![Some("Ōtago"), Some(""), None];
-    let numbers: ArrayRef = Arc::new(arrow::array::Int64Array::from(vec![None, Some(-5), Some(i64::MAX)]));
-    let floats: ArrayRef = Arc::new(arrow::array::Float64Array::from(vec![0.1, f64::from_bits(0x7FF8_0000_0000_0042), -0.0]));
-    let booleans: ArrayRef = Arc::new(arrow::array::BooleanArray::from(vec![Some(true), None, Some(false)]));
+    let numbers: ArrayRef =
+        Arc::new(arrow::array::Int64Array::from(vec![None, Some(-5), Some(i64::MAX)]));
+    let floats: ArrayRef = Arc::new(arrow::array::Float64Array::from(vec![
+        0.1,
+        f64::from_bits(0x7FF8_0000_0000_0042),
+        -0.0,
+    ]));
+    let booleans: ArrayRef =
+        Arc::new(arrow::array::BooleanArray::from(vec![Some(true), None, Some(false)]));
     let regions: ArrayRef = Arc::new(LargeStringArray::from(regions));
-    let all = RecordBatch::try_from_iter([("date", dates), ("region", regions), ("n", numbers), ("x", floats), ("b", booleans)]).unwrap();
+    let all = RecordBatch::try_from_iter([
+        ("date", dates),
+        ("region", regions),
+        ("n", numbers),
+        ("x", floats),
+        ("b", booleans),
+    ])
+    .unwrap();
     vec![all.slice(0, 1), all.slice(1, 2)]
 }
 
@@ -45,7 +59,8 @@ async fn the_same_table_has_the_same_id_and_file_from_every_input_format_contrac
                 let text = std::fs::read(other.path("table.csv")).unwrap();
                 let mut file = file;
                 for part in [&text[..20], &text[20..]] {
-                    let mut gzip = flate2::write::GzEncoder::new(&mut file, flate2::Compression::fast());
+                    let mut gzip =
+                        flate2::write::GzEncoder::new(&mut file, flate2::Compression::fast());
                     gzip.write_all(part).unwrap();
                     gzip.finish().unwrap();
                 }
@@ -76,11 +91,21 @@ async fn the_values_survive_to_the_last_bit() {
     let fixture = fixture();
     let snapshot = fixture.publish().await.unwrap().snapshot;
     let rows = fixture.rows(&snapshot);
-    assert_eq!(rows.column(1).as_string::<i32>().iter().collect::<Vec<_>>(), [Some(""), None, Some("Ōtago")]);
-    assert_eq!(rows.column(2).as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), [Some(-5), Some(i64::MAX), None]);
-    let bits: Vec<u64> = rows.column(3).as_primitive::<Float64Type>().values().iter().map(|x| x.to_bits()).collect();
+    assert_eq!(
+        rows.column(1).as_string::<i32>().iter().collect::<Vec<_>>(),
+        [Some(""), None, Some("Ōtago")]
+    );
+    assert_eq!(
+        rows.column(2).as_primitive::<Int64Type>().iter().collect::<Vec<_>>(),
+        [Some(-5), Some(i64::MAX), None]
+    );
+    let bits: Vec<u64> =
+        rows.column(3).as_primitive::<Float64Type>().values().iter().map(|x| x.to_bits()).collect();
     assert_eq!(bits, [f64::NAN.to_bits(), (-0.0_f64).to_bits(), 0.1_f64.to_bits()]);
-    assert_eq!(rows.column(4).as_boolean().iter().collect::<Vec<_>>(), [None, Some(false), Some(true)]);
+    assert_eq!(
+        rows.column(4).as_boolean().iter().collect::<Vec<_>>(),
+        [None, Some(false), Some(true)]
+    );
     assert_eq!(snapshot.date_range, Some(("2020-01-01".to_owned(), "2020-02-01".to_owned())));
 }
 
@@ -100,7 +125,10 @@ async fn whatever_a_client_can_see_is_part_of_the_id() {
         ("/licenses", json!([{"name": "CC0-1.0"}])),
         ("/licenses", json!([{"name": "CC-BY-4.0", "title": "Attribution"}])),
         ("/licenses", json!([{"name": "CC-BY-4.0", "path": "https://licence.example/"}])),
-        ("/sources", json!([{"title": "Stats NZ", "path": "https://stats.govt.nz/a"}, {"title": "LINZ"}])),
+        (
+            "/sources",
+            json!([{"title": "Stats NZ", "path": "https://stats.govt.nz/a"}, {"title": "LINZ"}]),
+        ),
         ("/sources", json!([{"title": "LINZ", "path": "https://stats.govt.nz/a"}])),
         ("/sources", json!([{"title": "Stats NZ", "path": "https://stats.govt.nz/b"}])),
         described(1, "unit", json!("km")),
@@ -139,14 +167,20 @@ async fn what_no_client_can_see_is_not_part_of_the_id() {
         ("/yearbook/bulk_redistribution", json!(true)),
         ("/yearbook/value_columns", json!(["x", "n"])),
     ] {
-        assert_eq!(fixture().with(pointer, value).publish().await.unwrap().snapshot.id, id, "{pointer}");
+        assert_eq!(
+            fixture().with(pointer, value).publish().await.unwrap().snapshot.id,
+            id,
+            "{pointer}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_cell_moved_between_columns_or_rows_is_another_table() {
     let mut ids = HashSet::new();
-    for rows in ["a,\n", ",a\n", "a,a\n", "\"\",a\n", "aa,\n", "a,\n,a\n", ",a\na,\n", "a,\n\"\",a\n", ""] {
+    for rows in
+        ["a,\n", ",a\n", "a,a\n", "\"\",a\n", "aa,\n", "a,\n,a\n", ",a\na,\n", "a,\n\"\",a\n", ""]
+    {
         let id = Fixture::new(&["s:string", "t:string"], rows).publish().await.unwrap().snapshot.id;
         assert!(ids.insert(id), "{rows:?}");
     }
@@ -188,9 +222,14 @@ async fn publishing_again_repairs_a_damaged_file() {
 async fn dictionaries_of_the_input_do_not_show() {
     let plain = Fixture::new(&["s:string"], "a\nb\na\n").publish().await.unwrap().snapshot;
     let fixture = Fixture::new(&["s:string"], "").with("/resources/0/path", json!("t.arrow"));
-    let values: ArrayRef = Arc::new(vec!["a", "b", "a"].into_iter().collect::<DictionaryArray<Int32Type>>());
+    let values: ArrayRef =
+        Arc::new(vec!["a", "b", "a"].into_iter().collect::<DictionaryArray<Int32Type>>());
     let batch = RecordBatch::try_from_iter([("s", values)]).unwrap();
-    let mut writer = FileWriter::try_new(std::fs::File::create(fixture.path("t.arrow")).unwrap(), &batch.schema()).unwrap();
+    let mut writer = FileWriter::try_new(
+        std::fs::File::create(fixture.path("t.arrow")).unwrap(),
+        &batch.schema(),
+    )
+    .unwrap();
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
     assert_eq!(fixture.publish().await.unwrap().snapshot.id, plain.id);

@@ -16,8 +16,14 @@ async fn rows_are_sorted_by_date_then_key_then_file_order_contract_3() {
         "b,2,2020-01-02,p\né,1,2020-01-01,q\nB,1,2020-01-01,r\nb,10,2020-01-01,s\nb,-3,2020-01-01,t\n",
     );
     let snapshot = fixture.publish().await.unwrap().snapshot;
-    let notes = |rows: &RecordBatch| show(rows).iter().map(|row| row.chars().last().unwrap()).collect::<String>();
-    assert_eq!(notes(&fixture.rows(&snapshot)), "qrstp", "without a key: by date, then as in the file");
+    let notes = |rows: &RecordBatch| {
+        show(rows).iter().map(|row| row.chars().last().unwrap()).collect::<String>()
+    };
+    assert_eq!(
+        notes(&fixture.rows(&snapshot)),
+        "qrstp",
+        "without a key: by date, then as in the file"
+    );
     let keyed = fixture.with("/resources/0/schema/primaryKey", json!(["code", "n"]));
     let snapshot = keyed.publish().await.unwrap().snapshot;
     assert_eq!(notes(&keyed.rows(&snapshot)), "rtsqp", "text by UTF-8 bytes, numbers by value");
@@ -29,7 +35,9 @@ async fn rows_are_sorted_by_date_then_key_then_file_order_contract_3() {
 
 #[tokio::test]
 async fn the_file_carries_the_credit_and_the_page_index_and_is_bounded() {
-    let rows: String = (0..GROUP_ROWS + 10).map(|row| format!("{},{},{row}\n", 1950 + row % 70, ["a", "b", "c"][row % 3])).collect();
+    let rows: String = (0..GROUP_ROWS + 10)
+        .map(|row| format!("{},{},{row}\n", 1950 + row % 70, ["a", "b", "c"][row % 3]))
+        .collect();
     let fixture = Fixture::new(&["period:string", "group:string!", "code:string"], &rows)
         .with("/title", json!("Många tal"))
         .with("/licenses", json!([{"name": "CC-BY-4.0", "title": "Attribution 4.0", "path": "https://licence.example/by"}]))
@@ -39,8 +47,13 @@ async fn the_file_carries_the_credit_and_the_page_index_and_is_bounded() {
     let options = ReadOptionsBuilder::new().with_page_index().build();
     let reader = SerializedFileReader::new_with_options(file, options).unwrap();
     let metadata = reader.metadata();
-    let words: Vec<(String, String)> =
-        metadata.file_metadata().key_value_metadata().unwrap().iter().map(|kv| (kv.key.clone(), kv.value.clone().unwrap())).collect();
+    let words: Vec<(String, String)> = metadata
+        .file_metadata()
+        .key_value_metadata()
+        .unwrap()
+        .iter()
+        .map(|kv| (kv.key.clone(), kv.value.clone().unwrap()))
+        .collect();
     for (key, value) in [
         ("yearbook.dataset", "a_table"),
         ("yearbook.namespace", "tests"),
@@ -50,12 +63,22 @@ async fn the_file_carries_the_credit_and_the_page_index_and_is_bounded() {
         ("yearbook.licence", "CC-BY-4.0"),
         ("yearbook.licence_title", "Attribution 4.0"),
         ("yearbook.licence_url", "https://licence.example/by"),
-        ("yearbook.sources", r#"[{"title":"Stats NZ","path":"https://stats.govt.nz/a"},{"title":"Ångström","path":null}]"#),
-        ("yearbook.attribution", "Stats NZ, Många tal, https://stats.govt.nz/a. Licence: Attribution 4.0."),
+        (
+            "yearbook.sources",
+            r#"[{"title":"Stats NZ","path":"https://stats.govt.nz/a"},{"title":"Ångström","path":null}]"#,
+        ),
+        (
+            "yearbook.attribution",
+            "Stats NZ, Många tal, https://stats.govt.nz/a. Licence: Attribution 4.0.",
+        ),
     ] {
         assert!(words.contains(&(key.to_owned(), value.to_owned())), "{key}: {words:?}");
     }
-    let groups: Vec<i64> = metadata.row_groups().iter().map(parquet::file::metadata::RowGroupMetaData::num_rows).collect();
+    let groups: Vec<i64> = metadata
+        .row_groups()
+        .iter()
+        .map(parquet::file::metadata::RowGroupMetaData::num_rows)
+        .collect();
     assert_eq!(groups, [GROUP_ROWS as i64, 10]);
     let index = metadata.page_index_for_row_group(0);
     for column in 0..3 {
@@ -63,26 +86,39 @@ async fn the_file_carries_the_credit_and_the_page_index_and_is_bounded() {
         assert!(pages >= GROUP_ROWS / 8_192, "{pages}");
         assert!(index.column_index(column).is_some());
     }
-    for column in metadata.row_groups().iter().flat_map(parquet::file::metadata::RowGroupMetaData::columns) {
+    for column in
+        metadata.row_groups().iter().flat_map(parquet::file::metadata::RowGroupMetaData::columns)
+    {
         assert_eq!(column.compression(), Compression::SNAPPY);
-        assert!(column.statistics().is_some_and(|statistics| statistics.null_count_opt() == Some(0)));
+        assert!(
+            column.statistics().is_some_and(|statistics| statistics.null_count_opt() == Some(0))
+        );
     }
     let few: Vec<bool> = snapshot.columns.iter().map(|column| column.few_values).collect();
     assert_eq!(few, [true, true, false], "131,082 codes are not few");
     let rows = fixture.rows(&snapshot);
     let schema = rows.schema();
-    let shape: Vec<(&DataType, bool)> = schema.fields().iter().map(|field| (field.data_type(), field.is_nullable())).collect();
+    let shape: Vec<(&DataType, bool)> =
+        schema.fields().iter().map(|field| (field.data_type(), field.is_nullable())).collect();
     assert_eq!(shape, [(&DataType::Utf8, true), (&DataType::Utf8, false), (&DataType::Utf8, true)]);
     assert_eq!(snapshot.rows, rows.num_rows() as u64);
 }
 
 #[tokio::test]
 async fn the_declared_order_is_in_the_file_and_stops_before_floats() {
-    let fixture =
-        Fixture::new(&["x:number", "k:string", "date:date"], "1,a,2020-01-01\n").with("/resources/0/schema/primaryKey", json!(["k", "x"]));
+    let fixture = Fixture::new(&["x:number", "k:string", "date:date"], "1,a,2020-01-01\n")
+        .with("/resources/0/schema/primaryKey", json!(["k", "x"]));
     let snapshot = fixture.publish().await.unwrap().snapshot;
-    let reader = SerializedFileReader::new(std::fs::File::open(fixture.stored(&snapshot)).unwrap()).unwrap();
-    let sorting: Vec<i32> = reader.metadata().row_group(0).sorting_columns().unwrap().iter().map(|column| column.column_idx).collect();
+    let reader =
+        SerializedFileReader::new(std::fs::File::open(fixture.stored(&snapshot)).unwrap()).unwrap();
+    let sorting: Vec<i32> = reader
+        .metadata()
+        .row_group(0)
+        .sorting_columns()
+        .unwrap()
+        .iter()
+        .map(|column| column.column_idx)
+        .collect();
     assert_eq!(sorting, [2, 1]);
 }
 
@@ -90,15 +126,20 @@ async fn the_declared_order_is_in_the_file_and_stops_before_floats() {
 async fn large_geometry_makes_small_row_groups_and_a_box_across_180() {
     // About 400 kB a row: 60 rows exceed 16 MiB.
     let ring = |west: f64| {
-        let points: Vec<String> = (0..20_000).map(|step| format!("{:.6} {:.6}", west + f64::from(step) / 10_000.0, -40.0)).collect();
+        let points: Vec<String> = (0..20_000)
+            .map(|step| format!("{:.6} {:.6}", west + f64::from(step) / 10_000.0, -40.0))
+            .collect();
         format!("\"MULTIPOLYGON ((({}, {west:.6} -40.000000)))\"\n", points.join(", "))
     };
-    let rows: String = (0..60).map(|row| format!("{row},{}", ring(if row % 2 == 0 { 177.0 } else { -180.0 }))).collect();
+    let rows: String = (0..60)
+        .map(|row| format!("{row},{}", ring(if row % 2 == 0 { 177.0 } else { -180.0 })))
+        .collect();
     let fixture = Fixture::new(&["n:integer", "geometry_wkt:string"], &rows);
     let snapshot = fixture.publish().await.unwrap().snapshot;
     let BoundingBox([west, south, east, north]) = snapshot.bbox.unwrap();
     assert!((west, east, south, north) == (177.0, -178.0001, -40.0, -40.0), "{:?}", snapshot.bbox);
-    let reader = SerializedFileReader::new(std::fs::File::open(fixture.stored(&snapshot)).unwrap()).unwrap();
+    let reader =
+        SerializedFileReader::new(std::fs::File::open(fixture.stored(&snapshot)).unwrap()).unwrap();
     for group in reader.metadata().row_groups() {
         assert!(group.total_byte_size() <= 17 << 20, "{}", group.total_byte_size());
     }

@@ -45,9 +45,10 @@ fn folding_is_simple_unicode_folding_contract_3() {
 
 #[test]
 fn metacharacters_stand_for_themselves_spec_4_1() {
-    for text in
-        [".", "*", "a.c", "[a-z]", "(", ")", "\\", "\\d", "^", "$", "|", "+?", "{2}", "#", " ", "\n", "\0", "-", "&&", "~~", "a\\", "(?i)"]
-    {
+    for text in [
+        ".", "*", "a.c", "[a-z]", "(", ")", "\\", "\\d", "^", "$", "|", "+?", "{2}", "#", " ",
+        "\n", "\0", "-", "&&", "~~", "a\\", "(?i)",
+    ] {
         assert!(is_in(text, &format!("x{text}y")), "{text:?}");
         assert!(!is_in(text, "xazy9Q"), "{text:?}");
     }
@@ -75,14 +76,21 @@ fn nulls_never_match_and_nothing_is_in_everything_else() {
     assert_eq!(hits("", &[]), [false; 0]);
     assert_eq!(hits("x", &[None, None]), [false, false]);
     let sliced = StringArray::from(vec![Some("ab"), Some("b"), None, Some("bā")]).slice(1, 3);
-    let found: Vec<bool> = Needle::new("B").hits(&Folded::of(&sliced), sliced.nulls()).iter().collect();
+    let found: Vec<bool> =
+        Needle::new("B").hits(&Folded::of(&sliced), sliced.nulls()).iter().collect();
     assert_eq!(found, [true, false, true]);
 }
 
 #[test]
 fn what_two_texts_make_together_is_no_match() {
-    assert_eq!(hits("ab", &[Some("a"), Some("b"), Some("ab"), Some("xa"), Some("b")]), [false, false, true, false, false]);
-    assert_eq!(hits("aa", &[Some("aaa"), Some("a"), Some("a"), Some("baa"), Some("")]), [true, false, false, true, false]);
+    assert_eq!(
+        hits("ab", &[Some("a"), Some("b"), Some("ab"), Some("xa"), Some("b")]),
+        [false, false, true, false, false]
+    );
+    assert_eq!(
+        hits("aa", &[Some("aaa"), Some("a"), Some("a"), Some("baa"), Some("")]),
+        [true, false, false, true, false]
+    );
 }
 
 proptest! {

@@ -1,4 +1,5 @@
-//! Work is counted: what was decoded once is not decoded again, and what cannot match is not decoded at all.
+//! Work is counted: what was decoded once is not decoded again, and what cannot match is not
+//! decoded at all.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -14,7 +15,8 @@ const GROUP: usize = 2_000;
 const PAGE: usize = 200;
 
 async fn stored(dictionary: Option<usize>) -> Stored {
-    Stored::new(&Shape { rows: ROWS, group: GROUP, page: PAGE, dictionary, ..Shape::default() }).await
+    Stored::new(&Shape { rows: ROWS, group: GROUP, page: PAGE, dictionary, ..Shape::default() })
+        .await
 }
 
 /// Pages decoded, dictionary values searched, rows decoded for a search.
@@ -35,7 +37,9 @@ async fn a_slice_of_dates_decodes_its_pages_and_only_once() {
     let mut plan = plan(&stored.snapshot);
     let dates = texts(&stored, 0);
     let (first, last) = (dates[7_777].clone().unwrap(), dates[8_000].clone().unwrap());
-    let inside: Vec<usize> = (0..ROWS).filter(|&row| dates[row].as_ref().is_some_and(|date| (&first..=&last).contains(&date))).collect();
+    let inside: Vec<usize> = (0..ROWS)
+        .filter(|&row| dates[row].as_ref().is_some_and(|date| (&first..=&last).contains(&date)))
+        .collect();
     (plan.start, plan.end, plan.columns) = (Some(first), Some(last), (0..6).collect());
     let (rows, _) = stored.read(&plan).await.unwrap();
     assert_eq!(rows.num_rows(), inside.len());
@@ -64,8 +68,16 @@ async fn a_needle_is_looked_for_once_in_each_value_of_a_dictionary_and_nowhere_e
     let stored = stored(Some(1 << 20)).await;
     let distinct = |column: usize| -> usize {
         let table = &stored.table;
-        let text = |row: usize| table.column(column).is_valid(row).then(|| table.column(column).as_string::<i32>().value(row));
-        (0..ROWS).step_by(GROUP).map(|start| (start..start + GROUP).filter_map(text).collect::<HashSet<_>>().len()).sum()
+        let text = |row: usize| {
+            table
+                .column(column)
+                .is_valid(row)
+                .then(|| table.column(column).as_string::<i32>().value(row))
+        };
+        (0..ROWS)
+            .step_by(GROUP)
+            .map(|start| (start..start + GROUP).filter_map(text).collect::<HashSet<_>>().len())
+            .sum()
     };
     let values = (distinct(1) + distinct(2)) as u64;
     let mut plan = plan(&stored.snapshot);
@@ -73,7 +85,11 @@ async fn a_needle_is_looked_for_once_in_each_value_of_a_dictionary_and_nowhere_e
     for (times, max_rows) in [(1, None), (2, Some(10))] {
         plan.max_rows = max_rows;
         assert_eq!(stored.read(&plan).await.unwrap().0.num_rows(), 0);
-        assert_eq!(effort(&stored.reader), (0, values * times, 0), "no key is decoded where no value matches");
+        assert_eq!(
+            effort(&stored.reader),
+            (0, values * times, 0),
+            "no key is decoded where no value matches"
+        );
     }
     // Nothing but dictionaries was read, and these are in memory now.
     std::fs::remove_file(stored.object()).unwrap();
@@ -86,7 +102,11 @@ async fn a_row_group_whose_dictionary_holds_no_match_is_skipped_whole() {
     let (regions, places) = (texts(&stored, 1), texts(&stored, 2));
     let row = (ROWS - 300..ROWS).find(|&row| places[row].is_some()).unwrap();
     let needle = places[row].clone().unwrap();
-    let matches = |row: &usize| [&regions, &places].iter().any(|column| column[*row].as_ref().is_some_and(|text| text.contains(&needle)));
+    let matches = |row: &usize| {
+        [&regions, &places]
+            .iter()
+            .any(|column| column[*row].as_ref().is_some_and(|text| text.contains(&needle)))
+    };
     let matching: Vec<usize> = (0..ROWS).filter(matches).collect();
     let groups: HashSet<usize> = matching.iter().map(|row| row / GROUP).collect();
     assert!(groups.len() < ROWS / GROUP, "some row group must be free of {needle}");

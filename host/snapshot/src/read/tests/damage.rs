@@ -1,4 +1,5 @@
-//! A damaged file is a failure that names it, for its dataset alone: never a panic, never other data.
+//! A damaged file is a failure that names it, for its dataset alone: never a panic, never other
+//! data.
 
 use super::super::*;
 use super::fixture::{Random, Shape, Stored, plan, read};
@@ -6,7 +7,10 @@ use super::sample;
 
 fn assert_names(failure: &Failure, stored: &Stored) {
     let text = failure.to_string();
-    assert!(text.contains(&Files::key(&stored.snapshot.file)) && text.contains("publish"), "{text}");
+    assert!(
+        text.contains(&Files::key(&stored.snapshot.file)) && text.contains("publish"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
@@ -24,14 +28,19 @@ async fn a_flipped_byte_anywhere_is_noticed() {
         for reader in [stored.reader.clone(), stored.afresh(None)] {
             match read(&reader, &plan).await {
                 Err(failure) => assert_names(&failure, &stored),
-                // The reader that holds the footer does not read it again; what it gives is right all the same.
+                // The reader that holds the footer does not read it again; what it gives is right
+                // all the same.
                 Ok((rows, _)) => assert_eq!(rows, sound, "byte {at}"),
             }
         }
         assert!(read(&stored.afresh(None), &plan).await.is_err(), "byte {at}");
     }
     std::fs::write(stored.object(), &intact).unwrap();
-    assert_eq!(stored.read(&plan).await.unwrap().0, sound, "a restored file is served again at once");
+    assert_eq!(
+        stored.read(&plan).await.unwrap().0,
+        sound,
+        "a restored file is served again at once"
+    );
 }
 
 #[tokio::test]
@@ -47,7 +56,10 @@ async fn a_truncated_or_missing_file_is_named() {
     let failure = read(&stored.afresh(None), &plan).await.unwrap_err();
     assert!(matches!(failure, Failure::Missing { .. }));
     assert_names(&failure, &stored);
-    assert_names(&stored.afresh(None).preview(&stored.snapshot, sample(10)).await.unwrap_err(), &stored);
+    assert_names(
+        &stored.afresh(None).preview(&stored.snapshot, sample(10)).await.unwrap_err(),
+        &stored,
+    );
 }
 
 #[tokio::test]

@@ -9,7 +9,9 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
-use yearbook_domain::{Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Role, SourceEntry};
+use yearbook_domain::{
+    Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Role, SourceEntry,
+};
 
 use super::super::*;
 
@@ -30,7 +32,15 @@ pub(super) struct Shape {
 
 impl Default for Shape {
     fn default() -> Self {
-        Self { rows: 0, seed: 1, group: 40, page: 10, dictionary: Some(1 << 20), statistics: true, huge: None }
+        Self {
+            rows: 0,
+            seed: 1,
+            group: 40,
+            page: 10,
+            dictionary: Some(1 << 20),
+            statistics: true,
+            huge: None,
+        }
     }
 }
 
@@ -71,13 +81,19 @@ impl Stored {
         Reader::new(store.map_or_else(open, Files::over), Arc::clone(&self.reader.workers))
     }
 
-    pub(super) async fn read(&self, plan: &ReadPlan) -> Result<(RecordBatch, Option<u64>), Failure> {
+    pub(super) async fn read(
+        &self,
+        plan: &ReadPlan,
+    ) -> Result<(RecordBatch, Option<u64>), Failure> {
         read(&self.reader, plan).await
     }
 }
 
 /// Everything a plan gives, with text plain, and where it goes on.
-pub(super) async fn read(reader: &Reader, plan: &ReadPlan) -> Result<(RecordBatch, Option<u64>), Failure> {
+pub(super) async fn read(
+    reader: &Reader,
+    plan: &ReadPlan,
+) -> Result<(RecordBatch, Option<u64>), Failure> {
     let scan = reader.scan(plan).await?;
     let batches: Vec<RecordBatch> = scan.batches.try_collect().await?;
     assert!(batches.iter().all(|batch| batch.num_rows() > 0), "no batch is empty");
@@ -92,13 +108,18 @@ pub(super) fn plain(batch: &RecordBatch) -> RecordBatch {
     });
     let columns: Vec<ArrayRef> = columns.collect();
     let fields = batch.schema_ref().fields().iter().zip(&columns);
-    let fields: Vec<_> = fields.map(|(field, column)| Field::new(field.name(), column.data_type().clone(), field.is_nullable())).collect();
+    let fields: Vec<_> = fields
+        .map(|(field, column)| {
+            Field::new(field.name(), column.data_type().clone(), field.is_nullable())
+        })
+        .collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
 }
 
 /// A plan that asks for everything.
 pub(super) fn plan(snapshot: &Snapshot) -> ReadPlan {
-    let (dataset, namespace) = (DatasetName::parse("fixture").unwrap(), Namespace::parse("tests").unwrap());
+    let (dataset, namespace) =
+        (DatasetName::parse("fixture").unwrap(), Namespace::parse("tests").unwrap());
     ReadPlan::everything(dataset, namespace, Arc::new(snapshot.clone()))
 }
 
@@ -150,24 +171,31 @@ fn snapshot(rows: u64, file: yearbook_domain::StoredFile) -> Snapshot {
 }
 
 /// Letters that fold into each other, and metacharacters.
-pub(super) const LETTERS: [char; 12] = ['a', 'A', 'b', 'k', 'K', '\u{212a}', 's', 'ſ', 'σ', 'ς', '.', '*'];
+pub(super) const LETTERS: [char; 12] =
+    ['a', 'A', 'b', 'k', 'K', '\u{212a}', 's', 'ſ', 'σ', 'ς', '.', '*'];
 
 fn table(shape: &Shape) -> RecordBatch {
     let mut random = Random(shape.seed);
     let mut dates = Vec::new();
-    let (mut regions, mut places, mut values, mut counts, mut flags, mut geometries) = (vec![], vec![], vec![], vec![], vec![], vec![]);
+    let (mut regions, mut places, mut values, mut counts, mut flags, mut geometries) =
+        (vec![], vec![], vec![], vec![], vec![], vec![]);
     let mut day = 0;
     for row in 0..shape.rows {
         day += random.below(4).saturating_sub(1);
         dates.push(format!("{:04}-{:02}-{:02}", 2000 + day / 336, day / 28 % 12 + 1, day % 28 + 1));
         regions.push(random.some(|random| random.word(2)));
         places.push(random.some(|random| random.word(5)));
-        values.push(random.some(|random| f64::from(u32::try_from(random.below(1000)).unwrap()) / 8.0));
+        values.push(
+            random.some(|random| f64::from(u32::try_from(random.below(1000)).unwrap()) / 8.0),
+        );
         counts.push(random.some(|random| i64::try_from(random.below(100)).unwrap()));
         flags.push(random.some(|random| random.below(2) == 0));
         let size = if shape.huge == Some(row) { 5 << 20 } else { random.below(2000) };
-        geometries
-            .push(random.some(|_| format!("MULTIPOINT ({row} {})", "7".repeat(size))).or_else(|| shape.huge.map(|_| "x".repeat(size))));
+        geometries.push(
+            random
+                .some(|_| format!("MULTIPOINT ({row} {})", "7".repeat(size)))
+                .or_else(|| shape.huge.map(|_| "x".repeat(size))),
+        );
     }
     let columns: [(&str, ArrayRef, bool); 7] = [
         ("date", Arc::new(StringArray::from(dates)), false),
@@ -190,7 +218,11 @@ fn write(table: &RecordBatch, shape: &Shape, path: &std::path::Path) {
         .set_dictionary_enabled(shape.dictionary.is_some())
         .set_dictionary_page_size_limit(shape.dictionary.unwrap_or(1))
         .set_column_dictionary_enabled(ColumnPath::from("geometry_wkt"), false)
-        .set_statistics_enabled(if shape.statistics { EnabledStatistics::Page } else { EnabledStatistics::None })
+        .set_statistics_enabled(if shape.statistics {
+            EnabledStatistics::Page
+        } else {
+            EnabledStatistics::None
+        })
         .build();
     let file = std::fs::File::create(path).unwrap();
     let mut writer = ArrowWriter::try_new(file, table.schema(), Some(properties)).unwrap();

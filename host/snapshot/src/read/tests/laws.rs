@@ -1,4 +1,5 @@
-//! Laws that hold for every table, file and plan: a scan is a filter over the whole table, and pages add up.
+//! Laws that hold for every table, file and plan: a scan is a filter over the whole table, and
+//! pages add up.
 
 use arrow::array::{AsArray, UInt64Array};
 use arrow::compute::take_record_batch;
@@ -21,18 +22,26 @@ pub(super) fn folded(text: &str) -> String {
 
 /// Rows that a plan asks for, found the slow way.
 fn matching(table: &RecordBatch, plan: &ReadPlan) -> Vec<u64> {
-    let text = |column: usize, row: usize| table.column(column).as_string::<i32>().iter().nth(row).flatten();
+    let text = |column: usize, row: usize| {
+        table.column(column).as_string::<i32>().iter().nth(row).flatten()
+    };
     let contains = |row| {
         plan.needle.as_ref().is_none_or(|needle| {
-            [1, 2].into_iter().filter_map(|column| text(column, row)).any(|text| folded(text).contains(&folded(needle)))
+            [1, 2]
+                .into_iter()
+                .filter_map(|column| text(column, row))
+                .any(|text| folded(text).contains(&folded(needle)))
         })
     };
     let dated = |row| {
         let date = text(0, row).unwrap();
-        plan.start.as_deref().is_none_or(|start| date >= start) && plan.end.as_deref().is_none_or(|end| date <= end)
+        plan.start.as_deref().is_none_or(|start| date >= start)
+            && plan.end.as_deref().is_none_or(|end| date <= end)
     };
     let rows = 0..table.num_rows();
-    rows.filter(|&row| row as u64 >= plan.first_row && dated(row) && contains(row)).map(|row| row as u64).collect()
+    rows.filter(|&row| row as u64 >= plan.first_row && dated(row) && contains(row))
+        .map(|row| row as u64)
+        .collect()
 }
 
 fn expected(table: &RecordBatch, rows: &[u64], columns: &[usize]) -> RecordBatch {
@@ -46,7 +55,8 @@ async fn check(shape: Shape, ask: Ask) {
     let mut plan = plan(&stored.snapshot);
     let date = |(year, month): (u32, u32)| format!("{year}-{month:02}-15");
     (plan.start, plan.end) = (ask.start.map(date), ask.end.map(date));
-    plan.needle = ask.needle.map(|letters| letters.into_iter().map(|letter| LETTERS[letter]).collect());
+    plan.needle =
+        ask.needle.map(|letters| letters.into_iter().map(|letter| LETTERS[letter]).collect());
     plan.columns = ask.columns;
     plan.first_row = ask.first_row;
 
@@ -75,14 +85,19 @@ async fn check(shape: Shape, ask: Ask) {
     assert_eq!(seen, all.len());
 }
 
-/// What a plan says of its rows, before they are read and while they are, is true; `remaining` are the rows from its first on.
+/// What a plan says of its rows, before they are read and while they are, is true; `remaining` are
+/// the rows from its first on.
 async fn check_counts(stored: &Stored, plan: &ReadPlan, remaining: &[u64]) {
     let whole = ReadPlan { first_row: 0, ..plan.clone() };
-    let rows = plan.max_rows.map_or(remaining.len() as u64, |rows| rows.min(remaining.len() as u64));
+    let rows =
+        plan.max_rows.map_or(remaining.len() as u64, |rows| rows.min(remaining.len() as u64));
     let scanned = stored.reader.scan(plan).await.unwrap().counts;
     let told = stored.reader.row_counts(plan).await.unwrap();
     if plan.needle.is_none() {
-        assert_eq!((scanned.rows, scanned.total), (Some(rows), Some(matching(&stored.table, &whole).len() as u64)));
+        assert_eq!(
+            (scanned.rows, scanned.total),
+            (Some(rows), Some(matching(&stored.table, &whole).len() as u64))
+        );
         assert_eq!(told, scanned);
     } else {
         assert_eq!((scanned.rows, scanned.total), (plan.max_rows.map(|_| rows), None));
@@ -106,22 +121,39 @@ fn asks() -> impl Strategy<Value = Ask> {
     let month = || prop::option::weighted(0.5, (1999_u32..2003, 1_u32..13));
     let needle = prop::option::weighted(0.6, prop::collection::vec(0..LETTERS.len(), 1..3));
     let columns = prop::collection::vec(0_usize..7, 1..8);
-    let steps = (prop_oneof![1_u64..3000, Just(8 << 20)], 1_usize..100).prop_map(|(bytes, rows)| StepLimits { bytes, rows });
+    let steps = (prop_oneof![1_u64..3000, Just(8 << 20)], 1_usize..100)
+        .prop_map(|(bytes, rows)| StepLimits { bytes, rows });
     let room = prop_oneof![Just(0_u64), Just(1 << 30)];
-    (month(), month(), needle, columns, prop_oneof![Just(0), 0_u64..300], prop_oneof![1_u64..5, 1_u64..400], steps, room).prop_map(
-        |(start, end, needle, columns, first_row, max_rows, steps, room)| {
+    (
+        month(),
+        month(),
+        needle,
+        columns,
+        prop_oneof![Just(0), 0_u64..300],
+        prop_oneof![1_u64..5, 1_u64..400],
+        steps,
+        room,
+    )
+        .prop_map(|(start, end, needle, columns, first_row, max_rows, steps, room)| {
             let mut columns = columns;
             let mut seen = std::collections::HashSet::new();
             columns.retain(|column| seen.insert(*column));
             Ask { start, end, needle, columns, first_row, max_rows, steps, room }
-        },
-    )
+        })
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
     let dictionary = prop_oneof![Just(None), Just(Some(1 << 20)), Just(Some(200))];
     (0_usize..300, any::<u64>(), 1_usize..150, 1_usize..60, dictionary, prop::bool::weighted(0.9))
-        .prop_map(|(rows, seed, group, page, dictionary, statistics)| Shape { rows, seed, group, page, dictionary, statistics, huge: None })
+        .prop_map(|(rows, seed, group, page, dictionary, statistics)| Shape {
+            rows,
+            seed,
+            group,
+            page,
+            dictionary,
+            statistics,
+            huge: None,
+        })
 }
 
 proptest! {

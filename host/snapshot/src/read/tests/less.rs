@@ -9,8 +9,8 @@ use futures::StreamExt;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as Key;
 use object_store::{
-    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload,
-    PutResult, Result,
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
 use super::super::*;
@@ -32,10 +32,19 @@ impl fmt::Display for Counting {
 
 #[async_trait::async_trait]
 impl ObjectStore for Counting {
-    async fn put_opts(&self, at: &Key, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
+    async fn put_opts(
+        &self,
+        at: &Key,
+        payload: PutPayload,
+        options: PutOptions,
+    ) -> Result<PutResult> {
         self.inner.put_opts(at, payload, options).await
     }
-    async fn put_multipart_opts(&self, at: &Key, options: PutMultipartOptions) -> Result<Box<dyn MultipartUpload>> {
+    async fn put_multipart_opts(
+        &self,
+        at: &Key,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
         self.inner.put_multipart_opts(at, options).await
     }
     async fn get_opts(&self, at: &Key, options: GetOptions) -> Result<GetResult> {
@@ -44,13 +53,20 @@ impl ObjectStore for Counting {
         Ok(result)
     }
     async fn get_ranges(&self, at: &Key, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        self.bytes.fetch_add(ranges.iter().map(|range| range.end - range.start).sum(), Ordering::SeqCst);
+        self.bytes
+            .fetch_add(ranges.iter().map(|range| range.end - range.start).sum(), Ordering::SeqCst);
         self.inner.get_ranges(at, ranges).await
     }
-    fn delete_stream(&self, at: futures::stream::BoxStream<'static, Result<Key>>) -> futures::stream::BoxStream<'static, Result<Key>> {
+    fn delete_stream(
+        &self,
+        at: futures::stream::BoxStream<'static, Result<Key>>,
+    ) -> futures::stream::BoxStream<'static, Result<Key>> {
         self.inner.delete_stream(at)
     }
-    fn list(&self, prefix: Option<&Key>) -> futures::stream::BoxStream<'static, Result<ObjectMeta>> {
+    fn list(
+        &self,
+        prefix: Option<&Key>,
+    ) -> futures::stream::BoxStream<'static, Result<ObjectMeta>> {
         self.inner.list(prefix)
     }
     async fn list_with_delimiter(&self, prefix: Option<&Key>) -> Result<ListResult> {
@@ -61,9 +77,11 @@ impl ObjectStore for Counting {
     }
 }
 
-/// A file of 20,000 rows in ten row groups, some 20 MB, nearly all of it geometry; and a reader that counts.
+/// A file of 20,000 rows in ten row groups, some 20 MB, nearly all of it geometry; and a reader
+/// that counts.
 async fn large() -> (Stored, Reader, Arc<AtomicU64>) {
-    let stored = Stored::new(&Shape { rows: 20_000, group: 2_000, page: 200, ..Shape::default() }).await;
+    let stored =
+        Stored::new(&Shape { rows: 20_000, group: 2_000, page: 200, ..Shape::default() }).await;
     let bytes = Arc::new(AtomicU64::new(0));
     let inner = LocalFileSystem::new_with_prefix(stored.folder.path().join("store")).unwrap();
     let reader = stored.afresh(Some(Arc::new(Counting { inner, bytes: Arc::clone(&bytes) })));
@@ -119,9 +137,16 @@ async fn nothing_is_read_before_it_is_asked_for_and_one_step_ahead_at_most() {
     settle().await;
     let row_group = stored.snapshot.file.bytes / 10;
     let after_one = bytes.load(Ordering::SeqCst);
-    assert!(after_one > 0 && after_one < row_group * 5 / 2, "{after_one} bytes, {row_group} a row group");
+    assert!(
+        after_one > 0 && after_one < row_group * 5 / 2,
+        "{after_one} bytes, {row_group} a row group"
+    );
     settle().await;
-    assert_eq!(bytes.load(Ordering::SeqCst), after_one, "a stream that is not polled reads nothing more");
+    assert_eq!(
+        bytes.load(Ordering::SeqCst),
+        after_one,
+        "a stream that is not polled reads nothing more"
+    );
     drop(scan);
     settle().await;
     assert_eq!(bytes.load(Ordering::SeqCst), after_one, "a dropped stream reads nothing more");
@@ -135,7 +160,10 @@ async fn a_footer_is_loaded_once_however_many_ask() {
         let reader = stored.afresh(Some(Arc::new(Counting { inner, bytes: Arc::clone(&bytes) })));
         bytes.store(0, Ordering::SeqCst);
         let plan = plan(&stored.snapshot);
-        futures::future::join_all((0..times).map(|_| reader.scan(&plan))).await.into_iter().for_each(|scan| drop(scan.unwrap()));
+        futures::future::join_all((0..times).map(|_| reader.scan(&plan)))
+            .await
+            .into_iter()
+            .for_each(|scan| drop(scan.unwrap()));
         bytes.load(Ordering::SeqCst)
     };
     let once = load(1).await;

@@ -13,8 +13,11 @@ fn table(lengths: &[usize], chunk: usize) -> Table {
     let mut chunks = Vec::new();
     let mut first_row = 1;
     for lengths in lengths.chunks(chunk) {
-        let text: ArrayRef = Arc::new(StringArray::from_iter_values(lengths.iter().map(|length| "x".repeat(*length))));
-        let number: ArrayRef = Arc::new(Int64Array::from_iter_values((first_row..).take(lengths.len())));
+        let text: ArrayRef = Arc::new(StringArray::from_iter_values(
+            lengths.iter().map(|length| "x".repeat(*length)),
+        ));
+        let number: ArrayRef =
+            Arc::new(Int64Array::from_iter_values((first_row..).take(lengths.len())));
         let batch = RecordBatch::try_from_iter([("text", text), ("n", number)]).unwrap();
         chunks.push(Chunk { first_row: u64::try_from(first_row).unwrap(), batch });
         first_row += i64::try_from(lengths.len()).unwrap();

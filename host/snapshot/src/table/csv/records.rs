@@ -1,5 +1,5 @@
-//! RFC 4180 records out of a stream of bytes, in one growing buffer. Knows nothing of types; tells a quoted field from
-//! an unquoted one, because that is what tells `""` from null.
+//! RFC 4180 records out of a stream of bytes, in one growing buffer. Knows nothing of types; tells
+//! a quoted field from an unquoted one, because that is what tells `""` from null.
 
 use std::io::{self, Read};
 
@@ -8,7 +8,8 @@ use memchr::memchr;
 /// Bytes of the buffer at first; it doubles while a single record does not fit.
 const FIRST_BUFFER: usize = 1 << 20;
 
-/// Largest record, in bytes: a quote that is never closed must not take all memory before it is noticed.
+/// Largest record, in bytes: a quote that is never closed must not take all memory before it is
+/// noticed.
 const MAX_RECORD: usize = 256 << 20;
 
 /// Why there is no next record.
@@ -88,7 +89,15 @@ enum Scan {
 
 impl<R: Read> Records<R> {
     pub(crate) fn new(input: R) -> Self {
-        Self { input, buffer: vec![0; FIRST_BUFFER], start: 0, end: 0, fields: Vec::new(), exhausted: false, fresh: true }
+        Self {
+            input,
+            buffer: vec![0; FIRST_BUFFER],
+            start: 0,
+            end: 0,
+            fields: Vec::new(),
+            exhausted: false,
+            fresh: true,
+        }
     }
 
     /// The next record; none at the end. After an error nothing more can be read.
@@ -121,8 +130,14 @@ impl<R: Read> Records<R> {
                 let start = at + 1;
                 let (mut cursor, mut doubled) = (start, false);
                 at = loop {
-                    let Some(quote) = memchr(b'"', bytes.get(cursor..).unwrap_or_default()).map(|found| cursor + found) else {
-                        return if self.exhausted { broken("opens a quote that is never closed") } else { Ok(Scan::More) };
+                    let Some(quote) = memchr(b'"', bytes.get(cursor..).unwrap_or_default())
+                        .map(|found| cursor + found)
+                    else {
+                        return if self.exhausted {
+                            broken("opens a quote that is never closed")
+                        } else {
+                            Ok(Scan::More)
+                        };
                     };
                     match byte(quote + 1) {
                         Some(b'"') => {
@@ -140,11 +155,21 @@ impl<R: Read> Records<R> {
                 match rest.iter().position(|b| matches!(b, b',' | b'\n' | b'\r' | b'"')) {
                     None if !self.exhausted => return Ok(Scan::More),
                     None => {
-                        self.fields.push(Field { start: at, end: bytes.len(), quoted: false, doubled: false });
+                        self.fields.push(Field {
+                            start: at,
+                            end: bytes.len(),
+                            quoted: false,
+                            doubled: false,
+                        });
                         at = bytes.len();
                     }
                     Some(length) => {
-                        self.fields.push(Field { start: at, end: at + length, quoted: false, doubled: false });
+                        self.fields.push(Field {
+                            start: at,
+                            end: at + length,
+                            quoted: false,
+                            doubled: false,
+                        });
                         at += length;
                     }
                 }
@@ -156,10 +181,20 @@ impl<R: Read> Records<R> {
                 (None, _) if self.exhausted => return Ok(Scan::Complete(at)),
                 (None, _) | (Some(b'\r'), None) if !self.exhausted => return Ok(Scan::More),
                 (Some(b'\r'), _) => {
-                    return broken("has a carriage return that no line feed follows; end lines with LF or CRLF, quote line breaks");
+                    return broken(
+                        "has a carriage return that no line feed follows; end lines with LF or CRLF, quote line breaks",
+                    );
                 }
-                (Some(b'"'), _) => return broken("has a quote inside an unquoted field; quote the whole field and double the quote"),
-                _ => return broken("goes on behind its closing quote; double quotes inside a field"),
+                (Some(b'"'), _) => {
+                    return broken(
+                        "has a quote inside an unquoted field; quote the whole field and double the quote",
+                    );
+                }
+                _ => {
+                    return broken(
+                        "goes on behind its closing quote; double quotes inside a field",
+                    );
+                }
             }
         }
     }
@@ -195,7 +230,8 @@ impl<R: Read> Records<R> {
             }
             self.buffer.resize(self.buffer.len() * 2, 0);
         }
-        // Filled to the brim: a record that is scanned again from its start must not be scanned for every small read.
+        // Filled to the brim: a record that is scanned again from its start must not be scanned for
+        // every small read.
         while self.end < self.buffer.len() && !self.exhausted {
             match self.input.read(self.buffer.get_mut(self.end..).unwrap_or_default()) {
                 Ok(0) => self.exhausted = true,
@@ -204,7 +240,9 @@ impl<R: Read> Records<R> {
                 Err(why) => return Err(Broken::Io(why)),
             }
         }
-        if std::mem::take(&mut self.fresh) && self.buffer.get(..self.end).is_some_and(|bytes| bytes.starts_with(b"\xEF\xBB\xBF")) {
+        if std::mem::take(&mut self.fresh)
+            && self.buffer.get(..self.end).is_some_and(|bytes| bytes.starts_with(b"\xEF\xBB\xBF"))
+        {
             self.start = 3;
         }
         Ok(())

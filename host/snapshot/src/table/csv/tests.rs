@@ -31,7 +31,10 @@ fn read(text: &[u8]) -> (Vec<Chunk>, Vec<String>) {
     while let Some(chunk) = source.next(&mut faults).unwrap() {
         chunks.push(chunk);
     }
-    let PublishError::Table { faults, .. } = faults.into_error(std::path::Path::new("x.csv")) else { panic!("faults make a table error") };
+    let PublishError::Table { faults, .. } = faults.into_error(std::path::Path::new("x.csv"))
+    else {
+        panic!("faults make a table error")
+    };
     (chunks, faults.iter().map(ToString::to_string).collect())
 }
 
@@ -42,7 +45,10 @@ fn leading_zeros_of_codes_stay_and_nulls_are_told_from_empty_strings() {
     let batch = &chunks[0].batch;
     let codes: Vec<Option<&str>> = batch.column(0).as_string::<i32>().iter().collect();
     assert_eq!(codes, [Some("007"), Some(""), None]);
-    assert_eq!(batch.column(1).as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), [Some(1), None, Some(3)]);
+    assert_eq!(
+        batch.column(1).as_primitive::<Int64Type>().iter().collect::<Vec<_>>(),
+        [Some(1), None, Some(3)]
+    );
 }
 
 #[test]
@@ -57,7 +63,8 @@ fn ragged_rows_are_named_and_the_rows_behind_keep_their_numbers() {
             "row 5, column n: \"y\" is not an integer",
         ]
     );
-    let rows: Vec<(u64, usize)> = chunks.iter().map(|chunk| (chunk.first_row, chunk.batch.num_rows())).collect();
+    let rows: Vec<(u64, usize)> =
+        chunks.iter().map(|chunk| (chunk.first_row, chunk.batch.num_rows())).collect();
     assert_eq!(rows, [(1, 1), (5, 2)]);
 }
 
@@ -65,10 +72,22 @@ fn ragged_rows_are_named_and_the_rows_behind_keep_their_numbers() {
 fn the_header_must_name_the_columns_in_their_order() {
     for (text, expected) in [
         (&b""[..], "the file is empty; its first line must name the columns"),
-        (b"n,code\n", "column 1 of the file is \"n\" where the schema has \"code\"; list each once, in the same order"),
-        (b"code\n", "column n: is in the schema but not in the file; add it, or take it out of the schema"),
-        (b"code,n,m\n", "column \"m\" is in the file but not in the schema; describe it, or remove it"),
-        (b"code,n,n\n", "column 3 of the file is \"n\" where the schema has \"none\"; list each once, in the same order"),
+        (
+            b"n,code\n",
+            "column 1 of the file is \"n\" where the schema has \"code\"; list each once, in the same order",
+        ),
+        (
+            b"code\n",
+            "column n: is in the schema but not in the file; add it, or take it out of the schema",
+        ),
+        (
+            b"code,n,m\n",
+            "column \"m\" is in the file but not in the schema; describe it, or remove it",
+        ),
+        (
+            b"code,n,n\n",
+            "column 3 of the file is \"n\" where the schema has \"none\"; list each once, in the same order",
+        ),
         (b"code,\xFF\n", "the header is not UTF-8; convert the file"),
         (b"code,\"n\n", "in the header: opens a quote that is never closed"),
     ] {
@@ -82,8 +101,15 @@ fn the_header_must_name_the_columns_in_their_order() {
 fn broken_quotes_and_foreign_encodings_are_named_by_row_and_column() {
     let (_, faults) = read(b"code,n\na,1\n\xFF,2\nb\"c,3\nd,4\n");
     assert_eq!(faults.len(), 2, "{faults:?}");
-    assert!(faults[0].starts_with("row 2, column code:") && faults[0].ends_with("is not UTF-8; convert the file"), "{faults:?}");
-    assert!(faults[1].starts_with("row 3, column code: has a quote inside an unquoted field"), "{faults:?}");
+    assert!(
+        faults[0].starts_with("row 2, column code:")
+            && faults[0].ends_with("is not UTF-8; convert the file"),
+        "{faults:?}"
+    );
+    assert!(
+        faults[1].starts_with("row 3, column code: has a quote inside an unquoted field"),
+        "{faults:?}"
+    );
 }
 
 #[test]
@@ -94,6 +120,7 @@ fn chunks_are_bounded_and_rows_counted_across_them() {
     }
     let (chunks, faults) = read(&text);
     assert!(faults.is_empty());
-    let rows: Vec<(u64, usize)> = chunks.iter().map(|chunk| (chunk.first_row, chunk.batch.num_rows())).collect();
+    let rows: Vec<(u64, usize)> =
+        chunks.iter().map(|chunk| (chunk.first_row, chunk.batch.num_rows())).collect();
     assert_eq!(rows, [(1, chunk::MAX_ROWS), (chunk::MAX_ROWS as u64 + 1, 1)]);
 }

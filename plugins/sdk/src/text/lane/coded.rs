@@ -1,5 +1,5 @@
-//! Cells of which there are few different ones: rendered once, copied from then on. A cell is a code; every code has
-//! its text after the column's lead.
+//! Cells of which there are few different ones: rendered once, copied from then on. A cell is a
+//! code; every code has its text after the column's lead.
 
 use std::borrow::Cow;
 
@@ -19,8 +19,8 @@ pub(in super::super) struct Entries {
     blocks: Blocks,
 }
 
-/// The same cells in blocks of one size where they fit, the last byte of each their length: a copy of a fixed length
-/// costs less than one of a length that must be looked at.
+/// The same cells in blocks of one size where they fit, the last byte of each their length: a copy
+/// of a fixed length costs less than one of a length that must be looked at.
 #[derive(Debug, Default)]
 pub(super) enum Blocks {
     Of16(Vec<[u8; 16]>),
@@ -31,8 +31,9 @@ pub(super) enum Blocks {
 }
 
 impl Entries {
-    /// Whether to render the values of a version, of which `rows` more cells are at hand. Not as long as there are
-    /// few cells for many values: a hundred rows may come with a dictionary of thousands.
+    /// Whether to render the values of a version, of which `rows` more cells are at hand. Not as
+    /// long as there are few cells for many values: a hundred rows may come with a dictionary of
+    /// thousands.
     pub(super) fn are_worth_it(&mut self, version: u64, values: usize, rows: usize) -> bool {
         if self.awaited.0 != version {
             self.awaited = (version, 0);
@@ -41,9 +42,15 @@ impl Entries {
         self.version == version || self.awaited.1 >= values / 2
     }
 
-    /// Renders `values` cells and null, unless what is there is of the same version. `render` appends a cell after
-    /// `lead`, for null when there is no value.
-    pub(super) fn fill(&mut self, version: u64, values: usize, block: &mut Block, render: impl Fn(Option<usize>, &mut Sheet<'_>)) {
+    /// Renders `values` cells and null, unless what is there is of the same version. `render`
+    /// appends a cell after `lead`, for null when there is no value.
+    pub(super) fn fill(
+        &mut self,
+        version: u64,
+        values: usize,
+        block: &mut Block,
+        render: impl Fn(Option<usize>, &mut Sheet<'_>),
+    ) {
         if self.version == version {
             return;
         }
@@ -95,7 +102,11 @@ impl Entries {
 pub(in super::super) type Codes<'a> = Cow<'a, [i32]>;
 
 /// Keys of a dictionary. What is null gets the last code, so that no cell looks at the bitmap.
-pub(super) fn keys<'a>(keys: Codes<'a>, validity: Option<Bits<'_>>, entries: &Entries) -> Codes<'a> {
+pub(super) fn keys<'a>(
+    keys: Codes<'a>,
+    validity: Option<Bits<'_>>,
+    entries: &Entries,
+) -> Codes<'a> {
     let Some(bits) = validity else { return keys };
     let null = i32::try_from(entries.ends.len() - 1).unwrap_or(i32::MAX);
     keys.iter().enumerate().map(|(row, &key)| if bits.get(row) { key } else { null }).collect()
@@ -103,12 +114,19 @@ pub(super) fn keys<'a>(keys: Codes<'a>, validity: Option<Bits<'_>>, entries: &En
 
 /// Booleans as the codes 0 and 1, 2 for null.
 pub(super) fn booleans<'a>(bits: Bits<'_>, validity: Option<Bits<'_>>) -> Codes<'a> {
-    let code = |row| if validity.is_none_or(|validity| validity.get(row)) { i32::from(bits.get(row)) } else { 2 };
+    let code = |row| {
+        if validity.is_none_or(|validity| validity.get(row)) { i32::from(bits.get(row)) } else { 2 }
+    };
     (0..bits.len()).map(code).collect()
 }
 
 #[inline(always)]
-pub(super) fn put_block<const N: usize>(codes: &[i32], blocks: &[[u8; N]], row: usize, sheet: &mut Sheet<'_>) {
+pub(super) fn put_block<const N: usize>(
+    codes: &[i32],
+    blocks: &[[u8; N]],
+    row: usize,
+    sheet: &mut Sheet<'_>,
+) {
     let block = &blocks[code(codes, row)];
     sheet.room::<N>().copy_from_slice(block);
     sheet.keep(usize::from(block[N - 1]));

@@ -18,7 +18,12 @@ pub(in super::super) struct Numbers<'a, T: Copy> {
 }
 
 impl<'a, T: Copy> Numbers<'a, T> {
-    pub(super) fn new(numbers: Cow<'a, [T]>, validity: Option<Bits<'a>>, lead: &'a Piece, null: &'a Piece) -> Self {
+    pub(super) fn new(
+        numbers: Cow<'a, [T]>,
+        validity: Option<Bits<'a>>,
+        lead: &'a Piece,
+        null: &'a Piece,
+    ) -> Self {
         Self { numbers, validity, lead, null }
     }
 

@@ -19,12 +19,24 @@ pub(in super::super) struct Text<'a, O: Offset> {
 
 impl<'a, O: Offset> Text<'a, O> {
     /// All rows of a column.
-    pub(super) fn new<D: Dialect>(dialect: &D, strings: Strings<'a, O>, validity: Option<Bits<'a>>, lead: &'a [u8]) -> Self {
-        Self { plain: is_short(&strings) && dialect.is_plain(strings.buffer()), ..Self::some::<D>(strings, validity, lead) }
+    pub(super) fn new<D: Dialect>(
+        dialect: &D,
+        strings: Strings<'a, O>,
+        validity: Option<Bits<'a>>,
+        lead: &'a [u8],
+    ) -> Self {
+        Self {
+            plain: is_short(&strings) && dialect.is_plain(strings.buffer()),
+            ..Self::some::<D>(strings, validity, lead)
+        }
     }
 
     /// A few rows of a column, looked at one by one.
-    pub(super) fn some<D: Dialect>(strings: Strings<'a, O>, validity: Option<Bits<'a>>, lead: &'a [u8]) -> Self {
+    pub(super) fn some<D: Dialect>(
+        strings: Strings<'a, O>,
+        validity: Option<Bits<'a>>,
+        lead: &'a [u8],
+    ) -> Self {
         Self {
             plain: false,
             strings,
@@ -66,8 +78,8 @@ impl<'a, O: Offset> Text<'a, O> {
     }
 }
 
-/// Whether a look at the whole buffer is worth it. Long texts are looked at one by one: just before they are copied
-/// they have to come into the cache anyway.
+/// Whether a look at the whole buffer is worth it. Long texts are looked at one by one: just before
+/// they are copied they have to come into the cache anyway.
 fn is_short<O: Offset>(strings: &Strings<'_, O>) -> bool {
     strings.buffer().len() / 512 < strings.offsets().len()
 }

@@ -1,8 +1,9 @@
 //! Floats as the shortest text that reads back as the same number.
 //!
-//! A float is `m / 2^point` with a whole `m` of 53 bits. Between 2^-9 and 2^49 its decimals are found exactly in
-//! numbers of 64 and 96 bits, without tables of powers of ten: multiplications of 128 bits are what the general method
-//! spends its time on where a machine has none, as in WebAssembly.
+//! A float is `m / 2^point` with a whole `m` of 53 bits. Between 2^-9 and 2^49 its decimals are
+//! found exactly in numbers of 64 and 96 bits, without tables of powers of ten: multiplications of
+//! 128 bits are what the general method spends its time on where a machine has none, as in
+//! WebAssembly.
 
 use super::super::Dialect;
 use super::{ASCII_ZEROS, E8, Slot, copy, digits8, low, put8, short, unsigned_at};
@@ -12,10 +13,11 @@ const FRACTION: u64 = (1 << 52) - 1;
 
 /// Writes a float; returns its length.
 ///
-/// First the numbers with at most four decimals, which is most of what statistics hold. Exact: `decimals` of them are
-/// taken only when the number that they say is less than half of the float's last place away, so that it reads back as
-/// the float; and among decimals of at most 15 digits no two read back as the same float, so that without its trailing
-/// zeros it is the shortest. (Powers of two, whose last place is narrower below, are either hit exactly or far away.)
+/// First the numbers with at most four decimals, which is most of what statistics hold. Exact:
+/// `decimals` of them are taken only when the number that they say is less than half of the float's
+/// last place away, so that it reads back as the float; and among decimals of at most 15 digits no
+/// two read back as the same float, so that without its trailing zeros it is the shortest. (Powers
+/// of two, whose last place is narrower below, are either hit exactly or far away.)
 #[inline(always)]
 pub(in super::super) fn float<D: Dialect>(number: f64, slot: &mut Slot) -> usize {
     let bits = number.to_bits();
@@ -58,13 +60,14 @@ fn digits4(number: u32) -> u32 {
 /// Binary places up to which [`exact`] counts in 96 bits.
 const MOST_PLACES: u64 = 61;
 
-/// Decimal places that surely belong to the shortest text of a float with `point` binary ones: 10 to their power is
-/// below 2^point, and 10 times that above. One more may follow.
+/// Decimal places that surely belong to the shortest text of a float with `point` binary ones: 10
+/// to their power is below 2^point, and 10 times that above. One more may follow.
 const fn places(point: u64) -> u64 {
     (point * 78_913) >> 18
 }
 
-/// What a last binary place counts in units of `10^-places / 2^43`: `10^places * 2^(43 - point)`, by `point`.
+/// What a last binary place counts in units of `10^-places / 2^43`: `10^places * 2^(43 - point)`,
+/// by `point`.
 #[expect(clippy::cast_possible_truncation, reason = "below 2^43 by the choice of places")]
 static UNITS: [u64; 62] = {
     let mut units = [0; 62];
@@ -87,14 +90,17 @@ static PADDING: [u64; 19] = {
     padding
 };
 
-/// Any float of 4 to 61 binary places. The method is Schubfach (Raffaello Giulietti, "The Schubfach way to render
-/// doubles"), in zmij's order: cut after `places`; take the neighbour that lies within half a last binary place when
-/// there is one, else one more digit, rounded.
+/// Any float of 4 to 61 binary places. The method is Schubfach (Raffaello Giulietti, "The Schubfach
+/// way to render doubles"), in zmij's order: cut after `places`; take the neighbour that lies
+/// within half a last binary place when there is one, else one more digit, rounded.
 #[inline(never)]
 fn exact<D: Dialect>(bits: u64, slot: &mut Slot) -> usize {
     let point = 1075_u64.wrapping_sub(bits >> 52 & 0x7ff);
     let places = usize::try_from(places(point)).unwrap_or(0);
-    let (Some(&unit), Some(&padding)) = (UNITS.get(low(point) as usize), PADDING.get(places)) else { return 0 };
+    let (Some(&unit), Some(&padding)) = (UNITS.get(low(point) as usize), PADDING.get(places))
+    else {
+        return 0;
+    };
     if bits & FRACTION == 0 {
         // The last place is narrower below a power of two.
         return rare::<D>(f64::from_bits(bits), slot);
@@ -104,7 +110,8 @@ fn exact<D: Dialect>(bits: u64, slot: &mut Slot) -> usize {
     let lowest = (part & LOW) * (unit & LOW);
     let highest = (part >> 32) * unit + (part & LOW) * (unit >> 32) + (lowest >> 32);
     let (cut, rest) = (highest >> 11, (highest & 0x7ff) << 32 | lowest & LOW);
-    // Neither can be met exactly: `unit` is odd times a power of two, and `2 * rest` has more factors of two.
+    // Neither can be met exactly: `unit` is odd times a power of two, and `2 * rest` has more
+    // factors of two.
     let up = 2 * rest + unit > 1 << 44;
     let down = 2 * rest < unit;
     // Halves are rounded to even: 2.5 to 2, 7.5 to 8.
@@ -118,8 +125,8 @@ fn exact<D: Dialect>(bits: u64, slot: &mut Slot) -> usize {
 
 const LOW: u64 = 0xffff_ffff;
 
-/// Writes 16 decimals, or `places + 1` where that is more, without trailing zeros but at least one; returns the position
-/// after them.
+/// Writes 16 decimals, or `places + 1` where that is more, without trailing zeros but at least one;
+/// returns the position after them.
 #[inline(always)]
 fn fraction(decimals: u64, places: usize, slot: &mut Slot, at: usize) -> usize {
     let (mut at, mut decimals, mut least) = (at, decimals, 1);
@@ -127,7 +134,8 @@ fn fraction(decimals: u64, places: usize, slot: &mut Slot, at: usize) -> usize {
         // One to three more in front, of which only the last may not be zero.
         let front = decimals / (E8 * E8);
         decimals -= front * (E8 * E8);
-        slot[at..at + 4].copy_from_slice(&(low(front) << (8 * (places - 16)) | 0x3030_3030).to_le_bytes());
+        slot[at..at + 4]
+            .copy_from_slice(&(low(front) << (8 * (places - 16)) | 0x3030_3030).to_le_bytes());
         at += places - 15;
         least = 0;
     }
@@ -139,8 +147,8 @@ fn fraction(decimals: u64, places: usize, slot: &mut Slot, at: usize) -> usize {
     at + (16 - zeros as usize / 8).max(least)
 }
 
-/// All others: zero, whole numbers from 2^49 on, what is below 2^-9, powers of two with many decimals, and what is not
-/// finite.
+/// All others: zero, whole numbers from 2^49 on, what is below 2^-9, powers of two with many
+/// decimals, and what is not finite.
 #[inline(never)]
 fn rare<D: Dialect>(number: f64, slot: &mut Slot) -> usize {
     if number == 0.0 {
@@ -205,7 +213,12 @@ mod tests {
     fn check(number: f64) {
         for number in [number, -number] {
             if number.is_finite() {
-                assert_eq!(text(number), zmij::Buffer::new().format_finite(number), "{:#x}", number.to_bits());
+                assert_eq!(
+                    text(number),
+                    zmij::Buffer::new().format_finite(number),
+                    "{:#x}",
+                    number.to_bits()
+                );
             }
         }
     }
@@ -252,7 +265,8 @@ mod tests {
         let mut random = random();
         for _ in 0..150_000 {
             check(f64::from_bits(random()));
-            // Between 2^-11 and 2^55, with any number of bits set: few of them make halves and exact decimals.
+            // Between 2^-11 and 2^55, with any number of bits set: few of them make halves and
+            // exact decimals.
             let exponent = (1012 + random() % 66) << 52;
             let bits = random() & FRACTION;
             check(f64::from_bits(exponent | bits));
@@ -287,7 +301,19 @@ mod tests {
     #[test]
     fn the_edges_of_every_power_of_two_print_what_the_general_method_prints() {
         for exponent in 0..2047_u64 {
-            for bits in [0, 1, 2, 3, FRACTION, FRACTION - 1, 1 << 51, (1 << 51) - 1, 3 << 50, 1 << 50, 5 << 49] {
+            for bits in [
+                0,
+                1,
+                2,
+                3,
+                FRACTION,
+                FRACTION - 1,
+                1 << 51,
+                (1 << 51) - 1,
+                3 << 50,
+                1 << 50,
+                5 << 49,
+            ] {
                 check(f64::from_bits(exponent << 52 | bits));
             }
         }

@@ -1,5 +1,5 @@
-//! The SDK's manifest as it stands alone: what it inherits from the workspace is written out, so that versions
-//! have one home.
+//! The SDK's manifest as it stands alone: what it inherits from the workspace is written out, so
+//! that versions have one home.
 
 use anyhow::Context as _;
 use toml::{Table, Value};
@@ -10,7 +10,10 @@ const SDK: &str = include_str!("../../../../../../plugins/sdk/Cargo.toml");
 /// The text of a manifest that needs no workspace.
 pub(super) fn of_the_sdk() -> anyhow::Result<String> {
     let workspace: Table = WORKSPACE.parse().context("the workspace's manifest is unreadable")?;
-    let workspace = workspace.get("workspace").and_then(Value::as_table).context("the workspace's manifest has no [workspace]")?;
+    let workspace = workspace
+        .get("workspace")
+        .and_then(Value::as_table)
+        .context("the workspace's manifest has no [workspace]")?;
     let mut manifest: Table = SDK.parse().context("the SDK's manifest is unreadable")?;
     inherit(&mut manifest, "package", workspace.get("package"));
     inherit_dependencies(&mut manifest, workspace.get("dependencies"));
@@ -41,14 +44,20 @@ fn inherit(manifest: &mut Table, section: &str, from: Option<&Value>) {
 
 /// The same for dependencies, whose own features and `optional` stay.
 fn inherit_dependencies(manifest: &mut Table, from: Option<&Value>) {
-    let Some(dependencies) = manifest.get_mut("dependencies").and_then(Value::as_table_mut) else { return };
-    for (name, dependency) in dependencies.iter_mut().filter(|(_, dependency)| is_inherited(dependency)) {
+    let Some(dependencies) = manifest.get_mut("dependencies").and_then(Value::as_table_mut) else {
+        return;
+    };
+    for (name, dependency) in
+        dependencies.iter_mut().filter(|(_, dependency)| is_inherited(dependency))
+    {
         let mut whole = match from.and_then(|from| from.get(name.as_str())) {
             Some(Value::Table(table)) => table.clone(),
             Some(version) => Table::from_iter([("version".to_owned(), version.clone())]),
             None => continue,
         };
-        for (key, value) in dependency.as_table().into_iter().flatten().filter(|(key, _)| *key != "workspace") {
+        for (key, value) in
+            dependency.as_table().into_iter().flatten().filter(|(key, _)| *key != "workspace")
+        {
             match (whole.get_mut(key), value) {
                 (Some(Value::Array(all)), Value::Array(more)) => all.extend(more.iter().cloned()),
                 _ => drop(whole.insert(key.clone(), value.clone())),
@@ -75,7 +84,13 @@ mod tests {
         let manifest: Table = text.parse().unwrap();
         let arrow = &manifest["dependencies"]["arrow"];
         assert!(arrow["optional"].as_bool().unwrap() && arrow["version"].is_str(), "{text}");
-        assert!(manifest["target"].as_table().unwrap().values().all(|target| target["dependencies"]["wit-bindgen"]["version"].is_str()));
+        assert!(
+            manifest["target"]
+                .as_table()
+                .unwrap()
+                .values()
+                .all(|target| target["dependencies"]["wit-bindgen"]["version"].is_str())
+        );
         assert_eq!(manifest["lints"]["rust"]["missing_docs"].as_str(), Some("deny"));
     }
 }

@@ -59,15 +59,21 @@ mod tests {
     use super::*;
 
     fn of(name: &str, labels: &[(&str, &str)], value: f64) -> Sample {
-        let labels = labels.iter().map(|(label, value)| ((*label).to_owned(), (*value).to_owned())).collect();
+        let labels = labels
+            .iter()
+            .map(|(label, value)| ((*label).to_owned(), (*value).to_owned()))
+            .collect();
         Sample { name: name.to_owned(), labels, value }
     }
 
     #[test]
     fn samples_are_read_with_their_labels() {
         let text = "# TYPE a counter\na_total{x=\"1\",y=\"a \\\"b\\\"\\n}\"} 2.5\nb 3 1700000000\nh_bucket{le=\"+Inf\"} +Inf\n";
-        let expected =
-            [of("a_total", &[("x", "1"), ("y", "a \"b\"\n}")], 2.5), of("b", &[], 3.0), of("h_bucket", &[("le", "+Inf")], f64::INFINITY)];
+        let expected = [
+            of("a_total", &[("x", "1"), ("y", "a \"b\"\n}")], 2.5),
+            of("b", &[], 3.0),
+            of("h_bucket", &[("le", "+Inf")], f64::INFINITY),
+        ];
         assert_eq!(parse(text), expected);
     }
 

@@ -62,7 +62,10 @@ impl Releases {
         for sample in samples {
             let label = |name: &str| sample.labels.get(name).cloned().unwrap_or_default();
             let Some(metric) = sample.name.strip_prefix("yearbook_plugin_") else { continue };
-            let figures = releases.0.entry([label("kind"), label("name"), label("version"), label("release")]).or_default();
+            let figures = releases
+                .0
+                .entry([label("kind"), label("name"), label("version"), label("release")])
+                .or_default();
             match metric {
                 "responses_begun_total" => figures.responses = sample.value,
                 "cpu_seconds_total" => figures.cpu_seconds = sample.value,
@@ -71,8 +74,12 @@ impl Releases {
                 "waiting" => figures.waiting = sample.value,
                 "refused_total" => figures.refused = sample.value,
                 "traps_total" => figures.traps += sample.value,
-                "responses_total" if FAILURES.contains(&label("outcome").as_str()) => figures.failures += sample.value,
-                "first_bytes_seconds_bucket" => figures.buckets.extend(label("le").parse().ok().map(|bound: f64| (bound, sample.value))),
+                "responses_total" if FAILURES.contains(&label("outcome").as_str()) => {
+                    figures.failures += sample.value
+                }
+                "first_bytes_seconds_bucket" => figures
+                    .buckets
+                    .extend(label("le").parse().ok().map(|bound: f64| (bound, sample.value))),
                 _ => {}
             }
         }
@@ -87,8 +94,9 @@ impl Releases {
             let before = earlier.0.get(release).unwrap_or(&nothing);
             // A server that was started again counts from zero.
             let rate = |of: fn(&Figures) -> f64| (of(now) - of(before)).max(0.0) / seconds;
-            let bucket =
-                |(at, (bound, count)): (usize, &(f64, f64))| (*bound, count - before.buckets.get(at).map_or(0.0, |(_, count)| *count));
+            let bucket = |(at, (bound, count)): (usize, &(f64, f64))| {
+                (*bound, count - before.buckets.get(at).map_or(0.0, |(_, count)| *count))
+            };
             let buckets: Vec<(f64, f64)> = now.buckets.iter().enumerate().map(bucket).collect();
             let [kind, name, version, release] = release.clone();
             Row {
@@ -122,7 +130,11 @@ fn quantile(buckets: &[(f64, f64)], share: f64) -> Option<f64> {
     for (bound, count) in buckets {
         if *count >= wanted {
             // Beyond the last bound nothing is known but that.
-            return Some(if bound.is_finite() { lower + (bound - lower) * (wanted - below) / (count - below) } else { lower });
+            return Some(if bound.is_finite() {
+                lower + (bound - lower) * (wanted - below) / (count - below)
+            } else {
+                lower
+            });
         }
         (lower, below) = (*bound, *count);
     }
@@ -150,15 +162,23 @@ mod tests {
 
     #[test]
     fn rates_and_times_are_of_the_time_between_two_readings() {
-        let [row] = &reading(300, 150, 3).since(&reading(100, 50, 2), Duration::from_secs(2))[..] else { panic!("one release") };
-        assert_eq!((row.responses_per_second, row.responses, row.traps, row.failures), (100.0, 300.0, 3.0, 3.0));
+        let [row] = &reading(300, 150, 3).since(&reading(100, 50, 2), Duration::from_secs(2))[..]
+        else {
+            panic!("one release")
+        };
+        assert_eq!(
+            (row.responses_per_second, row.responses, row.traps, row.failures),
+            (100.0, 300.0, 3.0, 3.0)
+        );
         assert_eq!(row.p50_seconds, Some(0.001));
         assert!(row.p99_seconds.is_some_and(|p99| p99 > 0.0098 && p99 < 0.01), "{row:?}");
     }
 
     #[test]
     fn a_second_without_responses_has_no_times() {
-        let [row] = &reading(5, 5, 0).since(&reading(5, 5, 0), Duration::from_secs(1))[..] else { panic!("one release") };
+        let [row] = &reading(5, 5, 0).since(&reading(5, 5, 0), Duration::from_secs(1))[..] else {
+            panic!("one release")
+        };
         assert_eq!((row.responses_per_second, row.p50_seconds, row.p99_seconds), (0.0, None, None));
     }
 }

@@ -25,7 +25,13 @@ fn read(text: &[u8], step: usize, buffer: usize) -> Result<Vec<Cells>, Broken> {
     records.buffer.truncate(buffer);
     let mut rows = Vec::new();
     while let Some(record) = records.next()? {
-        rows.push((0..record.len()).map(|field| record.cell(field).map(|cell| String::from_utf8(cell.to_vec()).unwrap())).collect());
+        rows.push(
+            (0..record.len())
+                .map(|field| {
+                    record.cell(field).map(|cell| String::from_utf8(cell.to_vec()).unwrap())
+                })
+                .collect(),
+        );
     }
     Ok(rows)
 }
@@ -60,7 +66,10 @@ fn records_end_with_lf_or_crlf_and_the_last_may_have_none_rfc_4180() {
 
 #[test]
 fn quotes_hold_commas_line_breaks_and_doubled_quotes() {
-    assert_eq!(rows("\"a,b\",\"c\r\nd\",\"e\"\"f\"\"\"\n"), [cells(&[Some("a,b"), Some("c\r\nd"), Some("e\"f\"")])]);
+    assert_eq!(
+        rows("\"a,b\",\"c\r\nd\",\"e\"\"f\"\"\"\n"),
+        [cells(&[Some("a,b"), Some("c\r\nd"), Some("e\"f\"")])]
+    );
 }
 
 #[test]
@@ -93,7 +102,11 @@ fn write(rows: &[Vec<(Option<String>, bool)>], crlf: bool, last_break: bool) -> 
             }
             match cell {
                 None => {}
-                Some(cell) if *quote || cell.is_empty() || cell.contains([',', '"', '\n', '\r', '\u{feff}']) => {
+                Some(cell)
+                    if *quote
+                        || cell.is_empty()
+                        || cell.contains([',', '"', '\n', '\r', '\u{feff}']) =>
+                {
                     text.push('"');
                     text.push_str(&cell.replace('"', "\"\""));
                     text.push('"');
