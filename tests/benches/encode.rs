@@ -28,9 +28,9 @@ mod peers;
 #[path = "encode/tables.rs"]
 mod tables;
 
-use client::{Chunks, Client, Socket};
-use ours::Ours;
-use peers::Peers;
+use client::{ChunkedWriter, Client, SocketSink};
+use ours::YearbookEncoders;
+use peers::PeerEncoders;
 use tables::Input;
 
 /// What the product allocates with.
@@ -58,13 +58,13 @@ fn main() {
     let runs: usize = std::env::var("YEARBOOK_BENCH_RUNS").map_or(5, |runs| runs.parse().unwrap());
     let python = std::env::var_os("YEARBOOK_PEERS_PYTHON");
     let contestants = if python.is_some() { &CONTESTANTS[..] } else { &CONTESTANTS[..4] };
-    let ours = Ours::load();
+    let ours = YearbookEncoders::load();
     println!("---");
     for (name, make) in
         tables::ALL.into_iter().filter(|(name, _)| wanted(name, &tables::ALL.map(|(name, _)| name)))
     {
         let input = make();
-        let mut peers = python.as_ref().map(|python| Peers::start(python, &input));
+        let mut peers = python.as_ref().map(|python| PeerEncoders::start(python, &input));
         for format in FORMATS.into_iter().filter(|format| wanted(format, &FORMATS)) {
             let mut contest =
                 Contest { format, input: &input, ours: &ours, peers: peers.as_mut(), times: 1 };
@@ -85,8 +85,8 @@ fn wanted(name: &str, kind: &[&str]) -> bool {
 struct Contest<'a> {
     format: &'static str,
     input: &'a Input,
-    ours: &'a Ours,
-    peers: Option<&'a mut Peers>,
+    ours: &'a YearbookEncoders,
+    peers: Option<&'a mut PeerEncoders>,
     /// Encodings a run.
     times: usize,
 }
@@ -127,7 +127,7 @@ impl Contest<'_> {
 
     fn once(&mut self, who: &str) -> Measured {
         let (format, input, times) = (self.format, self.input, self.times);
-        let mut socket = Socket::default();
+        let mut socket = SocketSink::default();
         if who == "native" {
             let seconds = ours::native(format, &input.tables, times, &mut socket);
             return Ok((seconds, socket.bytes / times));
@@ -145,7 +145,7 @@ impl Contest<'_> {
     fn encode(&self, who: &str, client: &mut impl Client) {
         match who {
             "arrow-rs" => {
-                let mut chunks = Chunks::new(client);
+                let mut chunks = ChunkedWriter::new(client);
                 arrow_rs::encode(self.format, &self.input.plain, &mut chunks);
                 chunks.finish();
             }

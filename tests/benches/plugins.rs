@@ -16,7 +16,7 @@ use futures::StreamExt;
 use futures::future::join_all;
 use serde_json::json;
 use tokio::runtime::Runtime;
-use yearbook_sandbox::{Config, Encoded, Encoder, Limits, Sandbox};
+use yearbook_sandbox::{Encoded, Encoder, Limits, Sandbox, SandboxConfig};
 use yearbook_tests::components::component;
 use yearbook_workers::Workers;
 
@@ -85,7 +85,9 @@ fn instances(runtime: &Runtime, format: &str, runs: usize) {
 fn crossing(runtime: &Runtime, runs: usize) {
     // One worker, so that times are processor time.
     let limits = Limits { parallel_parts: 1, cpu_ms_per_call: 60_000, ..Limits::default() };
-    let sandbox = Sandbox::new(&Config { limits, ..Config::default() }, Workers::new(1)).unwrap();
+    let sandbox =
+        Sandbox::new(&SandboxConfig { limits, ..SandboxConfig::default() }, Workers::new(1))
+            .unwrap();
     let load = |name: &str| sandbox.load_encoder(&component(name)).unwrap();
     let (idle, guests) = (load("evil"), FORMATS.map(|format| (format, load(format))));
     let batches: Vec<RecordBatch> = (0..BATCHES).map(|_| batch(ROWS)).collect();
@@ -143,8 +145,11 @@ fn loading(format: &str, runs: usize) {
 }
 
 fn sandbox(cache: Option<std::path::PathBuf>) -> Arc<Sandbox> {
-    Sandbox::new(&Config { limits: Limits::default(), cache, ..Config::default() }, Workers::new(0))
-        .unwrap()
+    Sandbox::new(
+        &SandboxConfig { limits: Limits::default(), cache, ..SandboxConfig::default() },
+        Workers::new(0),
+    )
+    .unwrap()
 }
 
 /// Seconds of one encoding; each chunk is let go as it comes.

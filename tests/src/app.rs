@@ -14,12 +14,16 @@ use axum::Router;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-use yearbook_catalog::{DatabaseSettings, KeyRecord, KeyRing, Live, Meter, Retention, Store, key};
+use yearbook_catalog::{
+    CatalogCache, DatabaseSettings, KeyRecord, KeyVerifier, Meter, Retention, Store, key,
+};
 use yearbook_domain::{Millis, Plan};
-use yearbook_platform::{Guard, GuardSettings, Publisher};
-use yearbook_sandbox::{Limits, Plugin, Plugins, Registry, Sandbox};
+use yearbook_platform::{Guard, Publisher, ReleaseMonitorSettings};
+use yearbook_sandbox::{Limits, Plugin, PluginRegistry, Plugins, Sandbox};
 use yearbook_server::{AppState, CacheCounts, LimitSettings, Parts, Settings};
-use yearbook_snapshot::{Files, Package, ReadCounts, Reader, Silent, StoreSettings};
+use yearbook_snapshot::{
+    ObjectStorage, Package, ReadMetricsSnapshot, Reader, Silent, StorageSettings,
+};
 use yearbook_workers::Workers;
 
 use crate::components;
@@ -42,14 +46,14 @@ pub struct TestApp {
     /// The catalogue's database.
     pub store: Arc<dyn Store>,
     /// The catalogue in memory.
-    pub live: Arc<Live>,
+    pub live: Arc<CatalogCache>,
     /// Where stored files lie.
     pub folder: Arc<TempDir>,
     /// The object store.
-    pub files: Files,
+    pub files: ObjectStorage,
     workers: Arc<Workers>,
     /// Loaded plugins.
-    pub registry: Arc<Registry>,
+    pub registry: Arc<PluginRegistry>,
     /// What watches what they make. It follows the catalogue where a test says so.
     pub guard: Arc<Guard>,
     /// Where they run.
@@ -70,7 +74,7 @@ pub struct Ground {
     /// Address of the object store.
     pub storage: String,
     /// Bounds for it.
-    pub storing: StoreSettings,
+    pub storing: StorageSettings,
     /// What the environment says of it.
     pub variables: Vec<(String, String)>,
 }
@@ -86,7 +90,7 @@ impl Default for Ground {
             database,
             bounds: DatabaseSettings::default(),
             storage,
-            storing: StoreSettings::default(),
+            storing: StorageSettings::default(),
             variables: Vec::new(),
         }
     }
@@ -95,7 +99,7 @@ impl Default for Ground {
 impl Ground {
     /// The embedded catalogue with this bucket.
     #[must_use]
-    pub fn on(s3: &S3, storing: StoreSettings) -> Self {
+    pub fn on(s3: &S3, storing: StorageSettings) -> Self {
         Self { storage: s3.url.clone(), storing, variables: s3.variables(), ..Self::default() }
     }
 }
@@ -128,24 +132,34 @@ impl TestApp {
 
     /// A service with these settings and limits.
     pub async fn with_limits(settings: Settings, limits: Limits) -> Self {
-        Box::pin(Self::with_all(Ground::default(), settings, limits, GuardSettings::default()))
-            .await
+        Box::pin(Self::with_all(
+            Ground::default(),
+            settings,
+            limits,
+            ReleaseMonitorSettings::default(),
+        ))
+        .await
     }
 
     /// A service as [`TestApp::start`] makes it, on what other hosts may share.
     pub async fn on(ground: &Ground) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
-        Box::pin(Self::with_all(ground.clone(), unbounded(), limits, GuardSettings::default()))
-            .await
+        Box::pin(Self::with_all(
+            ground.clone(),
+            unbounded(),
+            limits,
+            ReleaseMonitorSettings::default(),
+        ))
+        .await
     }
 
     /// A service as [`TestApp::start`] makes it, whose releases are watched as `guarding` says.
-    pub async fn guarded(guarding: GuardSettings) -> Self {
-        Self::guarded_within(guarding, Limits { instances: 16, ..Limits::default() }).await
+    pub async fn guarded(guarding: ReleaseMonitorSettings) -> Self {
+        Self::with_monitor_and_limits(guarding, Limits { instances: 16, ..Limits::default() }).await
     }
 
     /// As [`TestApp::guarded`], with these limits.
-    pub async fn guarded_within(guarding: GuardSettings, limits: Limits) -> Self {
+    pub async fn with_monitor_and_limits(guarding: ReleaseMonitorSettings, limits: Limits) -> Self {
         let mut settings = unbounded();
         // What comes from memory is not made by any release.
         settings.server.response_cache_bytes = 0;
@@ -153,7 +167,7 @@ impl TestApp {
     }
 
     /// Another host on the same catalogue and object store.
-    pub async fn beside(&self, guarding: GuardSettings) -> Self {
+    pub async fn beside(&self, guarding: ReleaseMonitorSettings) -> Self {
         let limits = Limits { instances: 16, ..Limits::default() };
         Box::pin(Self::with_all(self.ground.clone(), self.state.settings.clone(), limits, guarding))
             .await
@@ -163,21 +177,21 @@ impl TestApp {
         ground: Ground,
         settings: Settings,
         limits: Limits,
-        guarding: GuardSettings,
+        guarding: ReleaseMonitorSettings,
     ) -> Self {
         let Ground { folder, database, bounds, storage, storing, variables } = ground.clone();
         let store = yearbook_catalog::open(&database, &bounds).await.unwrap();
-        let files = Files::open_with(&storage, &storing, &variables).unwrap();
+        let files = ObjectStorage::open_with(&storage, &storing, &variables).unwrap();
         let workers = Workers::new(2);
-        let live = Live::start(Arc::clone(&store), Live::PERIOD).await.unwrap();
-        let registry = Arc::new(Registry::new());
+        let live = CatalogCache::start(Arc::clone(&store), CatalogCache::PERIOD).await.unwrap();
+        let registry = Arc::new(PluginRegistry::new());
         let sandbox = components::sandbox(limits);
         PLUGINS.iter().for_each(|name| {
             registry.add(&sandbox.load(&components::component(name)).unwrap()).unwrap()
         });
         let guard = Guard::new(Arc::clone(&store), Arc::clone(&sandbox), guarding).unwrap();
         let state = AppState::new(Parts {
-            keys: KeyRing::new(Arc::clone(&store), Arc::clone(&live), &bounds),
+            keys: KeyVerifier::new(Arc::clone(&store), Arc::clone(&live), &bounds),
             meter: Meter::new(Arc::clone(&store)),
             live: Arc::clone(&live),
             store: Arc::clone(&store),
@@ -236,7 +250,7 @@ impl TestApp {
 
     /// What reading stored rows has done so far.
     #[must_use]
-    pub fn reads(&self) -> ReadCounts {
+    pub fn reads(&self) -> ReadMetricsSnapshot {
         self.state.reader.counts()
     }
 

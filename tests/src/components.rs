@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use yearbook_sandbox::{Config, Encoder, Limits, Sandbox};
+use yearbook_sandbox::{Encoder, Limits, Sandbox, SandboxConfig};
 use yearbook_workers::Workers;
 
 /// The workspace's root.
@@ -34,8 +34,11 @@ fn cache() -> PathBuf {
 /// When the engine does not start.
 #[must_use]
 pub fn sandbox(limits: Limits) -> Arc<Sandbox> {
-    Sandbox::new(&Config { limits, cache: Some(cache()), ..Config::default() }, Workers::new(2))
-        .unwrap_or_else(|error| panic!("{error}"))
+    Sandbox::new(
+        &SandboxConfig { limits, cache: Some(cache()), ..SandboxConfig::default() },
+        Workers::new(2),
+    )
+    .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// An encoder loaded in a sandbox of its own.

@@ -24,7 +24,7 @@ pub use query::Query;
 pub use snapshot::Stored;
 
 /// How long one input may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(10);
+const INPUT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What is fuzzed.
 pub struct Target {
@@ -68,7 +68,7 @@ impl Target {
     pub fn run(&self, mut judge: impl FnMut(&[u8])) {
         let corpus = self.corpus();
         assert!(!corpus.is_empty(), "there is nothing in {}", self.folder().display());
-        corpus.iter().for_each(|input| self.judged(&mut judge, input));
+        corpus.iter().for_each(|input| self.check_reporting(&mut judge, input));
         let seconds: Option<u64> = number("YEARBOOK_FUZZ_SECONDS");
         let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
         let first = number("YEARBOOK_FUZZ_SEED").unwrap_or(1);
@@ -82,7 +82,7 @@ impl Target {
                 std::fs::write(last, &input)
                     .unwrap_or_else(|error| panic!("{}: {error}", last.display()));
             }
-            self.judged(&mut judge, &input);
+            self.check_reporting(&mut judge, &input);
             tried += 1;
         }
         // A run that reached its end leaves none.
@@ -90,18 +90,18 @@ impl Target {
         println!("fuzz {}: {tried} inputs and {} of the corpus", self.name, corpus.len());
     }
 
-    fn judged(&self, judge: &mut impl FnMut(&[u8]), input: &[u8]) {
+    fn check_reporting(&self, judge: &mut impl FnMut(&[u8]), input: &[u8]) {
         let begun = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| judge(input)));
         let slow = begun.elapsed();
-        if outcome.is_ok() && slow < PATIENCE {
+        if outcome.is_ok() && slow < INPUT_TIMEOUT {
             return;
         }
-        let kept = self.keep(input);
+        let kept = self.save_input(input);
         match outcome {
             Ok(()) => panic!("{slow:?} for the input that is kept in {}", kept.display()),
             Err(panic) => {
-                eprintln!("{}: the input is kept in {}", said(&*panic), kept.display());
+                eprintln!("{}: the input is kept in {}", panic_message(&*panic), kept.display());
                 resume_unwind(panic)
             }
         }
@@ -124,7 +124,7 @@ impl Target {
             .collect()
     }
 
-    fn keep(&self, input: &[u8]) -> PathBuf {
+    fn save_input(&self, input: &[u8]) -> PathBuf {
         // FNV-1a: a name that the same input gets again.
         let hash = input.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
@@ -149,7 +149,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().and_then(|text| text.parse().ok())
 }
 
-fn said(panic: &dyn Any) -> String {
+fn panic_message(panic: &dyn Any) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
 }

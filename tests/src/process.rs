@@ -14,9 +14,9 @@ use yearbook_prerequisites::Prerequisite;
 const BINARY: &str = "YEARBOOK_TEST_BINARY";
 
 /// A process that is killed when this is dropped.
-pub struct Process(Child);
+pub struct ChildProcess(Child);
 
-impl Process {
+impl ChildProcess {
     /// Starts it.
     #[must_use]
     pub fn start(command: &mut Command) -> Self {
@@ -35,7 +35,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

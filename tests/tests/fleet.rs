@@ -121,7 +121,7 @@ async fn without_the_database_unlimited_keys_read_on_and_limited_ones_are_told_a
         );
 
         if silent {
-            line.silence()
+            line.blackhole()
         } else {
             line.cut()
         }

@@ -13,8 +13,8 @@ use arrow::datatypes::{DataType, Field, Schema};
 use bytes::Bytes;
 use futures::StreamExt;
 use yearbook_sandbox::{
-    Batches, BoxError, CutOff, EncodeError, Encoded, Encoder, Limits, OptionValue, Rejected, Trap,
-    Value,
+    Batches, BoxError, EncodeError, Encoded, Encoder, Limits, OptionValue, Rejected, Trap,
+    TruncatedBody, Value,
 };
 use yearbook_tests::components::{component, encoder, sandbox};
 
@@ -44,7 +44,7 @@ async fn collect(encoded: Encoded) -> (Vec<u8>, bool) {
         Encoded::Stream(mut chunks) => {
             let mut body = Vec::new();
             while let Some(chunk) = chunks.next().await {
-                let Ok(bytes): Result<Bytes, CutOff> = chunk else { return (body, true) };
+                let Ok(bytes): Result<Bytes, TruncatedBody> = chunk else { return (body, true) };
                 body.extend_from_slice(&bytes);
             }
             (body, false)

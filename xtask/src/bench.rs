@@ -29,11 +29,11 @@ mod tables;
 mod targets;
 pub(crate) mod wrk;
 
-use figures::Figures;
+use figures::Measurements;
 
 /// What can be measured alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Part {
+pub(crate) enum BenchPart {
     /// Every encoder without HTTP
     Encode,
     /// Fresh instances, the crossing into guests, loading, and how soon an installed release serves
@@ -49,7 +49,7 @@ pub(crate) enum Part {
 pub(crate) struct Wanted {
     /// Measure this part only, and leave docs/benchmarks.md as it is
     #[arg(value_enum)]
-    part: Option<Part>,
+    part: Option<BenchPart>,
     /// Seconds that each run of requests lasts
     #[arg(long, default_value_t = 2)]
     seconds: u32,
@@ -68,22 +68,22 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    fn measures(&self, part: Part) -> bool {
+    fn includes(&self, part: BenchPart) -> bool {
         self.part.is_none_or(|only| only == part)
     }
 
     /// Which cores requests under load are served and sent on.
-    fn cores(&self) -> machine::Cores {
+    fn cores(&self) -> machine::CoreAssignment {
         if self.apart { machine::halves() } else { machine::shared() }
     }
 
     /// The command that was given.
     fn command(&self) -> String {
         let part = match self.part {
-            Some(Part::Encode) => " encode",
-            Some(Part::Plugins) => " plugins",
-            Some(Part::Http) => " http",
-            Some(Part::Growth) => " growth",
+            Some(BenchPart::Encode) => " encode",
+            Some(BenchPart::Plugins) => " plugins",
+            Some(BenchPart::Http) => " http",
+            Some(BenchPart::Growth) => " growth",
             None => "",
         };
         let huge = if self.huge { " --huge" } else { "" };
@@ -108,7 +108,7 @@ struct Bench<'a> {
 /// Measures, and writes what came out as Markdown and as JSON.
 pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     ensure_tools()?;
-    let start = machine::Start::now(repository)?;
+    let start = machine::MachineState::now(repository)?;
     let folder = repository.target().join("xtask").join("bench");
     if folder.exists() {
         fs::remove_dir_all(&folder)
@@ -117,29 +117,32 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let python = python::environment(repository, "peers", "tests/peers/requirements.txt")?;
     let bench = Bench { repository, wanted, python, folder };
-    let mut figures = Figures::default();
-    if wanted.measures(Part::Encode) || wanted.measures(Part::Plugins) || wanted.binary.is_none() {
+    let mut figures = Measurements::default();
+    if wanted.includes(BenchPart::Encode)
+        || wanted.includes(BenchPart::Plugins)
+        || wanted.binary.is_none()
+    {
         repository.build_plugins()?;
     }
-    if wanted.measures(Part::Encode) {
+    if wanted.includes(BenchPart::Encode) {
         encode::measure(&bench, &mut figures)?;
     }
-    if wanted.measures(Part::Plugins) {
+    if wanted.includes(BenchPart::Plugins) {
         plugins::measure(&bench, &mut figures)?;
     }
-    if wanted.measures(Part::Plugins)
-        || wanted.measures(Part::Http)
-        || wanted.measures(Part::Growth)
+    if wanted.includes(BenchPart::Plugins)
+        || wanted.includes(BenchPart::Http)
+        || wanted.includes(BenchPart::Growth)
     {
         let binary =
             wanted.binary.clone().map_or_else(|| repository.build_product(Profile::Release), Ok)?;
-        if wanted.measures(Part::Plugins) {
+        if wanted.includes(BenchPart::Plugins) {
             plugins::swaps(&bench, &binary, &mut figures)?;
         }
-        if wanted.measures(Part::Http) {
+        if wanted.includes(BenchPart::Http) {
             http::measure(&bench, &binary, &mut figures)?;
         }
-        if wanted.measures(Part::Growth) {
+        if wanted.includes(BenchPart::Growth) {
             growth::measure(&bench, &binary, &mut figures)?;
         }
     }

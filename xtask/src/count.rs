@@ -30,7 +30,7 @@ type Counts = BTreeMap<String, f64>;
 
 /// What became of one count.
 #[derive(Debug, PartialEq)]
-enum Verdict {
+enum CountChange {
     Same,
     Moved(f64),
     New,
@@ -47,16 +47,16 @@ pub(crate) fn run(repository: &Repository, accept: Option<&str>) -> Result<()> {
         return Ok(());
     };
     let mut record = Record::read(repository)?;
-    let counts = all(repository)?;
-    for (name, verdict) in judge(&record, &counts) {
+    let counts = collect_counts(repository)?;
+    for (name, verdict) in compare(&record, &counts) {
         match verdict {
-            Verdict::Same => {}
-            Verdict::Gone => {
+            CountChange::Same => {}
+            CountChange::Gone => {
                 println!("{name}: gone");
                 record.forget(&name);
             }
-            Verdict::New | Verdict::Moved(_) => {
-                println!("{name}: {}", shown(&record, &counts, &name));
+            CountChange::New | CountChange::Moved(_) => {
+                println!("{name}: {}", describe_change(&record, &counts, &name));
                 record.set(&name, counts[&name], reason);
             }
         }
@@ -68,17 +68,17 @@ pub(crate) fn run(repository: &Repository, accept: Option<&str>) -> Result<()> {
 /// Counts and compares with what was recorded.
 pub(crate) fn check(repository: &Repository) -> Result<Tally> {
     let record = Record::read(repository)?;
-    let counts = all(repository)?;
+    let counts = collect_counts(repository)?;
     let comparable =
         record.compiler == record::compiler()? && record.processor == record::processor()?;
     let mut tally = Tally::default();
-    for (name, verdict) in judge(&record, &counts) {
+    for (name, verdict) in compare(&record, &counts) {
         let word = match verdict {
-            Verdict::Same => "ok",
+            CountChange::Same => "ok",
             _ if !comparable => "NOT COMPARED",
             _ => "FAILED",
         };
-        println!("{word} {name}: {}", shown(&record, &counts, &name));
+        println!("{word} {name}: {}", describe_change(&record, &counts, &name));
         if word == "FAILED" { tally.failed += 1 } else { tally.passed += 1 }
     }
     if !comparable {
@@ -97,7 +97,7 @@ pub(crate) fn check(repository: &Repository) -> Result<Tally> {
     Ok(tally)
 }
 
-fn all(repository: &Repository) -> Result<Counts> {
+fn collect_counts(repository: &Repository) -> Result<Counts> {
     let mut counts = callgrind::counts(repository)?;
     counts.extend(fuel::counts(repository)?);
     Ok(counts)
@@ -107,23 +107,23 @@ fn tolerance(name: &str) -> f64 {
     if name.starts_with("native ") { NATIVE_TOLERANCE } else { TOLERANCE }
 }
 
-fn judge(record: &Record, counts: &Counts) -> Vec<(String, Verdict)> {
+fn compare(record: &Record, counts: &Counts) -> Vec<(String, CountChange)> {
     let known = record
         .names()
         .filter(|name| !counts.contains_key(*name))
-        .map(|name| (name.to_owned(), Verdict::Gone));
+        .map(|name| (name.to_owned(), CountChange::Gone));
     let counted = counts.iter().map(|(name, now)| {
         let verdict = match record.count(name) {
-            None => Verdict::New,
-            Some(before) if (now / before - 1.0).abs() <= tolerance(name) => Verdict::Same,
-            Some(before) => Verdict::Moved(now / before),
+            None => CountChange::New,
+            Some(before) if (now / before - 1.0).abs() <= tolerance(name) => CountChange::Same,
+            Some(before) => CountChange::Moved(now / before),
         };
         (name.clone(), verdict)
     });
     known.chain(counted).collect()
 }
 
-fn shown(record: &Record, counts: &Counts, name: &str) -> String {
+fn describe_change(record: &Record, counts: &Counts, name: &str) -> String {
     match (record.count(name), counts.get(name)) {
         (Some(before), Some(now)) => format!(
             "{now:.1} instructions, recorded {before:.1} ({:+.1} %)",
@@ -168,17 +168,17 @@ mod tests {
             ("new", 5.0),
         ];
         let counts = counts.map(|(name, count)| (name.to_owned(), count));
-        let verdicts: BTreeMap<_, _> = judge(&record, &counts.into()).into_iter().collect();
-        assert_eq!(verdicts["a"], Verdict::Same);
-        assert_eq!(verdicts["b"], Verdict::Moved(1.031));
+        let verdicts: BTreeMap<_, _> = compare(&record, &counts.into()).into_iter().collect();
+        assert_eq!(verdicts["a"], CountChange::Same);
+        assert_eq!(verdicts["b"], CountChange::Moved(1.031));
         assert_eq!(
             verdicts["c"],
-            Verdict::Moved(0.96),
+            CountChange::Moved(0.96),
             "cheaper is recorded too, or the next step up hides in it"
         );
-        assert_eq!(verdicts["native d"], Verdict::Same);
-        assert_eq!(verdicts["native e"], Verdict::Moved(1.26));
-        assert_eq!(verdicts["gone"], Verdict::Gone);
-        assert_eq!(verdicts["new"], Verdict::New);
+        assert_eq!(verdicts["native d"], CountChange::Same);
+        assert_eq!(verdicts["native e"], CountChange::Moved(1.26));
+        assert_eq!(verdicts["gone"], CountChange::Gone);
+        assert_eq!(verdicts["new"], CountChange::New);
     }
 }

@@ -14,9 +14,9 @@ use anyhow::{Context as _, Result, anyhow};
 use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::generate::{self, Shape};
+use crate::generate::{self, TableShape};
 use crate::repository::{Profile, Repository};
-use crate::server::Server;
+use crate::server::ServerProcess;
 use crate::{command, packages, toolchain};
 
 pub(crate) mod keys;
@@ -54,7 +54,7 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     descriptors.push(million_rows(repository)?);
     let published = published(&binary, &wanted.data_dir)?;
     let descriptors =
-        packages::pending(&descriptors, |name| published.iter().any(|known| known == name));
+        packages::unpublished(&descriptors, |name| published.iter().any(|known| known == name));
     // One after the other: a dataset's versions must be committed in their order.
     command::run(yearbook(&binary, &wanted.data_dir).arg("publish").args(&descriptors))?;
 
@@ -107,7 +107,7 @@ pub(crate) fn install_formats(
 
 /// The generated package, made once for all clones: it is the same at every run.
 pub(crate) fn million_rows(repository: &Repository) -> Result<PathBuf> {
-    let folder = repository.cache().join("generated").join(format!("long_{ROWS}"));
+    let folder = repository.cache_dir().join("generated").join(format!("long_{ROWS}"));
     let descriptor = folder.join("datapackage.json");
     // The descriptor is written last, so that a table cut short is made again.
     if descriptor.exists() {
@@ -115,7 +115,7 @@ pub(crate) fn million_rows(repository: &Repository) -> Result<PathBuf> {
     }
     println!("making {ROWS} synthetic rows …");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    generate::package(ROWS, Shape::Long, false, &folder)
+    generate::package(ROWS, TableShape::Long, false, &folder)
 }
 
 /// A new enterprise key for the data in `data_dir`.
@@ -149,13 +149,13 @@ fn on_path(binary: &Path) -> String {
 }
 
 /// Serves until the server ends or somebody presses Ctrl-C, which then reaches the server too.
-fn serve(binary: &Path, wanted: &Wanted, keys: &keys::Keys) -> Result<()> {
+fn serve(binary: &Path, wanted: &Wanted, keys: &keys::DemoKeys) -> Result<()> {
     let asked_to_end = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&asked_to_end))
             .context("cannot watch for Ctrl-C")?;
     }
-    let mut server = Server::start(binary, &wanted.data_dir, wanted.listen, None, &[])?;
+    let mut server = ServerProcess::start(binary, &wanted.data_dir, wanted.listen, None, &[])?;
     println!(
         "{}",
         requests::to_try(

@@ -15,10 +15,10 @@ use crate::repository::{Profile, Repository};
 use crate::test::postgres::Postgres;
 use crate::test::report::Tally;
 use crate::test::tools;
-use crate::trials::Trial;
+use crate::trials::ProcessSuite;
 
 /// Seconds that a fault lasts in `cargo xtask test`: nine of them in about a minute.
-const SHORT: u32 = 4;
+const TEST_SECONDS: u32 = 4;
 
 /// What may be chosen.
 #[derive(Clone, Copy, Debug, Args)]
@@ -35,12 +35,12 @@ pub(crate) struct Wanted {
 pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
     let programs = tools::postgres()?;
     tools::nginx()?;
-    let start = machine::Start::now(repository)?;
+    let start = machine::MachineState::now(repository)?;
     repository.build_plugins()?;
     let binary =
         repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
     let server = Postgres::start(&programs)?;
-    let figures = trial(&binary, &server, wanted.seconds).figures(repository)?;
+    let figures = fleet_suite(&binary, &server, wanted.seconds).figures(repository)?;
     let debug = if wanted.debug { " --debug" } else { "" };
     let command = format!("cargo xtask fleet --seconds {}{debug}", wanted.seconds);
     let machine = machine::line(&start);
@@ -54,9 +54,10 @@ pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
 /// The same in about a minute, for `cargo xtask test`.
 pub(crate) fn check(repository: &Repository, server: &Postgres) -> Result<Tally> {
     tools::nginx()?;
-    trial(&repository.build_product(Profile::Debug)?, server, SHORT).run(repository, None)
+    fleet_suite(&repository.build_product(Profile::Debug)?, server, TEST_SECONDS)
+        .run(repository, None)
 }
 
-fn trial<'a>(binary: &'a Path, server: &'a Postgres, seconds: u32) -> Trial<'a> {
-    Trial { suite: "reliability", binary, database: Some(server), seconds }
+fn fleet_suite<'a>(binary: &'a Path, server: &'a Postgres, seconds: u32) -> ProcessSuite<'a> {
+    ProcessSuite { suite: "reliability", binary, database: Some(server), seconds }
 }

@@ -81,7 +81,7 @@ pub(crate) fn run(
             .env("YEARBOOK_FUZZ_SEED", seed.to_string());
         println!("{target:?} for {seconds} s from seed {seed}");
         if !run.status().context("cannot run cargo")?.success() {
-            keep_last(repository, target)?;
+            save_last_input(repository, target)?;
             failed.push(target);
         }
     }
@@ -142,7 +142,7 @@ pub(crate) fn guided(repository: &Repository, target: Option<Target>, seconds: u
 }
 
 /// Keeps the input of a process that could not do so itself, since it was ended.
-fn keep_last(repository: &Repository, target: Target) -> Result<()> {
+fn save_last_input(repository: &Repository, target: Target) -> Result<()> {
     let name = target.name();
     let last = env::temp_dir().join(format!("yearbook-fuzz-{name}"));
     if last.exists() {

@@ -16,7 +16,7 @@ mod wide;
 
 /// What a table looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Shape {
+pub(crate) enum TableShape {
     /// One value a row, named by dimension columns; months.
     Long,
     /// Thirty series a row; days.
@@ -25,7 +25,7 @@ pub(crate) enum Shape {
     Spatial,
 }
 
-impl Shape {
+impl TableShape {
     fn word(self) -> &'static str {
         match self {
             Self::Long => "long",
@@ -46,7 +46,7 @@ impl Shape {
 }
 
 /// Writes a package of `rows` rows into `directory` and says where.
-pub(crate) fn rows(rows: u64, shape: Shape, gzip: bool, directory: &Path) -> Result<()> {
+pub(crate) fn rows(rows: u64, shape: TableShape, gzip: bool, directory: &Path) -> Result<()> {
     let descriptor = package(rows, shape, gzip, directory)?;
     println!("{rows} synthetic rows: {}", descriptor.display());
     Ok(())
@@ -55,7 +55,7 @@ pub(crate) fn rows(rows: u64, shape: Shape, gzip: bool, directory: &Path) -> Res
 /// Writes `count` packages of `rows` rows each below `directory`, no two alike, and says where.
 pub(crate) fn datasets(count: u64, rows: u64, directory: &Path) -> Result<()> {
     for number in 1..=count {
-        one_of_many(number, rows, 1, directory)?;
+        numbered_package(number, rows, 1, directory)?;
     }
     println!("{count} synthetic datasets of {rows} rows: {}", directory.display());
     Ok(())
@@ -63,19 +63,31 @@ pub(crate) fn datasets(count: u64, rows: u64, directory: &Path) -> Result<()> {
 
 /// Writes the package of dataset `number`, in long form, into a folder of its own below
 /// `directory`; the path of its descriptor. Another `edition` has other values.
-pub(crate) fn one_of_many(
+pub(crate) fn numbered_package(
     number: u64,
     rows: u64,
     edition: u64,
     directory: &Path,
 ) -> Result<PathBuf> {
     let name = format!("synthetic_{number:06}");
-    write_package(&name, Shape::Long, rows, number << 20 | edition, false, &directory.join(&name))
+    write_package(
+        &name,
+        TableShape::Long,
+        rows,
+        number << 20 | edition,
+        false,
+        &directory.join(&name),
+    )
 }
 
 /// Writes a package of `rows` rows into `directory`; the path of its descriptor. Rows are streamed:
 /// memory does not grow with their number.
-pub(crate) fn package(rows: u64, shape: Shape, gzip: bool, directory: &Path) -> Result<PathBuf> {
+pub(crate) fn package(
+    rows: u64,
+    shape: TableShape,
+    gzip: bool,
+    directory: &Path,
+) -> Result<PathBuf> {
     write_package(
         &format!("synthetic_{}_{rows}", shape.word()),
         shape,
@@ -88,7 +100,7 @@ pub(crate) fn package(rows: u64, shape: Shape, gzip: bool, directory: &Path) -> 
 
 fn write_package(
     name: &str,
-    shape: Shape,
+    shape: TableShape,
     rows: u64,
     seed: u64,
     gzip: bool,
@@ -113,9 +125,9 @@ fn write_package(
 
     let descriptor = directory.join("datapackage.json");
     let value = match shape {
-        Shape::Long => long::descriptor(name, &table),
-        Shape::Wide => wide::descriptor(name, &table),
-        Shape::Spatial => spatial::descriptor(name, &table),
+        TableShape::Long => long::descriptor(name, &table),
+        TableShape::Wide => wide::descriptor(name, &table),
+        TableShape::Spatial => spatial::descriptor(name, &table),
     };
     let text = serde_json::to_string_pretty(&value).context("cannot print the descriptor")?;
     fs::write(&descriptor, text + "\n")
@@ -123,11 +135,11 @@ fn write_package(
     Ok(descriptor)
 }
 
-fn write_rows(shape: Shape, rows: u64, seed: u64, out: &mut dyn Write) -> std::io::Result<()> {
+fn write_rows(shape: TableShape, rows: u64, seed: u64, out: &mut dyn Write) -> std::io::Result<()> {
     match shape {
-        Shape::Long => long::write(rows, seed, out),
-        Shape::Wide => wide::write(rows, seed, out),
-        Shape::Spatial => spatial::write(rows, seed, out),
+        TableShape::Long => long::write(rows, seed, out),
+        TableShape::Wide => wide::write(rows, seed, out),
+        TableShape::Spatial => spatial::write(rows, seed, out),
     }
 }
 
@@ -180,7 +192,7 @@ mod tests {
 
     use super::*;
 
-    fn text(shape: Shape, rows: u64) -> String {
+    fn text(shape: TableShape, rows: u64) -> String {
         let mut out = Vec::new();
         write_rows(shape, rows, shape.seed(), &mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -188,14 +200,14 @@ mod tests {
 
     #[test]
     fn the_same_rows_every_time() {
-        for shape in [Shape::Long, Shape::Wide, Shape::Spatial] {
+        for shape in [TableShape::Long, TableShape::Wide, TableShape::Spatial] {
             assert_eq!(text(shape, 500), text(shape, 500), "{shape:?}");
         }
     }
 
     #[test]
     fn another_seed_has_the_same_keys_and_other_values() {
-        for shape in [Shape::Long, Shape::Wide, Shape::Spatial] {
+        for shape in [TableShape::Long, TableShape::Wide, TableShape::Spatial] {
             let mut other = Vec::new();
             write_rows(shape, 500, shape.seed() + 1, &mut other).unwrap();
             let (other, text) = (String::from_utf8(other).unwrap(), text(shape, 500));
@@ -208,10 +220,10 @@ mod tests {
     fn exactly_as_many_rows_as_asked_for() {
         for rows in [0, 1, 599, 600, 601, 5_000] {
             // Wide and spatial tables have no line break inside a cell.
-            for shape in [Shape::Wide, Shape::Spatial] {
+            for shape in [TableShape::Wide, TableShape::Spatial] {
                 assert_eq!(text(shape, rows).lines().count() as u64, rows + 1, "{shape:?}");
             }
-            let starts = text(Shape::Long, rows)
+            let starts = text(TableShape::Long, rows)
                 .lines()
                 .filter(|line| line.get(4..5) == Some("-") && line.get(7..8) == Some("-"))
                 .count();
@@ -221,11 +233,11 @@ mod tests {
 
     #[test]
     fn primary_keys_are_unique() {
-        let wide = text(Shape::Wide, 20_000);
+        let wide = text(TableShape::Wide, 20_000);
         let keys: HashSet<_> =
             wide.lines().skip(1).map(|line| line.split(',').take(2).collect::<Vec<_>>()).collect();
         assert_eq!(keys.len(), 20_000);
-        let spatial = text(Shape::Spatial, 2_000);
+        let spatial = text(TableShape::Spatial, 2_000);
         let keys: HashSet<_> = spatial.lines().skip(1).map(|line| line.split(',').next()).collect();
         assert_eq!(keys.len(), 2_000);
     }

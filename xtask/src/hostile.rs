@@ -14,10 +14,10 @@ use clap::Args;
 use crate::bench::machine;
 use crate::repository::{Profile, Repository};
 use crate::test::report::Tally;
-use crate::trials::Trial;
+use crate::trials::ProcessSuite;
 
 /// Seconds that an attack lasts in `cargo xtask test`.
-const SHORT: u32 = 3;
+const TEST_SECONDS: u32 = 3;
 
 /// What may be chosen.
 #[derive(Clone, Copy, Debug, Args)]
@@ -32,11 +32,11 @@ pub(crate) struct Wanted {
 
 /// Runs every attack and replaces the page.
 pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
-    let start = machine::Start::now(repository)?;
+    let start = machine::MachineState::now(repository)?;
     repository.build_plugins()?;
     let binary =
         repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
-    let figures = trial(&binary, wanted.seconds).figures(repository)?;
+    let figures = hostile_suite(&binary, wanted.seconds).figures(repository)?;
     let debug = if wanted.debug { " --debug" } else { "" };
     let command = format!("cargo xtask hostile --seconds {}{debug}", wanted.seconds);
     let path = repository.root().join("docs/hostile-clients.md");
@@ -48,9 +48,9 @@ pub(crate) fn run(repository: &Repository, wanted: Wanted) -> Result<()> {
 
 /// The same in about a minute and a half, for `cargo xtask test`.
 pub(crate) fn check(repository: &Repository) -> Result<Tally> {
-    trial(&repository.build_product(Profile::Debug)?, SHORT).run(repository, None)
+    hostile_suite(&repository.build_product(Profile::Debug)?, TEST_SECONDS).run(repository, None)
 }
 
-fn trial(binary: &Path, seconds: u32) -> Trial<'_> {
-    Trial { suite: "hostile", binary, database: None, seconds }
+fn hostile_suite(binary: &Path, seconds: u32) -> ProcessSuite<'_> {
+    ProcessSuite { suite: "hostile", binary, database: None, seconds }
 }

@@ -71,7 +71,7 @@ enum Task {
         quick: bool,
         /// Only one of the steps in which other programs use a running server
         #[arg(long, conflicts_with = "quick")]
-        only: Option<test::Served>,
+        only: Option<test::ServedStep>,
     },
     /// Damage what strangers may hand us, longer than the tests do; what fails is kept for them
     Fuzz {
@@ -121,7 +121,7 @@ enum Generate {
         rows: u64,
         /// What the table looks like
         #[arg(long)]
-        shape: generate::Shape,
+        shape: generate::TableShape,
         /// Compress the table with gzip
         #[arg(long)]
         gzip: bool,
@@ -141,7 +141,7 @@ enum Generate {
 }
 
 fn main() -> ExitCode {
-    let repository = Repository::of_this_source();
+    let repository = Repository::discover();
     let result = match Arguments::parse().task {
         Task::Plugins => repository.build_plugins(),
         Task::Demo { listen, data_dir, no_serve, debug } => {

@@ -5,16 +5,16 @@ use std::io::Read as _;
 
 use anyhow::{Context as _, Result};
 
-use crate::bench::ask::Ask;
+use crate::bench::ask::HttpRequest;
 use crate::bench::client;
 
 /// One scrape.
-pub(crate) struct Metrics(String);
+pub(crate) struct MetricsScrape(String);
 
-impl Metrics {
+impl MetricsScrape {
     /// Asks `address`, the whole address of a server's metrics.
     pub(crate) fn scrape(address: &str) -> Result<Self> {
-        let mut begun = client::begin(&Ask::get(address.to_owned()))?;
+        let mut begun = client::begin(&HttpRequest::get(address.to_owned()))?;
         begun.stream.read_to_end(&mut begun.body).context("the metrics were cut off")?;
         Ok(Self(String::from_utf8_lossy(&begun.body).into_owned()))
     }
@@ -45,7 +45,7 @@ mod tests {
     fn a_metric_is_the_sum_of_its_labels_and_of_no_other_name() {
         let text =
             "# HELP a_b words\na_b{x=\"1\"} 2\na_b{x=\"2\"} 3.5\na_b_c 7\nalone 1.5e3\nodd NaN?\n";
-        let metrics = Metrics(text.to_owned());
+        let metrics = MetricsScrape(text.to_owned());
         let sum = |name: &str| metrics.sum(name).ok();
         assert_eq!(
             (sum("a_b"), sum("alone"), sum("a"), sum("odd")),

@@ -16,7 +16,7 @@ const PINS: [&str; 2] = ["package.json", "package-lock.json"];
 /// The `node_modules` of the environment called `name`, with what the folder `pins` (from the top
 /// of the tree) asks for.
 pub(crate) fn modules(repository: &Repository, name: &str, pins: &str) -> Result<PathBuf> {
-    let folder = repository.cache().join(name);
+    let folder = repository.cache_dir().join(name);
     let modules = folder.join("node_modules");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut wanted = String::new();

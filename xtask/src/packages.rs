@@ -18,13 +18,16 @@ pub(crate) fn descriptors(datasets: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// The descriptors that no later version supersedes: what is served after all were published.
-pub(crate) fn newest(descriptors: &[PathBuf]) -> Vec<PathBuf> {
-    pending(descriptors, |_| true)
+pub(crate) fn newest_versions(descriptors: &[PathBuf]) -> Vec<PathBuf> {
+    unpublished(descriptors, |_| true)
 }
 
 /// What is left to publish where `published` datasets exist: their superseded versions are not,
 /// since publishing an old one again would bring it back.
-pub(crate) fn pending(descriptors: &[PathBuf], published: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+pub(crate) fn unpublished(
+    descriptors: &[PathBuf],
+    published: impl Fn(&str) -> bool,
+) -> Vec<PathBuf> {
     let superseded = |at: usize| {
         let next = descriptors.get(at + 1);
         is_version(&descriptors[at])
@@ -79,14 +82,14 @@ mod tests {
             ["d/a/datapackage.json", "d/b/2_new/datapackage.json", "d/c/datapackage.json"]
                 .map(PathBuf::from)
                 .into();
-        assert_eq!(newest(&paths), expected);
+        assert_eq!(newest_versions(&paths), expected);
     }
 
     #[test]
     fn an_old_version_is_published_only_where_the_dataset_is_not_there_yet() {
         let paths: Vec<PathBuf> =
             ["d/b/1_old/datapackage.json", "d/b/2_new/datapackage.json"].map(PathBuf::from).into();
-        assert_eq!(pending(&paths, |_| false), paths);
-        assert_eq!(pending(&paths, |name| name == "b"), paths[1..]);
+        assert_eq!(unpublished(&paths, |_| false), paths);
+        assert_eq!(unpublished(&paths, |name| name == "b"), paths[1..]);
     }
 }

@@ -14,7 +14,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use crate::command;
 use crate::toolchain::{self, GUEST_TARGET};
 
-use kept::Kept;
+use kept::BuildCache;
 
 /// The profile in the workspace's Cargo.toml whose bytes are released.
 pub(crate) const PROFILE: &str = "plugin";
@@ -41,7 +41,7 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
     let flags = flags(root, &toolchain::sysroot(root)?)?;
     let compiler =
         command::output(Command::new("rustc").current_dir(root).arg("--version").arg("--verbose"))?;
-    let kept = Kept::of(
+    let kept = BuildCache::of(
         root,
         &target_dir,
         &compiler,
@@ -54,7 +54,7 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<Vec<PathBuf>> {
         None => {
             compile(root, &target_dir, profile, &flags, &packages)?;
             let components = componentize_all(&target_dir, profile, &packages)?;
-            kept.keep(&components)?;
+            kept.insert(&components)?;
             components
         }
     };

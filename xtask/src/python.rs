@@ -21,7 +21,7 @@ pub(crate) fn environment(repository: &Repository, name: &str, pins: &str) -> Re
     let pins = repository.root().join(pins);
     let wanted =
         fs::read_to_string(&pins).with_context(|| format!("cannot read {}", pins.display()))?;
-    let folder = repository.cache().join(name);
+    let folder = repository.cache_dir().join(name);
     let python = folder.join("bin/python");
     let stamp = folder.join("requirements.txt");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {

@@ -40,7 +40,7 @@ impl Repository {
     /// The tree whose `cargo xtask` was called. Cargo says which when it runs us; what was true
     /// when we were compiled need not be, because two clones that share a build folder share this
     /// binary too.
-    pub(crate) fn of_this_source() -> Self {
+    pub(crate) fn discover() -> Self {
         let here = env::var_os("CARGO_MANIFEST_DIR")
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
         Self { root: here.parent().unwrap_or(&here).to_owned() }
@@ -54,11 +54,12 @@ impl Repository {
     /// Where cargo builds: `CARGO_TARGET_DIR`, or a folder of the home cache, so that a fresh clone
     /// finds what an earlier one built.
     pub(crate) fn target(&self) -> PathBuf {
-        env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.cache().join("target"), PathBuf::from)
+        env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| self.cache_dir().join("target"), PathBuf::from)
     }
 
-    /// `~/.cache/yearbook`: tools and Python environments that outlive a clone.
-    pub(crate) fn cache(&self) -> PathBuf {
+    /// `~/.cache_dir/yearbook`: tools and Python environments that outlive a clone.
+    pub(crate) fn cache_dir(&self) -> PathBuf {
         let home = || env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
         let base = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
         base.unwrap_or_else(|| self.root.join("target")).join("yearbook")

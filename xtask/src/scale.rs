@@ -18,9 +18,9 @@ use crate::repository::{Profile, Repository};
 use crate::test::postgres::Postgres;
 use crate::test::tools;
 
-use catalogue::Catalogue;
-use costs::Costs;
-use site::Site;
+use catalogue::CatalogCosts;
+use costs::RequestCosts;
+use site::ScaleDeployment;
 
 /// What may be chosen.
 #[derive(Clone, Debug, Args)]
@@ -37,17 +37,17 @@ pub(crate) struct Wanted {
 }
 
 /// What was measured with one database.
-struct Measured {
+struct DatabaseCosts {
     database: &'static str,
-    catalogues: Vec<Catalogue>,
-    costs: Costs,
+    catalogues: Vec<CatalogCosts>,
+    costs: RequestCosts,
 }
 
 /// Measures with both databases and replaces the page.
 pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     bench::ensure_tools()?;
     let programs = tools::postgres()?;
-    let start = machine::Start::now(repository)?;
+    let start = machine::MachineState::now(repository)?;
     repository.build_plugins()?;
     let binary =
         repository.build_product(if wanted.debug { Profile::Debug } else { Profile::Release })?;
@@ -60,7 +60,7 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     let mut measured = Vec::new();
     for (database, server) in [("SQLite", None), ("PostgreSQL", Some(&server))] {
         println!("\n== {database}");
-        let site = Site::new(repository, &binary, folder.join(database), server)?;
+        let site = ScaleDeployment::new(repository, &binary, folder.join(database), server)?;
         measured.push(measure(&site, database, wanted)?);
     }
     let list: Vec<String> = wanted.datasets.iter().map(u64::to_string).collect();
@@ -77,7 +77,11 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     Ok(())
 }
 
-fn measure(site: &Site<'_>, database: &'static str, wanted: &Wanted) -> Result<Measured> {
+fn measure(
+    site: &ScaleDeployment<'_>,
+    database: &'static str,
+    wanted: &Wanted,
+) -> Result<DatabaseCosts> {
     site.publish_million_rows()?;
     let (mut catalogues, mut costs) = (Vec::new(), None);
     let mut published = 0;
@@ -88,5 +92,9 @@ fn measure(site: &Site<'_>, database: &'static str, wanted: &Wanted) -> Result<M
             costs = Some(costs::measure(site, wanted.seconds)?);
         }
     }
-    Ok(Measured { database, catalogues, costs: costs.context("`--datasets` names no number")? })
+    Ok(DatabaseCosts {
+        database,
+        catalogues,
+        costs: costs.context("`--datasets` names no number")?,
+    })
 }

@@ -15,16 +15,16 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::command;
 
 /// How long a server may take to answer `/health`, and to end once asked to.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running server; dropping it stops it.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub(crate) struct ServerProcess {
     child: Child,
     address: SocketAddr,
 }
 
-impl Server {
+impl ServerProcess {
     /// Starts `binary` on `data_dir` and waits until it is healthy. `log` takes its output; without
     /// one it shares ours. `settings` are environment variables.
     pub(crate) fn start(
@@ -72,7 +72,7 @@ impl Server {
         kill_process(Pid::from_child(&self.child), Signal::TERM)
             .context("cannot signal the server")?;
         let asked = Instant::now();
-        while asked.elapsed() < PATIENCE {
+        while asked.elapsed() < TIMEOUT {
             if self.has_ended()? {
                 return Ok(());
             }
@@ -80,12 +80,12 @@ impl Server {
         }
         self.child.kill().context("cannot kill the server")?;
         self.child.wait().context("cannot wait for the server")?;
-        bail!("the server did not end within {PATIENCE:?} of SIGTERM and was killed")
+        bail!("the server did not end within {TIMEOUT:?} of SIGTERM and was killed")
     }
 
     fn wait_until_healthy(&mut self, log: Option<&Path>) -> Result<()> {
         let started = Instant::now();
-        while started.elapsed() < PATIENCE {
+        while started.elapsed() < TIMEOUT {
             if self.has_ended()? {
                 let said =
                     log.and_then(|log| std::fs::read_to_string(log).ok()).unwrap_or_default();
@@ -96,11 +96,11 @@ impl Server {
             }
             sleep(Duration::from_millis(50));
         }
-        bail!("the server was not healthy within {PATIENCE:?}")
+        bail!("the server was not healthy within {TIMEOUT:?}")
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         if let Err(error) = self.stop() {
             eprintln!("{error:#}");

@@ -15,28 +15,28 @@ use anyhow::{Context as _, Result};
 use crate::repository::{Profile, Repository};
 use crate::server;
 use crate::test::report::Tally;
-use crate::test::served::Ground;
+use crate::test::served::ServerFixture;
 use crate::{command, demo, packages};
 
-use traffic::{Kind, Outcomes};
-use watch::{Held, Samples};
+use traffic::{Kind, TrafficOutcomes};
+use watch::{MemorySamples, ServerResources};
 
 /// How long the last requests may take to end, and with them what they held.
-const PATIENCE: Duration = Duration::from_secs(60);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Between two changes of the plugin.
-const SWAP: Duration = Duration::from_secs(4);
+const SWAP_INTERVAL: Duration = Duration::from_secs(4);
 
 /// Descriptors beyond those of the idle server: connections of the database's pool open as they are
 /// needed.
-const DESCRIPTORS: u64 = 16;
+const DESCRIPTOR_SLACK: u64 = 16;
 
 /// Threads beyond those of the idle server: tokio's for blocking calls live some seconds after the
 /// last.
-const THREADS: u64 = 8;
+const THREAD_SLACK: u64 = 8;
 
 /// A run that is shorter sees the server grow warm.
-const WARM: Duration = Duration::from_secs(600);
+const WARM_UP: Duration = Duration::from_secs(600);
 
 /// What the caller asked for.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -69,14 +69,14 @@ pub(crate) fn check(repository: &Repository) -> Result<Tally> {
 }
 
 fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Tally> {
-    let ground = Ground::built(repository, "soak", profile)?;
+    let ground = ServerFixture::built(repository, "soak", profile)?;
     let mut descriptors = ground.publish_demo()?;
     let generated = demo::million_rows(repository)?;
     ground.publish(&[&generated])?;
     descriptors.push(generated);
-    let datasets = packages::newest(&descriptors)
+    let datasets = packages::newest_versions(&descriptors)
         .iter()
-        .map(|path| traffic::Dataset::read(path))
+        .map(|path| traffic::SoakDataset::read(path))
         .collect::<Result<Vec<_>>>()?;
     let key = ground.key("enterprise")?;
     let admin = server::free_address()?;
@@ -90,7 +90,7 @@ fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Tal
     ];
     let mut server = ground.serve(&log, &settings)?;
     let watcher =
-        watch::Watcher { process: server.id(), metrics: format!("http://{admin}/metrics") };
+        watch::ResourceWatcher { process: server.id(), metrics: format!("http://{admin}/metrics") };
     let target = traffic::Target { base: server.base(), key, datasets };
 
     // Everything once, so that what is made at first need is there.
@@ -103,7 +103,7 @@ fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Tal
     let (outcomes, samples) = traffic(&ground, repository, &target, &watcher, time)?;
     let asked = Instant::now();
     let mut after = watcher.held()?;
-    while !after.is_at_rest() && asked.elapsed() < PATIENCE {
+    while !after.is_idle() && asked.elapsed() < DRAIN_TIMEOUT {
         sleep(Duration::from_millis(200));
         after = watcher.held()?;
     }
@@ -111,18 +111,18 @@ fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Tal
     let ended = server.has_ended()?;
     server.stop().context("the server did not drain")?;
     let said = fs::read_to_string(&log).context("no log")?;
-    Ok(judge(&outcomes, &samples, time < WARM, idle, after, ended, &said))
+    Ok(evaluate(&outcomes, &samples, time < WARM_UP, idle, after, ended, &said))
 }
 
 /// Clients of every kind, two threads each for what is common, until `time` is over.
 fn traffic(
-    ground: &Ground,
+    ground: &ServerFixture,
     repository: &Repository,
     target: &traffic::Target,
-    watcher: &watch::Watcher,
+    watcher: &watch::ResourceWatcher,
     time: Duration,
-) -> Result<(Outcomes, Samples)> {
-    let (stop, outcomes) = (AtomicBool::new(false), Outcomes::default());
+) -> Result<(TrafficOutcomes, MemorySamples)> {
+    let (stop, outcomes) = (AtomicBool::new(false), TrafficOutcomes::default());
     let component = repository.root().join("plugins/dist/ndjson.wasm");
     scope(|threads| {
         for (number, kind) in Kind::CLIENTS.into_iter().enumerate() {
@@ -140,9 +140,9 @@ fn traffic(
                 command::output(
                     ground.yearbook().args(["plugin", "install", "--now"]).arg(&component),
                 )?;
-                sleep(SWAP);
+                sleep(SWAP_INTERVAL);
                 command::output(ground.yearbook().args(["plugin", "remove", "ndjson"]))?;
-                sleep(SWAP);
+                sleep(SWAP_INTERVAL);
             }
             Ok(())
         });
@@ -154,12 +154,12 @@ fn traffic(
     .map(|samples| (outcomes, samples))
 }
 
-fn judge(
-    outcomes: &Outcomes,
-    samples: &Samples,
+fn evaluate(
+    outcomes: &TrafficOutcomes,
+    samples: &MemorySamples,
     short: bool,
-    idle: Held,
-    after: Held,
+    idle: ServerResources,
+    after: ServerResources,
     ended: bool,
     log: &str,
 ) -> Tally {
@@ -184,13 +184,13 @@ fn judge(
             "descriptors are given back: {} idle, {} at rest",
             idle.descriptors, after.descriptors
         ),
-        { after.descriptors <= idle.descriptors + DESCRIPTORS },
+        { after.descriptors <= idle.descriptors + DESCRIPTOR_SLACK },
     );
     check(
         format!("threads are as they were: {} idle, {} at rest", idle.threads, after.threads),
-        after.threads <= idle.threads + THREADS,
+        after.threads <= idle.threads + THREAD_SLACK,
     );
-    check(format!("no request, instance or guest's memory is left: {after}"), after.is_at_rest());
+    check(format!("no request, instance or guest's memory is left: {after}"), after.is_idle());
     check("nothing panicked".to_owned(), !log.contains("panicked"));
     tally
 }

@@ -11,10 +11,10 @@ mod list;
 pub(crate) mod pages;
 mod proofs;
 
-pub(crate) use executed::Executed;
+pub(crate) use executed::ExecutedTests;
 
 use list::{Backing, Rule};
-use proofs::Proofs;
+use proofs::TestIndex;
 
 /// The list, below the top of the source tree.
 const LIST: &str = "docs/rules.md";
@@ -23,7 +23,7 @@ const LIST: &str = "docs/rules.md";
 /// sources don't keep.
 pub(crate) fn run(repository: &Repository) -> Result<()> {
     let (rules, mut faults) = read(repository)?;
-    let proofs = Proofs::collect(repository.root())?;
+    let proofs = TestIndex::collect(repository.root())?;
     faults.extend(missing(&rules, &proofs));
     faults.extend(pages::faults(repository)?);
 
@@ -56,9 +56,9 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
 }
 
 /// Fails where a test that the list names did not run, or did not pass, in the run that ends here.
-pub(crate) fn ran(repository: &Repository, executed: &Executed) -> Result<()> {
+pub(crate) fn ran(repository: &Repository, executed: &ExecutedTests) -> Result<()> {
     let (rules, _) = read(repository)?;
-    let faults = idle(&rules, &Proofs::collect(repository.root())?, executed);
+    let faults = idle(&rules, &TestIndex::collect(repository.root())?, executed);
     for fault in &faults {
         println!("fault: {fault}");
     }
@@ -90,7 +90,7 @@ fn named(rules: &[Rule]) -> impl Iterator<Item = (&Rule, &String)> {
 }
 
 /// What is named as a proof and isn't there, or is there more than once.
-fn missing(rules: &[Rule], proofs: &Proofs) -> Vec<String> {
+fn missing(rules: &[Rule], proofs: &TestIndex) -> Vec<String> {
     let judge = |(rule, test): (&Rule, &String)| {
         let (line, id) = (rule.line, &rule.id);
         match proofs.find(test).as_slice() {
@@ -108,7 +108,7 @@ fn missing(rules: &[Rule], proofs: &Proofs) -> Vec<String> {
 }
 
 /// What is named as a proof and did not run.
-fn idle(rules: &[Rule], proofs: &Proofs, executed: &Executed) -> Vec<String> {
+fn idle(rules: &[Rule], proofs: &TestIndex, executed: &ExecutedTests) -> Vec<String> {
     let ran = |test: &str| {
         let function = test.rsplit("::").next().unwrap_or_default();
         executed.has(if proofs.is_shared(function) { test } else { function })
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_test_that_does_not_exist_is_a_fault() {
-        let proofs = Proofs::of_rust("suite/a.rs", "#[test]\nfn here() {}\n");
+        let proofs = TestIndex::from_rust("suite/a.rs", "#[test]\nfn here() {}\n");
         let (rules, faults) =
             list::parse("| spec-1-a | One. | `here` |\n| spec-1-b | Two. | `a::here`, `gone` |\n");
         assert!(faults.is_empty());
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_name_of_two_tests_is_a_fault_until_it_says_which() {
-        let proofs = Proofs::of_rust("a/one.rs", "#[test]\nfn same() {}\n")
+        let proofs = TestIndex::from_rust("a/one.rs", "#[test]\nfn same() {}\n")
             .and("b/two.rs", "#[test]\nfn same() {}\n");
         let (rules, _) =
             list::parse("| spec-1-a | One. | `same` |\n| spec-1-b | Two. | `two::same` |\n");
@@ -155,12 +155,13 @@ mod tests {
 
     #[test]
     fn a_test_that_did_not_run_is_a_fault() {
-        let proofs = Proofs::of_rust("a/one.rs", "#[test]\nfn same() {}\n#[test]\nfn alone() {}\n")
-            .and("b/two.rs", "#[test]\nfn same() {}\n");
+        let proofs =
+            TestIndex::from_rust("a/one.rs", "#[test]\nfn same() {}\n#[test]\nfn alone() {}\n")
+                .and("b/two.rs", "#[test]\nfn same() {}\n");
         let (rules, _) = list::parse(
             "| spec-1-a | One. | `one::same`, `one::alone` |\n| spec-1-b | Two. | `two::same` |\n",
         );
-        let executed = Executed::of([
+        let executed = ExecutedTests::of([
             "PASS [   0.1s] yearbook-a one::same",
             "PASS [   0.1s] yearbook-a moved::elsewhere::alone",
         ]);
@@ -168,6 +169,6 @@ mod tests {
             idle(&rules, &proofs, &executed),
             ["line 2: spec-1-b names two::same, which did not run to its end in this run"]
         );
-        assert_eq!(idle(&rules, &proofs, &Executed::default()).len(), 3);
+        assert_eq!(idle(&rules, &proofs, &ExecutedTests::default()).len(), 3);
     }
 }

@@ -21,13 +21,13 @@ pub(crate) mod suites;
 pub(crate) mod tools;
 
 use postgres::Postgres;
-use report::Report;
+use report::StepReport;
 
 const PLUGINS: &str = "plugins: each builds to a component that imports nothing but log";
 
 /// Steps in which other programs use the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Served {
+pub(crate) enum ServedStep {
     Readers,
     Integrations,
     Openapi,
@@ -36,8 +36,8 @@ pub(crate) enum Served {
     Deploy,
 }
 
-impl Served {
-    fn run(self, report: &mut Report, repository: &Repository) -> bool {
+impl ServedStep {
+    fn run(self, report: &mut StepReport, repository: &Repository) -> bool {
         match self {
             Self::Readers => report
                 .counted("readers: DuckDB, pyarrow, pandas, polars and R get the published tables back", || readers::check(repository)),
@@ -58,8 +58,8 @@ impl Served {
 }
 
 /// Runs every step, or `only` one; whether all passed. The totals are the last line printed.
-pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) -> bool {
-    let mut report = Report::default();
+pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>) -> bool {
+    let mut report = StepReport::default();
     if let Some(step) = only {
         if report.step(PLUGINS, || repository.build_plugins()) {
             step.run(&mut report, repository);
@@ -128,7 +128,7 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
         );
     }
     if !quick {
-        report.counted("examples in the documentation", || suites::examples(repository));
+        report.counted("examples in the documentation", || suites::run_doc_tests(repository));
         if built {
             report.counted(
                 "instructions: encoders, planning and scanning take what was recorded",
@@ -137,7 +137,7 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<Served>) ->
             report.counted("soak: a minute of mixed traffic leaves nothing behind", || {
                 soak::check(repository)
             });
-            for step in Served::value_variants() {
+            for step in ServedStep::value_variants() {
                 step.run(&mut report, repository);
             }
         }

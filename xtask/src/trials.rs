@@ -15,7 +15,7 @@ use crate::test::suites;
 
 /// What is tried, and on what.
 #[derive(Clone, Copy)]
-pub(crate) struct Trial<'a> {
+pub(crate) struct ProcessSuite<'a> {
     /// The test binary in `tests`.
     pub(crate) suite: &'static str,
     pub(crate) binary: &'a Path,
@@ -25,7 +25,7 @@ pub(crate) struct Trial<'a> {
     pub(crate) seconds: u32,
 }
 
-impl Trial<'_> {
+impl ProcessSuite<'_> {
     /// Runs the suite, one test after the other. Each leaves a file of figures in `figures`.
     pub(crate) fn run(&self, repository: &Repository, figures: Option<&Path>) -> Result<Tally> {
         let mut run = repository.cargo();
@@ -42,7 +42,8 @@ impl Trial<'_> {
             .env(REQUIRED, Prerequisite::list(&Prerequisite::ALL))
             .env("YEARBOOK_TEST_SECONDS", self.seconds.to_string());
         if let Some(database) = self.database {
-            run.env(postgres::VARIABLE, database.url()).env(postgres::BY_TLS, database.by_tls());
+            run.env(postgres::VARIABLE, database.url())
+                .env(postgres::TLS_VARIABLE, database.tls_url());
         }
         if let Some(figures) = figures {
             run.env("YEARBOOK_TEST_FIGURES", figures);
@@ -63,12 +64,12 @@ impl Trial<'_> {
                 tally.failed + tally.passed
             );
         }
-        read(&folder)
+        read_figures(&folder)
     }
 }
 
 /// What the tests left, by name.
-fn read(folder: &Path) -> Result<Vec<(String, Value)>> {
+fn read_figures(folder: &Path) -> Result<Vec<(String, Value)>> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

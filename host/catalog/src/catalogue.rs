@@ -8,23 +8,24 @@ use tokio::sync::watch;
 use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile};
 
-use crate::database::{self, Begin, Database, Session};
+use crate::database::{self, Database, DatabaseSession, TransactionMode};
 use crate::failure::Swept;
 use crate::tables::{changes, history, keys, loose, observed, releases, usage};
 use crate::{
-    Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease,
-    Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse, Reserved, Retention,
-    Revisions, Settlement, Shelf, Standing, Store, StoreDescription, Trial, UsageCount, statements,
+    CatalogDescription, ChangeOutcome, CommitOutcome, DatasetSet, Declared, DeletionBatch, Dropped,
+    Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent,
+    ReleaseId, ReleaseUsage, Reserved, Retention, Revisions, Settlement, SnapshotStatus, Store,
+    Trial, UsageIncrement, statements,
 };
 
 /// A store in some database.
-pub(crate) struct Catalogue {
+pub(crate) struct SqlCatalog {
     database: Database,
     /// Names this process's declarations.
     declarer: String,
 }
 
-impl Catalogue {
+impl SqlCatalog {
     /// The catalogue in `database`, whose tables are up to date.
     pub(crate) fn new(database: impl Into<Database>) -> Self {
         // Without random numbers no two processes of a machine have the same name, and nothing else
@@ -36,15 +37,19 @@ impl Catalogue {
         }
     }
 
-    async fn begin(&self, doing: &'static str, begin: Begin) -> Result<Session, Failure> {
+    async fn begin(
+        &self,
+        doing: &'static str,
+        begin: TransactionMode,
+    ) -> Result<DatabaseSession, Failure> {
         self.database.begin(begin).await.map_err(|source| self.failed(doing, source))
     }
 
     /// Commits what `outcome` holds; a transaction whose outcome is an error is rolled back.
-    async fn done<T>(
+    async fn finish_transaction<T>(
         &self,
         doing: &'static str,
-        session: Session,
+        session: DatabaseSession,
         outcome: Result<T, sqlx::Error>,
     ) -> Result<T, Failure> {
         match outcome {
@@ -74,260 +79,275 @@ impl Catalogue {
 }
 
 #[async_trait]
-impl Store for Catalogue {
-    fn describe(&self) -> StoreDescription {
+impl Store for SqlCatalog {
+    fn describe(&self) -> CatalogDescription {
         self.database.describe()
     }
 
     async fn ping(&self) -> Result<(), Failure> {
         let doing = "answer a ping";
-        let mut session = self.begin(doing, Begin::Probe).await?;
+        let mut session = self.begin(doing, TransactionMode::Probe).await?;
         let outcome = session.connection().query(statements::PING).execute().await.map(drop);
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn check(&self) -> Result<Vec<String>, Failure> {
+    async fn check_integrity(&self) -> Result<Vec<String>, Failure> {
         let doing = "check itself";
-        let mut session = self.begin(doing, Begin::One).await?;
+        let mut session = self.begin(doing, TransactionMode::One).await?;
         let outcome = database::problems(&mut session.connection()).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn clock(&self) -> Result<Millis, Failure> {
+    async fn database_time(&self) -> Result<Millis, Failure> {
         let doing = "tell the time";
-        let mut session = self.begin(doing, Begin::One).await?;
+        let mut session = self.begin(doing, TransactionMode::One).await?;
         let outcome = loose::clock(&mut session.connection()).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn revisions(&self) -> Result<Revisions, Failure> {
         let doing = "read its revision";
-        let mut session = self.begin(doing, Begin::Probe).await?;
+        let mut session = self.begin(doing, TransactionMode::Probe).await?;
         let outcome = session
             .connection()
             .query(statements::REVISION)
             .one()
             .await
             .map(|(all, keys)| Revisions { all, keys });
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    fn moves(&self) -> Option<watch::Receiver<()>> {
+    fn change_notifications(&self) -> Option<watch::Receiver<()>> {
         self.database.moves()
     }
 
-    async fn shelf(&self, known: &Shelf) -> Result<Shelf, Failure> {
+    async fn dataset_set(&self, known: &DatasetSet) -> Result<DatasetSet, Failure> {
         let doing = "list datasets";
-        let mut session = self.begin(doing, Begin::Read).await?;
+        let mut session = self.begin(doing, TransactionMode::Read).await?;
         let outcome = history::shelf(&mut session.connection(), known).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, Failure> {
         let doing = "look a dataset up";
-        let mut session = self.begin(doing, Begin::Read).await?;
+        let mut session = self.begin(doing, TransactionMode::Read).await?;
         let outcome = history::dataset(&mut session.connection(), name).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn current(&self, dataset: &DatasetName) -> Result<Option<Snapshot>, Failure> {
+    async fn current_snapshot(&self, dataset: &DatasetName) -> Result<Option<Snapshot>, Failure> {
         let doing = "read the current snapshot";
-        let mut session = self.begin(doing, Begin::Read).await?;
+        let mut session = self.begin(doing, TransactionMode::Read).await?;
         let outcome = history::current(&mut session.connection(), dataset).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn snapshot(&self, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, Failure> {
         let doing = "read a snapshot";
-        let mut session = self.begin(doing, Begin::Read).await?;
+        let mut session = self.begin(doing, TransactionMode::Read).await?;
         let outcome = history::snapshot(&mut session.connection(), dataset, id).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn standing(&self, dataset: &DatasetName, id: &str) -> Result<Standing, Failure> {
+    async fn snapshot_status(
+        &self,
+        dataset: &DatasetName,
+        id: &str,
+    ) -> Result<SnapshotStatus, Failure> {
         let doing = "look a snapshot up";
-        let mut session = self.begin(doing, Begin::Read).await?;
+        let mut session = self.begin(doing, TransactionMode::Read).await?;
         let outcome = history::standing(&mut session.connection(), dataset, id).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn changes(&self, dataset: &DatasetName) -> Result<Vec<ChangeSet>, Failure> {
         let doing = "list changes";
-        let mut session = self.begin(doing, Begin::Read).await?;
+        let mut session = self.begin(doing, TransactionMode::Read).await?;
         let outcome = changes::of(&mut session.connection(), dataset).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn commit(
+    async fn commit_snapshot(
         &self,
         publication: &Publication,
         retention: Retention,
-    ) -> Result<Committed, Failure> {
+    ) -> Result<CommitOutcome, Failure> {
         let doing = "commit a snapshot";
-        let mut session = self.begin(doing, Begin::Write).await?;
+        let mut session = self.begin(doing, TransactionMode::Write).await?;
         let outcome =
             history::commit(&mut session.connection(), publication, retention, &self.declarer)
                 .await;
         match outcome {
-            Ok(Committed::Conflict) => self.undone(doing, session, outcome).await,
-            outcome => self.done(doing, session, outcome).await,
+            Ok(CommitOutcome::Conflict) => {
+                self.roll_back_transaction(doing, session, outcome).await
+            }
+            outcome => self.finish_transaction(doing, session, outcome).await,
         }
     }
 
-    async fn retire(&self, dataset: &DatasetName) -> Result<bool, Failure> {
+    async fn retire_dataset(&self, dataset: &DatasetName) -> Result<bool, Failure> {
         let doing = "retire a dataset";
-        let mut session = self.begin(doing, Begin::Write).await?;
+        let mut session = self.begin(doing, TransactionMode::Write).await?;
         let outcome = history::retire(&mut session.connection(), dataset).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn referenced_files(&self) -> Result<Vec<StoredFile>, Failure> {
         let doing = "list the files in use";
-        let mut session = self.begin(doing, Begin::One).await?;
+        let mut session = self.begin(doing, TransactionMode::One).await?;
         let outcome = history::referenced_files(&mut session.connection()).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn retain(&self, retention: Retention, dry_run: bool) -> Result<Vec<Dropped>, Failure> {
+    async fn apply_retention(
+        &self,
+        retention: Retention,
+        dry_run: bool,
+    ) -> Result<Vec<Dropped>, Failure> {
         self.drop_old(retention, dry_run).await
     }
 
-    async fn declare(&self, stored: &Stored) -> Result<Declared, Failure> {
+    async fn register_upload(&self, stored: &Stored) -> Result<Declared, Failure> {
         let doing = "declare a file";
-        let mut session = self.begin(doing, Begin::Write).await?;
+        let mut session = self.begin(doing, TransactionMode::Write).await?;
         let outcome = loose::declare(&mut session.connection(), stored, &self.declarer).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn condemn(
+    async fn mark_for_deletion(
         &self,
         found: &[Stored],
         before: Millis,
         at_most: usize,
         dry_run: bool,
-    ) -> Result<Condemned, Failure> {
-        self.condemn_loose(found, before, at_most, dry_run).await
+    ) -> Result<DeletionBatch, Failure> {
+        self.mark_unreferenced_for_deletion(found, before, at_most, dry_run).await
     }
 
-    async fn forget(&self, removed: &[Stored], at: Millis) -> Result<(), Failure> {
+    async fn forget_deleted(&self, removed: &[Stored], at: Millis) -> Result<(), Failure> {
         let doing = "forget removed files";
-        let mut session = self.begin(doing, Begin::Write).await?;
+        let mut session = self.begin(doing, TransactionMode::Write).await?;
         let outcome = loose::forget(&mut session.connection(), removed, at).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn insert_key(&self, key: &KeyRecord, hash: &KeyHash) -> Result<(), Failure> {
         let doing = "add a key";
-        let mut session = self.begin(doing, Begin::Write).await?;
+        let mut session = self.begin(doing, TransactionMode::Write).await?;
         let outcome = keys::insert(&mut session.connection(), key, hash).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn keys(&self) -> Result<Vec<KeyRecord>, Failure> {
         let doing = "list keys";
-        let mut session = self.begin(doing, Begin::One).await?;
+        let mut session = self.begin(doing, TransactionMode::One).await?;
         let outcome = keys::all(&mut session.connection()).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn key(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, Failure> {
         let doing = "look a key up";
-        let mut session = self.begin(doing, Begin::One).await?;
+        let mut session = self.begin(doing, TransactionMode::One).await?;
         let outcome = keys::find(&mut session.connection(), hash).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn revoke_key(&self, id: &str, at: Millis) -> Result<bool, Failure> {
         let doing = "revoke a key";
-        let mut session = self.begin(doing, Begin::Write).await?;
+        let mut session = self.begin(doing, TransactionMode::Write).await?;
         let outcome = keys::revoke(&mut session.connection(), id, at).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn reserve(&self, key_id: &str, month: &str, limit: u64) -> Result<Reserved, Failure> {
+    async fn reserve_request(
+        &self,
+        key_id: &str,
+        month: &str,
+        limit: u64,
+    ) -> Result<Reserved, Failure> {
         let doing = "count a request";
-        let mut session = self.begin(doing, Begin::Write).await?;
+        let mut session = self.begin(doing, TransactionMode::Write).await?;
         let outcome = usage::reserve(&mut session.connection(), key_id, month, limit).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn release(&self, key_id: &str, month: &str) -> Result<(), Failure> {
+    async fn refund_request(&self, key_id: &str, month: &str) -> Result<(), Failure> {
         let doing = "give a request back";
-        let mut session = self.begin(doing, Begin::Write).await?;
+        let mut session = self.begin(doing, TransactionMode::Write).await?;
         let outcome = usage::release(&mut session.connection(), key_id, month).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn add_usage(&self, counts: &[UsageCount]) -> Result<(), Failure> {
+    async fn add_usage(&self, counts: &[UsageIncrement]) -> Result<(), Failure> {
         let doing = "add to usage";
-        let mut session = self.begin(doing, Begin::Write).await?;
+        let mut session = self.begin(doing, TransactionMode::Write).await?;
         let outcome = usage::add(&mut session.connection(), counts).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn used(&self, key_id: &str, month: &str) -> Result<u64, Failure> {
+    async fn used_requests(&self, key_id: &str, month: &str) -> Result<u64, Failure> {
         let doing = "read usage";
-        let mut session = self.begin(doing, Begin::One).await?;
+        let mut session = self.begin(doing, TransactionMode::One).await?;
         let outcome = usage::used(&mut session.connection(), key_id, month).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn secret(&self, name: &str) -> Result<[u8; 32], Failure> {
         let doing = "read a secret";
         let mut fresh = [0_u8; 32];
         getrandom::fill(&mut fresh)?;
-        let mut session = self.begin(doing, Begin::Write).await?;
+        let mut session = self.begin(doing, TransactionMode::Write).await?;
         let outcome = keys::secret(&mut session.connection(), name, fresh, Millis::now()).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn register_release(&self, release: &PluginRelease) -> Result<bool, Failure> {
         let doing = "register a plugin release";
-        let mut session = self.begin(doing, Begin::WriteReleases).await?;
+        let mut session = self.begin(doing, TransactionMode::WriteReleases).await?;
         let outcome = releases::register(&mut session.connection(), release, &self.declarer).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn change_release(&self, change: &ReleaseChange) -> Result<Changed, Failure> {
+    async fn change_release(&self, change: &ReleaseChange) -> Result<ChangeOutcome, Failure> {
         let doing = "change a plugin release";
-        let mut session = self.begin(doing, Begin::WriteReleases).await?;
+        let mut session = self.begin(doing, TransactionMode::WriteReleases).await?;
         let outcome = releases::change(&mut session.connection(), change, &self.declarer).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn settle_release(&self, settlement: &Settlement) -> Result<bool, Failure> {
+    async fn transition_release(&self, settlement: &Settlement) -> Result<bool, Failure> {
         let doing = "settle a plugin release";
-        let mut session = self.begin(doing, Begin::WriteReleases).await?;
-        let outcome = releases::settle(&mut session.connection(), settlement).await;
-        self.done(doing, session, outcome).await
+        let mut session = self.begin(doing, TransactionMode::WriteReleases).await?;
+        let outcome = releases::transition(&mut session.connection(), settlement).await;
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn add_trial(&self, seen: &Trial) -> Result<Trial, Failure> {
+    async fn add_canary_totals(&self, seen: &Trial) -> Result<Trial, Failure> {
         let doing = "add to a trial";
-        let mut session = self.begin(doing, Begin::Write).await?;
+        let mut session = self.begin(doing, TransactionMode::Write).await?;
         let outcome = observed::add_trial(&mut session.connection(), seen).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn trials(&self) -> Result<Vec<Trial>, Failure> {
+    async fn canary_totals(&self) -> Result<Vec<Trial>, Failure> {
         let doing = "list trials";
-        let mut session = self.begin(doing, Begin::One).await?;
+        let mut session = self.begin(doing, TransactionMode::One).await?;
         let outcome = observed::trials(&mut session.connection()).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn add_release_use(&self, seen: &[ReleaseUse]) -> Result<(), Failure> {
+    async fn add_release_usage(&self, seen: &[ReleaseUsage]) -> Result<(), Failure> {
         let doing = "add to the use of plugins";
-        let mut session = self.begin(doing, Begin::Write).await?;
-        let outcome = observed::add_use(&mut session.connection(), seen).await;
-        self.done(doing, session, outcome).await
+        let mut session = self.begin(doing, TransactionMode::Write).await?;
+        let outcome = observed::add_release_usage(&mut session.connection(), seen).await;
+        self.finish_transaction(doing, session, outcome).await
     }
 
-    async fn release_use(&self) -> Result<Vec<ReleaseUse>, Failure> {
+    async fn release_usage(&self) -> Result<Vec<ReleaseUsage>, Failure> {
         let doing = "list the use of plugins";
-        let mut session = self.begin(doing, Begin::One).await?;
-        let outcome = observed::uses(&mut session.connection()).await;
-        self.done(doing, session, outcome).await
+        let mut session = self.begin(doing, TransactionMode::One).await?;
+        let outcome = observed::release_usage(&mut session.connection()).await;
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn pin_release(
@@ -338,23 +358,23 @@ impl Store for Catalogue {
         at: Millis,
     ) -> Result<bool, Failure> {
         let doing = "pin a plugin release";
-        let mut session = self.begin(doing, Begin::WriteReleases).await?;
+        let mut session = self.begin(doing, TransactionMode::WriteReleases).await?;
         let outcome = releases::pin(&mut session.connection(), id, to, by, at).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn releases(&self) -> Result<Vec<PluginRelease>, Failure> {
         let doing = "list plugin releases";
-        let mut session = self.begin(doing, Begin::One).await?;
+        let mut session = self.begin(doing, TransactionMode::One).await?;
         let outcome = releases::all(&mut session.connection()).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn release_events(&self) -> Result<Vec<ReleaseEvent>, Failure> {
         let doing = "list what happened to plugins";
-        let mut session = self.begin(doing, Begin::One).await?;
+        let mut session = self.begin(doing, TransactionMode::One).await?;
         let outcome = releases::events(&mut session.connection()).await;
-        self.done(doing, session, outcome).await
+        self.finish_transaction(doing, session, outcome).await
     }
 
     async fn close(&self) {

@@ -6,7 +6,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::sqlite::Sqlite;
 use tokio::sync::watch;
 
-use crate::StoreDescription;
+use crate::CatalogDescription;
 use crate::postgres::{PostgresServer, PostgresSession};
 use crate::sql::Connection;
 use crate::sqlite::{self, SqliteFile};
@@ -19,7 +19,7 @@ pub(crate) enum Database {
 
 /// What is to be done, as far as it decides how to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Begin {
+pub(crate) enum TransactionMode {
     /// One statement that reads, asked even of a database that did not answer the last time: to
     /// find out.
     Probe,
@@ -34,21 +34,21 @@ pub(crate) enum Begin {
     WriteReleases,
 }
 
-/// A connection on which something was begun. One that is dropped before [`Session::commit`] leaves
+/// A connection on which something was begun. One that is dropped before [`DatabaseSession::commit`] leaves
 /// no trace.
-pub(crate) enum Session {
+pub(crate) enum DatabaseSession {
     SqliteOne(PoolConnection<Sqlite>),
     Sqlite(Transaction<'static, Sqlite>),
     Postgres(PostgresSession),
 }
 
 impl Database {
-    pub(crate) fn describe(&self) -> StoreDescription {
+    pub(crate) fn describe(&self) -> CatalogDescription {
         let (kind, location) = match self {
             Self::Sqlite(file) => ("sqlite", &file.location),
             Self::Postgres(server) => ("postgres", &server.location),
         };
-        StoreDescription { kind, location: location.clone() }
+        CatalogDescription { kind, location: location.clone() }
     }
 
     /// Wakes when a host moved the revision, where the database tells of that.
@@ -59,17 +59,24 @@ impl Database {
         }
     }
 
-    pub(crate) async fn begin(&self, begin: Begin) -> Result<Session, sqlx::Error> {
+    pub(crate) async fn begin(
+        &self,
+        begin: TransactionMode,
+    ) -> Result<DatabaseSession, sqlx::Error> {
         Ok(match (self, begin) {
-            (Self::Sqlite(file), Begin::Probe | Begin::One) => {
-                Session::SqliteOne(file.one().await?)
+            (Self::Sqlite(file), TransactionMode::Probe | TransactionMode::One) => {
+                DatabaseSession::SqliteOne(file.one().await?)
             }
-            (Self::Sqlite(file), Begin::Read) => Session::Sqlite(file.read().await?),
+            (Self::Sqlite(file), TransactionMode::Read) => {
+                DatabaseSession::Sqlite(file.read().await?)
+            }
             // Whoever writes to the file is alone with it.
-            (Self::Sqlite(file), Begin::Write | Begin::WriteReleases) => {
-                Session::Sqlite(file.write().await?)
+            (Self::Sqlite(file), TransactionMode::Write | TransactionMode::WriteReleases) => {
+                DatabaseSession::Sqlite(file.write().await?)
             }
-            (Self::Postgres(server), begin) => Session::Postgres(server.begin(begin).await?),
+            (Self::Postgres(server), begin) => {
+                DatabaseSession::Postgres(server.begin(begin).await?)
+            }
         })
     }
 
@@ -81,7 +88,7 @@ impl Database {
     }
 }
 
-impl Session {
+impl DatabaseSession {
     /// Where to send statements.
     pub(crate) fn connection(&mut self) -> Connection<'_> {
         match self {

@@ -161,10 +161,10 @@ impl Failure {
 
     /// Whether what was asked for has certainly not happened, so that it may be tried again.
     #[must_use]
-    pub fn left_no_trace(&self) -> bool {
+    pub fn is_safe_to_retry(&self) -> bool {
         match self {
             Self::Unsettled { .. } | Self::TimedOut { .. } | Self::CutShort(_) => false,
-            Self::Shared(failure) => failure.left_no_trace(),
+            Self::Shared(failure) => failure.is_safe_to_retry(),
             _ => true,
         }
     }
@@ -185,7 +185,7 @@ impl From<Swept> for sqlx::Error {
 /// A stored value that this version cannot make sense of: written by a newer version, or damaged.
 #[derive(Debug, thiserror::Error)]
 #[error("{table}.{column} of {row} holds {found}, which this version of yearbook does not know")]
-pub(crate) struct Unreadable {
+pub(crate) struct UnreadableValue {
     /// Which table.
     pub(crate) table: &'static str,
     /// Which column of it.
@@ -196,8 +196,8 @@ pub(crate) struct Unreadable {
     pub(crate) found: String,
 }
 
-impl From<Unreadable> for sqlx::Error {
-    fn from(unreadable: Unreadable) -> Self {
+impl From<UnreadableValue> for sqlx::Error {
+    fn from(unreadable: UnreadableValue) -> Self {
         Self::Decode(Box::new(unreadable))
     }
 }

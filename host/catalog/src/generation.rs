@@ -8,20 +8,20 @@ use arc_swap::ArcSwap;
 use moka::future::Cache;
 
 /// The cache of the present revision.
-pub(crate) struct Generations<K, V> {
-    present: ArcSwap<Generation<K, V>>,
+pub(crate) struct RevisionedCache<K, V> {
+    present: ArcSwap<RevisionEntry<K, V>>,
     make: fn() -> Cache<K, V>,
 }
 
-struct Generation<K, V> {
+struct RevisionEntry<K, V> {
     revision: i64,
     cache: Cache<K, V>,
 }
 
-impl<K, V> Generations<K, V> {
+impl<K, V> RevisionedCache<K, V> {
     /// Caches are made by `make`, which gives them their bound.
     pub(crate) fn new(revision: i64, make: fn() -> Cache<K, V>) -> Self {
-        Self { present: ArcSwap::from_pointee(Generation { revision, cache: make() }), make }
+        Self { present: ArcSwap::from_pointee(RevisionEntry { revision, cache: make() }), make }
     }
 
     /// The cache to use under `revision`. Ask for it before the database is asked: what is read
@@ -32,7 +32,7 @@ impl<K, V> Generations<K, V> {
             return present.cache.clone();
         }
         let cache = (self.make)();
-        self.present.store(Arc::new(Generation { revision, cache: cache.clone() }));
+        self.present.store(Arc::new(RevisionEntry { revision, cache: cache.clone() }));
         cache
     }
 }
@@ -43,7 +43,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_read_under_one_revision_is_not_seen_under_the_next() {
-        let generations = Generations::new(1, || Cache::new(8));
+        let generations = RevisionedCache::new(1, || Cache::new(8));
         let first = generations.at(1);
         first.insert("key", "old").await;
         assert_eq!(generations.at(1).get("key").await, Some("old"));

@@ -45,7 +45,7 @@ pub struct KeyHash([u8; 32]);
 
 impl KeyHash {
     /// The hash of `key`, whatever it looks like.
-    fn of(key: &str) -> Self {
+    fn compute(key: &str) -> Self {
         Self(Sha256::digest(key.as_bytes()).into())
     }
 
@@ -86,9 +86,9 @@ impl fmt::Debug for KeyHash {
 /// # Errors
 /// [`Failure::Random`] when the operating system gives no random numbers.
 pub fn issue() -> Result<(IssuedKey, KeyHash), Failure> {
-    let body = random_text(RANDOM_CHARACTERS)?;
+    let body = random_base62(RANDOM_CHARACTERS)?;
     let text = format!("{PREFIX}{body}{}", checksum(&body));
-    let hash = KeyHash::of(&text);
+    let hash = KeyHash::compute(&text);
     Ok((IssuedKey(text), hash))
 }
 
@@ -97,7 +97,7 @@ pub fn issue() -> Result<(IssuedKey, KeyHash), Failure> {
 /// # Errors
 /// [`Failure::Random`] when the operating system gives no random numbers.
 pub fn new_id() -> Result<String, Failure> {
-    Ok(format!("key_{}", random_text(ID_CHARACTERS)?))
+    Ok(format!("key_{}", random_base62(ID_CHARACTERS)?))
 }
 
 /// The hash of a well-formed key; none when it is malformed or its checksum is wrong. Does not ask
@@ -111,7 +111,7 @@ pub fn parse(text: &str) -> Option<KeyHash> {
         return None;
     }
     let (body, given) = rest.split_at(RANDOM_CHARACTERS);
-    (given == checksum(body)).then(|| KeyHash::of(text))
+    (given == checksum(body)).then(|| KeyHash::compute(text))
 }
 
 /// Six characters that depend on every character of `body`: a slip passes once in 57 billion.
@@ -129,7 +129,7 @@ fn checksum(body: &str) -> String {
 }
 
 /// `length` characters, each of the 62 equally likely.
-fn random_text(length: usize) -> Result<String, Failure> {
+fn random_base62(length: usize) -> Result<String, Failure> {
     let mut text = String::with_capacity(length);
     let mut bytes = [0_u8; 32];
     while text.len() < length {

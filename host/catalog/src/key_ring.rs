@@ -12,28 +12,28 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use yearbook_domain::Caller;
 
-use crate::generation::Generations;
-use crate::{DatabaseSettings, Failure, KeyHash, Live, Store, key};
+use crate::generation::RevisionedCache;
+use crate::{CatalogCache, DatabaseSettings, Failure, KeyHash, Store, key};
 
 /// Valid keys in memory. One takes some hundred bytes.
-const VALID_KEYS: u64 = 16_384;
+const MAX_VALID_KEYS: u64 = 16_384;
 
 /// Keys in memory that do not exist, apart from the valid ones so that they evict none of those.
-const UNKNOWN_KEYS: u64 = 16_384;
+const MAX_UNKNOWN_KEYS: u64 = 16_384;
 
 /// A well-formed key that does not exist is looked up again after this long: one that is made
 /// meanwhile works within the 2 s of contract 6.
-const UNKNOWN_FOR: Duration = Duration::from_secs(1);
+const NEGATIVE_CACHE_TTL: Duration = Duration::from_secs(1);
 
 /// Part of the database's connections that lookups of keys may take, of which nobody knows yet
 /// whether they exist: one in four.
 const CONNECTIONS_PER_LOOKUP: u32 = 4;
 
 /// The keys of a running server.
-pub struct KeyRing {
+pub struct KeyVerifier {
     store: Arc<dyn Store>,
-    live: Arc<Live>,
-    valid: Generations<KeyHash, Caller>,
+    live: Arc<CatalogCache>,
+    valid: RevisionedCache<KeyHash, Caller>,
     /// Keys that were valid when they were last looked up, whatever was revoked since.
     once_valid: Cache<KeyHash, ()>,
     unknown: Cache<KeyHash, ()>,
@@ -47,44 +47,51 @@ pub struct KeyRing {
 
 /// What is known of a key without asking the database.
 #[derive(Debug)]
-pub enum RecalledKey {
+pub enum KeyLookup {
     /// The key is valid, and this is its holder.
     Valid(Caller),
     /// The key is malformed or mistyped, or did not exist a moment ago.
     Invalid,
-    /// Only the database knows: [`KeyRing::look_up`].
-    Unknown(UnknownKey),
+    /// Only the database knows: [`KeyVerifier::fetch_caller`].
+    Unknown(UncachedKey),
 }
 
 /// A well-formed key of which memory knows nothing.
 #[derive(Debug)]
-pub struct UnknownKey {
+pub struct UncachedKey {
     hash: KeyHash,
     once_valid: bool,
 }
 
-impl UnknownKey {
+impl UncachedKey {
     /// Whether this host has found the key valid before. It is looked up again because some key was
     /// revoked, and need not be this one.
     #[must_use]
-    pub fn was_valid(&self) -> bool {
+    pub fn was_previously_valid(&self) -> bool {
         self.once_valid
     }
 }
 
-impl KeyRing {
+impl KeyVerifier {
     /// Follows the revisions that `live` sees in `store`.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, live: Arc<Live>, settings: &DatabaseSettings) -> Self {
-        let valid = Generations::new(live.keys_revision(), || Cache::new(VALID_KEYS));
+    pub fn new(
+        store: Arc<dyn Store>,
+        live: Arc<CatalogCache>,
+        settings: &DatabaseSettings,
+    ) -> Self {
+        let valid = RevisionedCache::new(live.keys_revision(), || Cache::new(MAX_VALID_KEYS));
         let permits =
             usize::try_from(settings.connections / CONNECTIONS_PER_LOOKUP).unwrap_or(usize::MAX);
         Self {
             store,
             live,
             valid,
-            once_valid: Cache::new(VALID_KEYS),
-            unknown: Cache::builder().max_capacity(UNKNOWN_KEYS).time_to_live(UNKNOWN_FOR).build(),
+            once_valid: Cache::new(MAX_VALID_KEYS),
+            unknown: Cache::builder()
+                .max_capacity(MAX_UNKNOWN_KEYS)
+                .time_to_live(NEGATIVE_CACHE_TTL)
+                .build(),
             lookups: Semaphore::new(permits.clamp(1, Semaphore::MAX_PERMITS)),
             patience: settings.acquire(),
             stale: Duration::from_secs(settings.stale_keys_s),
@@ -95,19 +102,19 @@ impl KeyRing {
     ///
     /// # Errors
     /// [`Failure`] when the database has been away for longer than what is known of keys holds.
-    pub async fn recall(&self, text: &str) -> Result<RecalledKey, Failure> {
-        let Some(hash) = key::parse(text) else { return Ok(RecalledKey::Invalid) };
+    pub async fn check_cached(&self, text: &str) -> Result<KeyLookup, Failure> {
+        let Some(hash) = key::parse(text) else { return Ok(KeyLookup::Invalid) };
         let age = self.live.counts().age;
         if !self.live.healthy() && age > self.stale {
             return Err(Failure::TimedOut { location: self.store.describe().location, after: age });
         }
         if let Some(caller) = self.valid.at(self.live.keys_revision()).get(&hash).await {
-            return Ok(RecalledKey::Valid(caller));
+            return Ok(KeyLookup::Valid(caller));
         }
         if self.unknown.contains_key(&hash) {
-            return Ok(RecalledKey::Invalid);
+            return Ok(KeyLookup::Invalid);
         }
-        Ok(RecalledKey::Unknown(UnknownKey {
+        Ok(KeyLookup::Unknown(UncachedKey {
             hash,
             once_valid: self.once_valid.contains_key(&hash),
         }))
@@ -120,13 +127,13 @@ impl KeyRing {
     /// # Errors
     /// [`Failure`] when the database fails; [`Failure::TooManyLookups`] when others have taken all
     /// permits for too long.
-    pub async fn look_up(&self, key: UnknownKey) -> Result<Option<Caller>, Failure> {
+    pub async fn fetch_caller(&self, key: UncachedKey) -> Result<Option<Caller>, Failure> {
         let valid = self.valid.at(self.live.keys_revision());
-        match valid.try_get_with(key.hash, self.fetch(key)).await {
+        match valid.try_get_with(key.hash, self.query_key(key)).await {
             Ok(caller) => Ok(Some(caller)),
             Err(missing) => match &*missing {
-                Missing::Invalid => Ok(None),
-                Missing::Failed(failure) => Err(Failure::Shared(Arc::clone(failure))),
+                LookupError::Invalid => Ok(None),
+                LookupError::Failed(failure) => Err(Failure::Shared(Arc::clone(failure))),
             },
         }
     }
@@ -134,17 +141,23 @@ impl KeyRing {
     /// Both in one: the holder of the key `text`.
     #[cfg(test)]
     pub(crate) async fn check(&self, text: &str) -> Result<Option<Caller>, Failure> {
-        match self.recall(text).await? {
-            RecalledKey::Valid(caller) => Ok(Some(caller)),
-            RecalledKey::Invalid => Ok(None),
-            RecalledKey::Unknown(key) => self.look_up(key).await,
+        match self.check_cached(text).await? {
+            KeyLookup::Valid(caller) => Ok(Some(caller)),
+            KeyLookup::Invalid => Ok(None),
+            KeyLookup::Unknown(key) => self.fetch_caller(key).await,
         }
     }
 
-    async fn fetch(&self, UnknownKey { hash, once_valid }: UnknownKey) -> Result<Caller, Missing> {
-        let _permit =
-            if once_valid { None } else { Some(self.permit().await.map_err(Missing::failed)?) };
-        let found = self.store.key(&hash).await.map_err(Missing::failed)?;
+    async fn query_key(
+        &self,
+        UncachedKey { hash, once_valid }: UncachedKey,
+    ) -> Result<Caller, LookupError> {
+        let _permit = if once_valid {
+            None
+        } else {
+            Some(self.acquire_permit().await.map_err(LookupError::failed)?)
+        };
+        let found = self.store.key(&hash).await.map_err(LookupError::failed)?;
         match found.filter(|record| record.revoked_at.is_none()) {
             Some(record) => {
                 self.once_valid.insert(hash, ()).await;
@@ -153,12 +166,12 @@ impl KeyRing {
             None => {
                 self.once_valid.invalidate(&hash).await;
                 self.unknown.insert(hash, ()).await;
-                Err(Missing::Invalid)
+                Err(LookupError::Invalid)
             }
         }
     }
 
-    async fn permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, Failure> {
+    async fn acquire_permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, Failure> {
         let late = || Failure::TooManyLookups { after: self.patience };
         timeout(self.patience, self.lookups.acquire())
             .await
@@ -169,12 +182,12 @@ impl KeyRing {
 }
 
 /// Why a lookup gives no caller; only what it gives is kept with the valid keys.
-enum Missing {
+enum LookupError {
     Invalid,
     Failed(Arc<Failure>),
 }
 
-impl Missing {
+impl LookupError {
     fn failed(failure: Failure) -> Self {
         Self::Failed(Arc::new(failure))
     }

@@ -3,7 +3,7 @@
 //! arguments.
 //!
 //! [`Store`] is what a database must do; [`open`] finds the implementation for an address. Above it
-//! stand what a running server uses: [`Live`] (the catalogue in memory), [`KeyRing`] (who a key
+//! stand what a running server uses: [`CatalogCache`] (the catalogue in memory), [`KeyVerifier`] (who a key
 //! belongs to) and [`Meter`] (monthly quotas).
 
 pub mod key;
@@ -39,20 +39,21 @@ mod suite;
 
 pub use failure::Failure;
 pub use key::{IssuedKey, KeyHash};
-pub use key_ring::{KeyRing, RecalledKey, UnknownKey};
-pub use live::{FollowCounts, Live};
+pub use key_ring::{KeyLookup, KeyVerifier, UncachedKey};
+pub use live::{CatalogCache, PollMetrics};
 pub use meter::{Meter, Usage};
 pub use model::{
-    Committed, Condemned, Declared, Dropped, KeyRecord, Loose, Publication, REMOVE_WITHIN,
-    Reserved, Revisions, Standing, StoreDescription, UsageCount,
+    CatalogDescription, CommitOutcome, DELETION_DEADLINE, Declared, DeletionBatch, Dropped,
+    KeyRecord, Publication, Reserved, Revisions, SnapshotStatus, UnreferencedObject,
+    UsageIncrement,
 };
 pub use open::{open, sqlite_url};
 pub use release::{
-    Changed, Line, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState, ReleaseUse,
-    Settlement, Trial, lines,
+    ChangeOutcome, Line, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState,
+    ReleaseUsage, Settlement, Trial, lines,
 };
 pub use reservation::{Reservation, UsedUp};
 pub use retention::{Retention, monthly};
 pub use settings::DatabaseSettings;
-pub use shelf::Shelf;
+pub use shelf::DatasetSet;
 pub use store::Store;

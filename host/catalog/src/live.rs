@@ -11,32 +11,32 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use yearbook_domain::{Dataset, DatasetName, Snapshot};
 
-use crate::generation::Generations;
-use crate::{Failure, PluginRelease, Revisions, Shelf, Store};
+use crate::generation::RevisionedCache;
+use crate::{DatasetSet, Failure, PluginRelease, Revisions, Store};
 
 /// A database that takes longer than this counts as failed.
-const PATIENCE: Duration = Duration::from_secs(5);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long to wait after the database has told of a change, so that a thousand publishes in a row
 /// are not a thousand times read.
-const GATHER: Duration = Duration::from_millis(50);
+const NOTIFICATION_DEBOUNCE: Duration = Duration::from_millis(50);
 
 /// Snapshots other than current ones that are remembered, those that do not exist included. Pinned
 /// reads and cursors of one dataset use few; each takes some ten kilobytes.
-const PINNED_SNAPSHOTS: u64 = 1024;
+const MAX_PINNED_SNAPSHOTS: u64 = 1024;
 
-type Pinned = Cache<(DatasetName, String), Option<Arc<Snapshot>>>;
+type PinnedSnapshotCache = Cache<(DatasetName, String), Option<Arc<Snapshot>>>;
 
 /// The catalogue in memory.
-pub struct Live {
+pub struct CatalogCache {
     store: Arc<dyn Store>,
-    view: ArcSwap<View>,
+    view: ArcSwap<CatalogView>,
     healthy: AtomicBool,
     started: Instant,
     following: Following,
     /// One refresh at a time.
     refreshing: Mutex<()>,
-    pinned: Generations<(DatasetName, String), Option<Arc<Snapshot>>>,
+    pinned: RevisionedCache<(DatasetName, String), Option<Arc<Snapshot>>>,
     /// Plugin releases as the view has them, for those who follow them.
     releases: watch::Sender<Arc<[PluginRelease]>>,
 }
@@ -53,7 +53,7 @@ struct Following {
 
 /// How following the database has gone since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FollowCounts {
+pub struct PollMetrics {
     /// Looks at the database.
     pub looks: u64,
     /// Looks that failed.
@@ -64,14 +64,14 @@ pub struct FollowCounts {
     pub age: Duration,
 }
 
-struct View {
+struct CatalogView {
     revisions: Revisions,
-    shelf: Shelf,
+    shelf: DatasetSet,
     sorted: Arc<[Arc<Dataset>]>,
     releases: Arc<[PluginRelease]>,
 }
 
-impl Live {
+impl CatalogCache {
     /// How often to poll unless a test is in a hurry: with the time that reading takes, a publish
     /// is seen well within the 2 s of contract 6.
     pub const PERIOD: Duration = Duration::from_millis(500);
@@ -82,9 +82,11 @@ impl Live {
     /// # Errors
     /// [`Failure`] when the first read fails: a server that has nothing to serve should not start.
     pub async fn start(store: Arc<dyn Store>, every: Duration) -> Result<Arc<Self>, Failure> {
-        let view = View::load(&*store, &Shelf::default()).await?;
+        let view = CatalogView::load(&*store, &DatasetSet::default()).await?;
         let live = Arc::new(Self {
-            pinned: Generations::new(view.revisions.all, || Pinned::new(PINNED_SNAPSHOTS)),
+            pinned: RevisionedCache::new(view.revisions.all, || {
+                PinnedSnapshotCache::new(MAX_PINNED_SNAPSHOTS)
+            }),
             releases: watch::Sender::new(Arc::clone(&view.releases)),
             view: ArcSwap::from_pointee(view),
             store,
@@ -93,7 +95,7 @@ impl Live {
             following: Following::default(),
             refreshing: Mutex::new(()),
         });
-        tokio::spawn(follow(Arc::downgrade(&live), every, live.store.moves()));
+        tokio::spawn(poll_loop(Arc::downgrade(&live), every, live.store.change_notifications()));
         Ok(live)
     }
 
@@ -155,14 +157,14 @@ impl Live {
     }
 
     /// Looks at the database now instead of at the next tick. On failure the last view stays and
-    /// [`Live::healthy`] turns false until the database answers again.
+    /// [`CatalogCache::healthy`] turns false until the database answers again.
     ///
     /// # Errors
     /// What the database failed with.
     pub async fn refresh(&self) -> Result<(), Failure> {
         let _one_at_a_time = self.refreshing.lock().await;
         let begun = Instant::now();
-        let outcome = self.read_if_moved().await;
+        let outcome = self.reload_if_changed().await;
         self.count(begun, outcome.is_ok());
         let was_healthy = self.healthy.swap(outcome.is_ok(), Ordering::Relaxed);
         match &outcome {
@@ -177,11 +179,11 @@ impl Live {
 
     /// How following the database has gone.
     #[must_use]
-    pub fn counts(&self) -> FollowCounts {
+    pub fn counts(&self) -> PollMetrics {
         let Following { looks, failures, ns, right_at_ns } = &self.following;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let age = self.started.elapsed().saturating_sub(Duration::from_nanos(read(right_at_ns)));
-        FollowCounts {
+        PollMetrics {
             looks: read(looks),
             failures: read(failures),
             time: Duration::from_nanos(read(ns)),
@@ -202,11 +204,11 @@ impl Live {
         }
     }
 
-    async fn read_if_moved(&self) -> Result<(), Failure> {
-        let revisions = in_time(&*self.store, self.store.revisions()).await?;
+    async fn reload_if_changed(&self) -> Result<(), Failure> {
+        let revisions = with_query_timeout(&*self.store, self.store.revisions()).await?;
         let known = self.view.load_full();
         if revisions != known.revisions {
-            let view = View::load(&*self.store, &known.shelf).await?;
+            let view = CatalogView::load(&*self.store, &known.shelf).await?;
             tracing::debug!(
                 revision = view.revisions.all,
                 datasets = view.sorted.len(),
@@ -224,25 +226,29 @@ impl Live {
     }
 }
 
-impl View {
+impl CatalogView {
     /// The revision is read first: if the catalogue moves in between, the view is newer than it
     /// says and the next tick reads it once more. Of the datasets only what is not as `known`.
-    async fn load(store: &dyn Store, known: &Shelf) -> Result<Self, Failure> {
-        let revisions = in_time(store, store.revisions()).await?;
-        let shelf = in_time(store, store.shelf(known)).await?;
+    async fn load(store: &dyn Store, known: &DatasetSet) -> Result<Self, Failure> {
+        let revisions = with_query_timeout(store, store.revisions()).await?;
+        let shelf = with_query_timeout(store, store.dataset_set(known)).await?;
         let sorted = shelf.sorted().into();
-        let releases = in_time(store, store.releases()).await?.into();
+        let releases = with_query_timeout(store, store.releases()).await?.into();
         Ok(Self { revisions, shelf, sorted, releases })
     }
 }
 
-async fn follow(live: Weak<Live>, every: Duration, mut moves: Option<watch::Receiver<()>>) {
+async fn poll_loop(
+    live: Weak<CatalogCache>,
+    every: Duration,
+    mut moves: Option<watch::Receiver<()>>,
+) {
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             _ = ticks.tick() => {}
-            () = told(&mut moves) => tokio::time::sleep(GATHER).await,
+            () = wait_for_notification(&mut moves) => tokio::time::sleep(NOTIFICATION_DEBOUNCE).await,
         }
         let Some(live) = live.upgrade() else { return };
         // Logged where it happens; the next tick tries again.
@@ -251,7 +257,7 @@ async fn follow(live: Weak<Live>, every: Duration, mut moves: Option<watch::Rece
 }
 
 /// Returns when the database tells of a change; never where it tells nothing.
-async fn told(moves: &mut Option<watch::Receiver<()>>) {
+async fn wait_for_notification(moves: &mut Option<watch::Receiver<()>>) {
     if let Some(receiver) = moves
         && receiver.changed().await.is_ok()
     {
@@ -260,10 +266,10 @@ async fn told(moves: &mut Option<watch::Receiver<()>>) {
     std::future::pending().await
 }
 
-async fn in_time<T>(
+async fn with_query_timeout<T>(
     store: &dyn Store,
     answer: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
-    let late = |_| Failure::TimedOut { location: store.describe().location, after: PATIENCE };
-    timeout(PATIENCE, answer).await.map_err(late)?
+    let late = |_| Failure::TimedOut { location: store.describe().location, after: QUERY_TIMEOUT };
+    timeout(QUERY_TIMEOUT, answer).await.map_err(late)?
 }

@@ -10,13 +10,13 @@ use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 use yearbook_domain::{Caller, Millis, PlanLimits};
 
-use crate::{Failure, Reservation, Reserved, Store, UsageCount, UsedUp};
+use crate::{Failure, Reservation, Reserved, Store, UsageIncrement, UsedUp};
 
 /// How often counts of unlimited plans are written. A crash loses at most these.
-const FLUSH_EVERY: Duration = Duration::from_secs(1);
+const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Counts by key and month. Bounded by the keys in use since the database last answered.
-type Counts = HashMap<(String, String), u64>;
+type RequestCounts = HashMap<(String, String), u64>;
 
 /// What a key used of its month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +41,9 @@ impl Usage {
 pub struct Meter {
     store: Arc<dyn Store>,
     /// Requests of unlimited plans, not yet written.
-    counted: Mutex<Counts>,
+    counted: Mutex<RequestCounts>,
     /// Requests of limited plans to be given back.
-    owed: Mutex<Counts>,
+    owed: Mutex<RequestCounts>,
     /// Rings when something is owed.
     bell: Arc<Notify>,
     /// One flush at a time, so that shutdown waits for one under way.
@@ -62,7 +62,7 @@ impl Meter {
             bell: Arc::default(),
             flushing: tokio::sync::Mutex::new(()),
         });
-        tokio::spawn(keep_flushing(Arc::downgrade(&meter), Arc::clone(&meter.bell)));
+        tokio::spawn(flush_loop(Arc::downgrade(&meter), Arc::clone(&meter.bell)));
         meter
     }
 
@@ -95,7 +95,7 @@ impl Meter {
         // In a task of its own, which a caller that goes away does not stop half-way: the
         // reservation is then dropped unseen and given back.
         let counting = tokio::spawn(async move {
-            Ok(match meter.store.reserve(&key_id, &month, limit).await? {
+            Ok(match meter.store.reserve_request(&key_id, &month, limit).await? {
                 Reserved::Granted { used } => {
                     let usage = Usage { used, limit: Some(limit), resets_at };
                     Ok(Reservation::new(Arc::clone(&meter), key_id, month, usage))
@@ -118,7 +118,7 @@ impl Meter {
         // While no flush is under way, a request is either in memory or written, not between.
         let _no_flush = if unlimited { Some(self.flushing.lock().await) } else { None };
         let waiting = lock(&self.counted).get(&entry).copied().unwrap_or(0);
-        let written = self.store.used(&entry.0, &entry.1).await?;
+        let written = self.store.used_requests(&entry.0, &entry.1).await?;
         Ok(Usage {
             used: written + waiting,
             limit: limits.requests_per_month,
@@ -140,33 +140,33 @@ impl Meter {
     }
 
     /// Gives a request of a limited plan back soon.
-    pub(crate) fn owe(&self, key_id: String, month: String) {
+    pub(crate) fn queue_refund(&self, key_id: String, month: String) {
         *lock(&self.owed).entry((key_id, month)).or_default() += 1;
         self.bell.notify_one();
     }
 
     /// Gives a request of a limited plan back now, or owes it when the database fails.
-    pub(crate) async fn give_back(&self, key_id: String, month: String) {
-        if let Err(failure) = self.store.release(&key_id, &month).await {
+    pub(crate) async fn refund(&self, key_id: String, month: String) {
+        if let Err(failure) = self.store.refund_request(&key_id, &month).await {
             tracing::warn!(%failure, key_id, "a request was not given back");
-            if failure.left_no_trace() {
-                self.owe(key_id, month);
+            if failure.is_safe_to_retry() {
+                self.queue_refund(key_id, month);
             }
         }
     }
 
     async fn flush(&self) -> Result<(), Failure> {
         let _one_at_a_time = self.flushing.lock().await;
-        let settled = self.settle().await;
-        settled.and(self.write_counts().await)
+        let settled = self.flush_refunds().await;
+        settled.and(self.flush_counts().await)
     }
 
     /// Gives back everything owed. What may have been given back already is not tried again: one
     /// request too many charged is better than one too many answered.
-    async fn settle(&self) -> Result<(), Failure> {
-        while let Some((key_id, month)) = self.next_owed() {
-            if let Err(failure) = self.store.release(&key_id, &month).await {
-                if failure.left_no_trace() {
+    async fn flush_refunds(&self) -> Result<(), Failure> {
+        while let Some((key_id, month)) = self.take_pending_refund() {
+            if let Err(failure) = self.store.refund_request(&key_id, &month).await {
+                if failure.is_safe_to_retry() {
                     *lock(&self.owed).entry((key_id, month)).or_default() += 1;
                 }
                 return Err(failure);
@@ -175,7 +175,7 @@ impl Meter {
         Ok(())
     }
 
-    fn next_owed(&self) -> Option<(String, String)> {
+    fn take_pending_refund(&self) -> Option<(String, String)> {
         let mut owed = lock(&self.owed);
         let entry = owed.keys().next().cloned()?;
         let left = owed.remove(&entry)?.saturating_sub(1);
@@ -185,19 +185,19 @@ impl Meter {
         Some(entry)
     }
 
-    async fn write_counts(&self) -> Result<(), Failure> {
+    async fn flush_counts(&self) -> Result<(), Failure> {
         let taken = std::mem::take(&mut *lock(&self.counted));
         if taken.is_empty() {
             return Ok(());
         }
-        let counts: Vec<UsageCount> = taken
+        let counts: Vec<UsageIncrement> = taken
             .into_iter()
-            .map(|((key_id, month), requests)| UsageCount { key_id, month, requests })
+            .map(|((key_id, month), requests)| UsageIncrement { key_id, month, requests })
             .collect();
         let outcome = self.store.add_usage(&counts).await;
-        if outcome.as_ref().is_err_and(Failure::left_no_trace) {
+        if outcome.as_ref().is_err_and(Failure::is_safe_to_retry) {
             let mut counted = lock(&self.counted);
-            for UsageCount { key_id, month, requests } in counts {
+            for UsageIncrement { key_id, month, requests } in counts {
                 *counted.entry((key_id, month)).or_default() += requests;
             }
         }
@@ -205,8 +205,8 @@ impl Meter {
     }
 }
 
-async fn keep_flushing(meter: Weak<Meter>, bell: Arc<Notify>) {
-    let mut ticks = interval(FLUSH_EVERY);
+async fn flush_loop(meter: Weak<Meter>, bell: Arc<Notify>) {
+    let mut ticks = interval(FLUSH_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut failing = false;
     loop {
@@ -232,6 +232,6 @@ async fn keep_flushing(meter: Weak<Meter>, bell: Arc<Notify>) {
 }
 
 /// Counting cannot fail half-way, so a poisoned lock holds good counts.
-fn lock(counts: &Mutex<Counts>) -> MutexGuard<'_, Counts> {
+fn lock(counts: &Mutex<RequestCounts>) -> MutexGuard<'_, RequestCounts> {
     counts.lock().unwrap_or_else(PoisonError::into_inner)
 }

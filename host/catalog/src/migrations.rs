@@ -6,7 +6,11 @@ use crate::Failure;
 
 /// Refuses tables that a migration has contracted (`revision.least_migration`) which this binary
 /// does not know. Those that only expand are none of its business.
-pub(crate) fn not_too_new(location: &str, least: i64, known: &Migrator) -> Result<(), Failure> {
+pub(crate) fn check_least_migration(
+    location: &str,
+    least: i64,
+    known: &Migrator,
+) -> Result<(), Failure> {
     let known = known.iter().map(|migration| migration.version).max().unwrap_or(0);
     if least > known {
         Err(Failure::TooNew { location: location.to_owned(), least, known })

@@ -28,7 +28,7 @@ pub struct Publication {
 
 /// What a commit did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Committed {
+pub enum CommitOutcome {
     /// The snapshot is now the current one.
     New,
     /// It was the current one already; only `checked_at` moved, and the file where it was written
@@ -41,7 +41,7 @@ pub enum Committed {
 
 /// What became of a snapshot id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum SnapshotStatus {
     /// Kept: it can be read.
     Retained,
     /// Was served once, no longer kept (410).
@@ -62,7 +62,7 @@ pub enum Declared {
 
 /// Something in the object store that no row of the catalogue names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loose {
+pub struct UnreferencedObject {
     /// What.
     pub stored: Stored,
     /// Since when, by the database's clock.
@@ -71,20 +71,20 @@ pub struct Loose {
 
 /// What [`crate::Store::condemn`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condemned {
+pub struct DeletionBatch {
     /// When, by the database's clock: says whose it is.
     pub at: Millis,
-    /// Condemned now, and to be removed from the object store by whoever asked; [`REMOVE_WITHIN`]
+    /// Condemned now, and to be removed from the object store by whoever asked; [`DELETION_DEADLINE`]
     /// says until when.
-    pub due: Vec<Loose>,
+    pub due: Vec<UnreferencedObject>,
     /// Loose for too short a time, or found for the first time.
-    pub later: Vec<Loose>,
+    pub later: Vec<UnreferencedObject>,
     /// Condemned by another `gc` a short while ago.
     pub being_removed: usize,
 }
 
 /// For how long after it condemned something a `gc` may begin to remove it.
-pub const REMOVE_WITHIN: Duration = Duration::from_secs(300);
+pub const DELETION_DEADLINE: Duration = Duration::from_secs(300);
 
 /// A snapshot that retention dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub enum Reserved {
 
 /// Requests to add to a key's month.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UsageCount {
+pub struct UsageIncrement {
     /// Whose.
     pub key_id: String,
     /// Calendar month in UTC, `2026-11`.
@@ -151,7 +151,7 @@ pub struct Revisions {
 
 /// Which database a store is, for people. Holds no credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoreDescription {
+pub struct CatalogDescription {
     /// `sqlite` or `postgres`.
     pub kind: &'static str,
     /// Path of the file, or host and database.

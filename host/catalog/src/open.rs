@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::SqlCatalog;
 use crate::postgres::PostgresServer;
 use crate::sqlite::SqliteFile;
 use crate::{DatabaseSettings, Failure, Store};
 
 /// What may not stand in the path of a `sqlite:` address as it is.
-const RESERVED: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
+const PATH_ESCAPES: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 
 /// Opens the catalogue at `url`, making it and bringing its tables up to date where needed. Several
 /// processes may open the same one at the same time.
@@ -27,9 +27,9 @@ const RESERVED: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 pub async fn open(url: &str, settings: &DatabaseSettings) -> Result<Arc<dyn Store>, Failure> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     match scheme {
-        "sqlite" => Ok(Arc::new(Catalogue::new(SqliteFile::open(url).await?))),
+        "sqlite" => Ok(Arc::new(SqlCatalog::new(SqliteFile::open(url).await?))),
         "postgres" | "postgresql" => {
-            Ok(Arc::new(Catalogue::new(PostgresServer::open(url, settings).await?)))
+            Ok(Arc::new(SqlCatalog::new(PostgresServer::open(url, settings).await?)))
         }
         _ => Err(Failure::UnknownScheme { scheme: scheme.to_owned() }),
     }
@@ -38,7 +38,7 @@ pub async fn open(url: &str, settings: &DatabaseSettings) -> Result<Arc<dyn Stor
 /// The address of the SQLite catalogue in the file `path`, whatever characters that has.
 #[must_use]
 pub fn sqlite_url(path: &Path) -> String {
-    format!("sqlite:{}", utf8_percent_encode(&path.to_string_lossy(), RESERVED))
+    format!("sqlite:{}", utf8_percent_encode(&path.to_string_lossy(), PATH_ESCAPES))
 }
 
 #[cfg(test)]

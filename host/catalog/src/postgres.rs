@@ -19,8 +19,8 @@ use sqlx::postgres::PgPool;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::database::Begin;
-use presence::Presence;
+use crate::database::TransactionMode;
+use presence::PostgresCircuitBreaker;
 
 pub(crate) use check::problems;
 pub(crate) use session::PostgresSession;
@@ -28,7 +28,7 @@ pub(crate) use session::PostgresSession;
 /// A database on a server.
 pub(crate) struct PostgresServer {
     pool: PgPool,
-    presence: Arc<Presence>,
+    presence: Arc<PostgresCircuitBreaker>,
     /// How long a statement may take, waits for locks included.
     answer: Duration,
     /// Wakes when a host moved the revision.
@@ -39,8 +39,11 @@ pub(crate) struct PostgresServer {
 
 impl PostgresServer {
     /// Begins on a connection of the pool. Refused at once while the database is known to be away.
-    pub(crate) async fn begin(&self, begin: Begin) -> Result<PostgresSession, sqlx::Error> {
-        if begin != Begin::Probe && !self.presence.admits() {
+    pub(crate) async fn begin(
+        &self,
+        begin: TransactionMode,
+    ) -> Result<PostgresSession, sqlx::Error> {
+        if begin != TransactionMode::Probe && !self.presence.allows_request() {
             return Err(presence::away());
         }
         self.presence.asked();

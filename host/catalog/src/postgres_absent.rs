@@ -5,7 +5,7 @@ use std::convert::Infallible;
 
 use tokio::sync::watch;
 
-use crate::database::Begin;
+use crate::database::TransactionMode;
 use crate::sql::Connection;
 use crate::{DatabaseSettings, Failure};
 
@@ -25,7 +25,10 @@ impl PostgresServer {
         Err(Failure::NotBuilt { what: "PostgreSQL", feature: "postgres" })
     }
 
-    pub(crate) async fn begin(&self, _begin: Begin) -> Result<PostgresSession, sqlx::Error> {
+    pub(crate) async fn begin(
+        &self,
+        _begin: TransactionMode,
+    ) -> Result<PostgresSession, sqlx::Error> {
         match self.absent {}
     }
 

@@ -8,7 +8,7 @@ mod serving;
 use serde::{Deserialize, Serialize};
 use yearbook_domain::Millis;
 
-pub use observed::{ReleaseUse, Settlement, Trial};
+pub use observed::{ReleaseUsage, Settlement, Trial};
 pub use serving::{Line, lines};
 
 /// A build of a plugin that the catalogue knows. Its code lies elsewhere, addressed by `digest`.
@@ -71,7 +71,7 @@ pub enum ReleaseState {
 impl ReleaseState {
     /// Whether a release may go from this state into `next`.
     #[must_use]
-    pub fn may_become(self, next: Self) -> bool {
+    pub fn can_transition_to(self, next: Self) -> bool {
         use ReleaseState::{Installed, Promoted, Quarantined, Removed, RolledBack};
         match (self, next) {
             // A promotion of what is promoted puts it before the others.
@@ -114,7 +114,7 @@ pub struct ReleaseChange {
 
 /// What came of a [`ReleaseChange`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Changed {
+pub enum ChangeOutcome {
     /// It is so, and an event tells of it.
     Done,
     /// There is no such release.
@@ -136,13 +136,13 @@ pub struct ReleaseEvent {
     /// Who did it.
     pub by: String,
     /// When.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "serialize_rfc3339")]
     pub at: Millis,
     /// Why.
     pub reason: Option<String>,
 }
 
-fn rfc3339<S: serde::Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_rfc3339<S: serde::Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&at.rfc3339())
 }
 
@@ -153,15 +153,15 @@ mod tests {
     #[test]
     fn a_release_that_failed_or_is_gone_serves_only_after_somebody_promoted_it() {
         let all = [Installed, Promoted, RolledBack, Removed, Quarantined];
-        assert!(all.iter().all(|state| state.may_become(Promoted)));
+        assert!(all.iter().all(|state| state.can_transition_to(Promoted)));
         assert!(
-            all.iter().all(|state| *state == Promoted || !state.may_become(*state)),
+            all.iter().all(|state| *state == Promoted || !state.can_transition_to(*state)),
             "nothing else happens twice"
         );
         assert!(
-            !Promoted.may_become(Installed)
-                && !Removed.may_become(Quarantined)
-                && !RolledBack.may_become(Quarantined)
+            !Promoted.can_transition_to(Installed)
+                && !Removed.can_transition_to(Quarantined)
+                && !RolledBack.can_transition_to(Quarantined)
         );
     }
 

@@ -24,10 +24,10 @@ pub struct UsedUp {
 pub struct Reservation {
     usage: Usage,
     /// None once it has been decided.
-    open: Option<Open>,
+    open: Option<PendingReservation>,
 }
 
-struct Open {
+struct PendingReservation {
     meter: Arc<Meter>,
     key_id: String,
     month: String,
@@ -35,7 +35,7 @@ struct Open {
 
 impl Reservation {
     pub(crate) fn new(meter: Arc<Meter>, key_id: String, month: String, usage: Usage) -> Self {
-        Self { usage, open: Some(Open { meter, key_id, month }) }
+        Self { usage, open: Some(PendingReservation { meter, key_id, month }) }
     }
 
     /// Charged requests of the month, this one included. 0 on an unlimited plan, where nothing is
@@ -65,7 +65,7 @@ impl Reservation {
 
     /// Charges the request.
     pub fn commit(mut self) {
-        let Some(Open { meter, key_id, month }) = self.open.take() else { return };
+        let Some(PendingReservation { meter, key_id, month }) = self.open.take() else { return };
         if self.usage.limit.is_none() {
             meter.count(key_id, month);
         }
@@ -74,12 +74,12 @@ impl Reservation {
     /// Gives the request back before it returns. When the database fails, it stays owed and is
     /// given back as soon as the database answers.
     pub async fn release(mut self) {
-        let Some(Open { meter, key_id, month }) = self.open.take() else { return };
+        let Some(PendingReservation { meter, key_id, month }) = self.open.take() else { return };
         if self.usage.limit.is_none() {
             return;
         }
         // In a task of its own, which a caller that goes away does not stop half-way.
-        let giving_back = tokio::spawn(async move { meter.give_back(key_id, month).await });
+        let giving_back = tokio::spawn(async move { meter.refund(key_id, month).await });
         // It only fails when the runtime is shutting down; then the request stays charged.
         let _ = giving_back.await;
     }
@@ -87,9 +87,9 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let Some(Open { meter, key_id, month }) = self.open.take() else { return };
+        let Some(PendingReservation { meter, key_id, month }) = self.open.take() else { return };
         if self.usage.limit.is_some() {
-            meter.owe(key_id, month);
+            meter.queue_refund(key_id, month);
         }
     }
 }

@@ -29,7 +29,7 @@ impl Retention {
         let newest = usize::try_from(self.snapshots).unwrap_or(usize::MAX).max(1);
         let first_of_newest = history.len().saturating_sub(newest);
         let young_from = now.0.saturating_sub(i64::from(self.hours) * HOUR_MS);
-        let monthly = monthly_position(history.iter().copied(), now);
+        let monthly = monthly_index(history.iter().copied(), now);
         (0..first_of_newest)
             .filter(|&index| history[index].0 <= young_from && Some(index) != monthly)
             .collect()
@@ -40,11 +40,11 @@ impl Retention {
 /// month (UTC), or the oldest there is. `history` is oldest first; none only when it is empty.
 #[must_use]
 pub fn monthly(history: &[SnapshotSummary], now: Millis) -> Option<&SnapshotSummary> {
-    monthly_position(history.iter().map(|summary| summary.created_at), now)
+    monthly_index(history.iter().map(|summary| summary.created_at), now)
         .map(|index| &history[index])
 }
 
-fn monthly_position(
+fn monthly_index(
     history: impl DoubleEndedIterator<Item = Millis> + ExactSizeIterator + Clone,
     now: Millis,
 ) -> Option<usize> {

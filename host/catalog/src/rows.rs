@@ -15,7 +15,7 @@ use yearbook_domain::{
 use crate::words::Place;
 use crate::{KeyHash, KeyRecord, PluginRelease, ReleaseEvent, ReleaseId};
 
-pub(crate) use observed::{TrialRow, UseRow};
+pub(crate) use observed::{CanaryTotalsRow, ReleaseUsageRow};
 
 /// A row of `snapshots` without its columns.
 #[derive(sqlx::FromRow)]
@@ -274,7 +274,10 @@ pub(crate) struct FoundKeyRow {
 impl FoundKeyRow {
     /// The key, if its hash is the one looked for. An index may stop comparing at the first byte
     /// that differs; this comparison takes the same time whatever it is given.
-    pub(crate) fn read_if(self, hash: &KeyHash) -> Result<Option<KeyRecord>, sqlx::Error> {
+    pub(crate) fn into_record_if_matches(
+        self,
+        hash: &KeyHash,
+    ) -> Result<Option<KeyRecord>, sqlx::Error> {
         if hash.is(&self.hash) { self.key.read().map(Some) } else { Ok(None) }
     }
 }

@@ -8,17 +8,17 @@ use yearbook_domain::Dataset;
 
 /// Every dataset that was served at one instant.
 #[derive(Clone, Debug, Default)]
-pub struct Shelf(HashMap<String, Shelved>);
+pub struct DatasetSet(HashMap<String, DatasetEntry>);
 
 #[derive(Clone, Debug)]
-struct Shelved {
-    mark: Mark,
+struct DatasetEntry {
+    mark: DatasetVersion,
     dataset: Arc<Dataset>,
 }
 
 /// What any change of a dataset changes.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
-pub(crate) struct Mark {
+pub(crate) struct DatasetVersion {
     pub(crate) name: String,
     namespace: String,
     checked_at: i64,
@@ -28,7 +28,7 @@ pub(crate) struct Mark {
     retained: i64,
 }
 
-impl Shelf {
+impl DatasetSet {
     /// The dataset called `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Dataset>> {
@@ -46,19 +46,19 @@ impl Shelf {
     }
 
     /// Whether the dataset is as it was.
-    pub(crate) fn has(&self, mark: &Mark) -> bool {
+    pub(crate) fn has(&self, mark: &DatasetVersion) -> bool {
         self.0.get(&mark.name).is_some_and(|shelved| shelved.mark == *mark)
     }
 
     /// What stands here now: as `marks` say, of `read` where it was read again, else of what stood
     /// here.
-    pub(crate) fn moved(&self, marks: Vec<Mark>, read: Vec<Dataset>) -> Self {
+    pub(crate) fn moved(&self, marks: Vec<DatasetVersion>, read: Vec<Dataset>) -> Self {
         let mut read: HashMap<String, Dataset> =
             read.into_iter().map(|dataset| (dataset.name.as_str().to_owned(), dataset)).collect();
-        let shelve = |mark: Mark| {
+        let shelve = |mark: DatasetVersion| {
             let dataset =
                 read.remove(&mark.name).map(Arc::new).or_else(|| self.get(&mark.name).cloned())?;
-            Some((mark.name.clone(), Shelved { mark, dataset }))
+            Some((mark.name.clone(), DatasetEntry { mark, dataset }))
         };
         Self(marks.into_iter().filter_map(shelve).collect())
     }

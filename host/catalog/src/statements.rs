@@ -18,13 +18,13 @@ pub(crate) const REVISION: &str = "SELECT value, keys FROM revision WHERE only_r
 
 pub(crate) const LEAST_MIGRATION: &str = "SELECT least_migration FROM revision WHERE only_row = 1";
 
-pub(crate) const MOVE_REVISION: &str = "UPDATE revision SET value = value + 1 WHERE only_row = 1";
+pub(crate) const BUMP_REVISION: &str = "UPDATE revision SET value = value + 1 WHERE only_row = 1";
 
 /// PostgreSQL alone.
 pub(crate) const SCHEMA: &str = "SELECT current_schema()::text";
 
 /// PostgreSQL alone: until the transaction ends, nobody else brings tables up to date.
-pub(crate) const LOCK_TABLES: &str =
+pub(crate) const LOCK_MIGRATIONS: &str =
     "SELECT pg_advisory_xact_lock(79410001, hashtext(current_setting('search_path')))";
 
 /// PostgreSQL alone: makes the schema that the address names, where it does not exist.
@@ -42,7 +42,7 @@ pub(crate) const LOCK_RELEASES: &str =
 
 /// PostgreSQL alone: until the transaction ends, nobody else decides what is named in the object
 /// store.
-pub(crate) const LOCK_STORED: &str =
+pub(crate) const LOCK_OBJECTS: &str =
     "SELECT pg_advisory_xact_lock(79410003, hashtext(current_schema()))";
 
 pub(crate) const CLOCK_OF_SQLITE: &str =
@@ -81,9 +81,9 @@ macro_rules! marks {
     };
 }
 
-pub(crate) const MARKS: &str = marks!("");
+pub(crate) const DATASET_VERSIONS: &str = marks!("");
 
-pub(crate) const MARK: &str = marks!(" AND d.name = $1");
+pub(crate) const DATASET_VERSION: &str = marks!(" AND d.name = $1");
 
 pub(crate) const CURRENT_COLUMNS: &str = "
     SELECT c.snapshot, c.name, c.column_type, c.nullable, c.role, c.unit, c.description, c.few_values
@@ -114,14 +114,14 @@ pub(crate) const IS_RETAINED: &str =
 pub(crate) const WAS_DROPPED: &str =
     "SELECT COUNT(*) FROM dropped_snapshots WHERE dataset = $1 AND id = $2";
 
-/// The dataset's row first, so that two publishers of one dataset follow each other. [`CHECKED`]
+/// The dataset's row first, so that two publishers of one dataset follow each other. [`SET_CHECKED_AT`]
 /// comes before the end of the transaction.
-pub(crate) const PUT_DATASET: &str = "
+pub(crate) const UPSERT_DATASET: &str = "
     INSERT INTO datasets (name, namespace, checked_at, retired_at) VALUES ($1, $2, 0, NULL)
     ON CONFLICT (name) DO UPDATE SET namespace = excluded.namespace, retired_at = NULL";
 
 /// Never turns the time back.
-pub(crate) const CHECKED: &str =
+pub(crate) const SET_CHECKED_AT: &str =
     "UPDATE datasets SET checked_at = $2 WHERE name = $1 AND checked_at < $2";
 
 pub(crate) const CURRENT: &str = "SELECT number, id, file_sha256, created_at FROM snapshots WHERE dataset = $1 ORDER BY number DESC LIMIT 1";
@@ -153,7 +153,7 @@ pub(crate) const INSERT_COLUMN: &str = "
 pub(crate) const HISTORY: &str =
     "SELECT number, id, created_at FROM snapshots WHERE dataset = $1 ORDER BY number";
 
-pub(crate) const BURY_SNAPSHOT: &str = "
+pub(crate) const INSERT_TOMBSTONE: &str = "
     INSERT INTO dropped_snapshots (dataset, id, created_at, dropped_at)
     SELECT dataset, id, created_at, $2 FROM snapshots WHERE number = $1
     ON CONFLICT (dataset, id) DO UPDATE SET created_at = excluded.created_at, dropped_at = excluded.dropped_at";
@@ -202,12 +202,12 @@ pub(crate) const REVOKE_KEY: &str =
 
 /// One statement, so that no two hosts can both take the last request. No row: the limit was
 /// reached. A limit of 0 must not come here.
-pub(crate) const RESERVE: &str = "
+pub(crate) const RESERVE_REQUEST: &str = "
     INSERT INTO usage (key_id, month, used) VALUES ($1, $2, 1)
     ON CONFLICT (key_id, month) DO UPDATE SET used = usage.used + 1 WHERE usage.used < $3
     RETURNING used";
 
-pub(crate) const RELEASE: &str =
+pub(crate) const REFUND_REQUEST: &str =
     "UPDATE usage SET used = used - 1 WHERE key_id = $1 AND month = $2 AND used > 0";
 
 pub(crate) const ADD_USAGE: &str = "
@@ -217,7 +217,7 @@ pub(crate) const ADD_USAGE: &str = "
 pub(crate) const USED: &str = "SELECT used FROM usage WHERE key_id = $1 AND month = $2";
 
 /// The first host to come makes the secret; the others find it.
-pub(crate) const OFFER_SECRET: &str = "
+pub(crate) const INSERT_SECRET_IF_ABSENT: &str = "
     INSERT INTO secrets (name, value, created_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING";
 
 pub(crate) const SECRET: &str = "SELECT value FROM secrets WHERE name = $1";
@@ -226,12 +226,12 @@ pub(crate) const REGISTER_RELEASE: &str = "
     INSERT INTO plugin_releases (kind, name, digest, version, bytes, installed_by, installed_at, state, built_in, reason)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
-pub(crate) const RELEASE_STANDS: &str = "SELECT state, pinned, quarantines FROM plugin_releases WHERE kind = $1 AND name = $2 AND digest = $3";
+pub(crate) const RELEASE_STATE: &str = "SELECT state, pinned, quarantines FROM plugin_releases WHERE kind = $1 AND name = $2 AND digest = $3";
 
 pub(crate) const CHANGE_RELEASE: &str = "
     UPDATE plugin_releases SET state = $4, reason = $5, until = $6, quarantines = $7 WHERE kind = $1 AND name = $2 AND digest = $3";
 
-pub(crate) const NUMBER_RELEASE: &str =
+pub(crate) const SET_RELEASE_PROMOTION: &str =
     "UPDATE plugin_releases SET promotion = $4 WHERE kind = $1 AND name = $2 AND digest = $3";
 
 pub(crate) const UNPIN_RELEASE: &str =
@@ -255,7 +255,7 @@ pub(crate) const INSERT_EVENT: &str = "
 pub(crate) const RELEASE_EVENTS: &str = "SELECT number, kind, name, digest, what, by_whom, at, reason FROM plugin_events ORDER BY number";
 
 /// The first fault stays.
-pub(crate) const ADD_TRIAL: &str = "
+pub(crate) const ADD_CANARY_TOTALS: &str = "
     INSERT INTO plugin_trials (
         kind, name, digest, incumbent, samples, rewritten, cpu_ns, incumbent_ns, memory, incumbent_memory, fault, first_at
     ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -271,54 +271,55 @@ pub(crate) const ADD_TRIAL: &str = "
         first_at = CASE WHEN excluded.first_at < plugin_trials.first_at THEN excluded.first_at ELSE plugin_trials.first_at END
     RETURNING kind, name, digest, incumbent, samples, rewritten, cpu_ns, incumbent_ns, memory, incumbent_memory, fault, first_at";
 
-pub(crate) const TRIALS: &str = "
+pub(crate) const CANARY_TOTALS: &str = "
     SELECT kind, name, digest, incumbent, samples, rewritten, cpu_ns, incumbent_ns, memory, incumbent_memory, fault, first_at
     FROM plugin_trials ORDER BY kind, name, first_at, digest";
 
 /// A release that is installed anew is tried anew.
-pub(crate) const FORGET_TRIALS: &str =
+pub(crate) const DELETE_CANARY_TOTALS: &str =
     "DELETE FROM plugin_trials WHERE kind = $1 AND name = $2 AND digest = $3";
 
-pub(crate) const ADD_USE: &str = "
+pub(crate) const ADD_RELEASE_USAGE: &str = "
     INSERT INTO plugin_use (kind, name, digest, responses, failures, last_at) VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT (kind, name, digest) DO UPDATE SET
         responses = plugin_use.responses + excluded.responses,
         failures = plugin_use.failures + excluded.failures,
         last_at = CASE WHEN excluded.last_at > plugin_use.last_at THEN excluded.last_at ELSE plugin_use.last_at END";
 
-pub(crate) const USES: &str = "SELECT kind, name, digest, responses, failures, last_at FROM plugin_use ORDER BY kind, name, digest";
+pub(crate) const RELEASE_USAGE: &str = "SELECT kind, name, digest, responses, failures, last_at FROM plugin_use ORDER BY kind, name, digest";
 
 /// Everything in the object store that a row of the catalogue needs.
-pub(crate) const NAMED: &str = "
+pub(crate) const REFERENCED_OBJECTS: &str = "
     SELECT CAST('snapshot' AS TEXT), file_sha256 FROM snapshots UNION SELECT CAST('snapshot' AS TEXT), file_sha256 FROM changes
     UNION SELECT CAST('component' AS TEXT), digest FROM plugin_releases WHERE state <> 'removed'";
 
-pub(crate) const IS_NAMED: &str = "
+pub(crate) const IS_REFERENCED: &str = "
     SELECT CASE
         WHEN $1 = 'snapshot' THEN (SELECT COUNT(*) FROM snapshots WHERE file_sha256 = $2) + (SELECT COUNT(*) FROM changes WHERE file_sha256 = $2)
         ELSE (SELECT COUNT(*) FROM plugin_releases WHERE digest = $2 AND state <> 'removed') END";
 
-pub(crate) const LOOSE: &str = "SELECT kind, sha256, MAX(since), MAX(condemned) FROM loose_files GROUP BY kind, sha256 ORDER BY kind, sha256";
+pub(crate) const UNREFERENCED_OBJECTS: &str = "SELECT kind, sha256, MAX(since), MAX(condemned) FROM loose_files GROUP BY kind, sha256 ORDER BY kind, sha256";
 
-pub(crate) const CONDEMNED: &str =
+pub(crate) const MARKED_FOR_DELETION_AT: &str =
     "SELECT MAX(condemned) FROM loose_files WHERE kind = $1 AND sha256 = $2";
 
 /// One that is being removed stays so.
-pub(crate) const PUT_LOOSE: &str = "
+pub(crate) const UPSERT_UNREFERENCED: &str = "
     INSERT INTO loose_files (kind, sha256, declarer, since, condemned) VALUES ($1, $2, $3, $4, NULL)
     ON CONFLICT (kind, sha256, declarer) DO UPDATE SET since = excluded.since";
 
-pub(crate) const CONDEMN: &str =
+pub(crate) const MARK_FOR_DELETION: &str =
     "UPDATE loose_files SET condemned = $3 WHERE kind = $1 AND sha256 = $2";
 
-pub(crate) const TAKE_DECLARED: &str = "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2 AND declarer = $3 AND condemned IS NULL";
+pub(crate) const TAKE_REGISTERED_UPLOAD: &str = "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2 AND declarer = $3 AND condemned IS NULL";
 
-pub(crate) const FORGET_LOOSE: &str = "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2";
+pub(crate) const DELETE_UNREFERENCED: &str =
+    "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2";
 
-pub(crate) const FORGET_CONDEMNED: &str =
+pub(crate) const DELETE_MARKED: &str =
     "DELETE FROM loose_files WHERE kind = $1 AND sha256 = $2 AND condemned = $3";
 
 pub(crate) const ALL_DATASETS: &str = "SELECT name FROM datasets ORDER BY name";
 
 /// Whoever writes to a dataset's history passes here first.
-pub(crate) const HOLD_DATASET: &str = "UPDATE datasets SET checked_at = checked_at WHERE name = $1";
+pub(crate) const LOCK_DATASET: &str = "UPDATE datasets SET checked_at = checked_at WHERE name = $1";

@@ -9,9 +9,10 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile};
 
 use crate::{
-    Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease,
-    Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse, Reserved, Retention,
-    Revisions, Settlement, Shelf, Standing, StoreDescription, Trial, UsageCount,
+    CatalogDescription, ChangeOutcome, CommitOutcome, DatasetSet, Declared, DeletionBatch, Dropped,
+    Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent,
+    ReleaseId, ReleaseUsage, Reserved, Retention, Revisions, Settlement, SnapshotStatus, Trial,
+    UsageIncrement,
 };
 
 /// A catalogue in some database, shared by every host and by every command that runs beside them.
@@ -21,17 +22,17 @@ use crate::{
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Which database this is, for people.
-    fn describe(&self) -> StoreDescription;
+    fn describe(&self) -> CatalogDescription;
 
     /// Asks the database for the smallest possible answer.
     async fn ping(&self) -> Result<(), Failure>;
 
     /// Looks through the whole database for damage and says what it finds, a sentence each; empty:
     /// sound. Takes as long as reading the database does: for `yearbook doctor`.
-    async fn check(&self) -> Result<Vec<String>, Failure>;
+    async fn check_integrity(&self) -> Result<Vec<String>, Failure>;
 
     /// The database's clock, which every host shares.
-    async fn clock(&self) -> Result<Millis, Failure>;
+    async fn database_time(&self) -> Result<Millis, Failure>;
 
     /// How often the catalogue has changed.
     async fn revisions(&self) -> Result<Revisions, Failure>;
@@ -43,16 +44,16 @@ pub trait Store: Send + Sync + 'static {
 
     /// Wakes when the database tells of a change, which is sooner than asking finds out. None: it
     /// tells nothing.
-    fn moves(&self) -> Option<watch::Receiver<()>>;
+    fn change_notifications(&self) -> Option<watch::Receiver<()>>;
 
     /// Every dataset that is not retired, as of one instant. Only what has moved since `known` was
     /// read is read again.
-    async fn shelf(&self, known: &Shelf) -> Result<Shelf, Failure>;
+    async fn dataset_set(&self, known: &DatasetSet) -> Result<DatasetSet, Failure>;
 
-    /// [`Store::shelf`] from scratch, sorted by name.
+    /// [`Store::dataset_set`] from scratch, sorted by name.
     async fn datasets(&self) -> Result<Vec<Dataset>, Failure> {
         Ok(self
-            .shelf(&Shelf::default())
+            .dataset_set(&DatasetSet::default())
             .await?
             .sorted()
             .iter()
@@ -64,13 +65,17 @@ pub trait Store: Send + Sync + 'static {
     async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, Failure>;
 
     /// The newest snapshot of a dataset, retired or not: what a publisher compares with.
-    async fn current(&self, dataset: &DatasetName) -> Result<Option<Snapshot>, Failure>;
+    async fn current_snapshot(&self, dataset: &DatasetName) -> Result<Option<Snapshot>, Failure>;
 
-    /// A retained snapshot; none when it was dropped or never existed ([`Store::standing`] tells).
+    /// A retained snapshot; none when it was dropped or never existed ([`Store::snapshot_status`] tells).
     async fn snapshot(&self, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, Failure>;
 
     /// Whether a snapshot is kept, was dropped, or never existed.
-    async fn standing(&self, dataset: &DatasetName, id: &str) -> Result<Standing, Failure>;
+    async fn snapshot_status(
+        &self,
+        dataset: &DatasetName,
+        id: &str,
+    ) -> Result<SnapshotStatus, Failure>;
 
     /// What changed from one snapshot to the next, oldest first, as one history without gaps that
     /// ends with the current snapshot and begins no earlier than the oldest retained one. Empty:
@@ -79,20 +84,20 @@ pub trait Store: Send + Sync + 'static {
 
     /// Makes a snapshot the current one and drops what `retention` no longer keeps, leaving a
     /// tombstone; the same id as the current one only moves `checked_at`. Either way a retired
-    /// dataset is served again. Compares and swaps: [`Committed::Conflict`] when the current
+    /// dataset is served again. Compares and swaps: [`CommitOutcome::Conflict`] when the current
     /// snapshot is neither this one nor the one that it was compared with. `created_at` is set
     /// here, later than that of every other snapshot of the dataset by the clock of HTTP, which has
     /// whole seconds. [`Failure::Swept`] when a file that it names is neither declared by this
     /// store nor named already.
-    async fn commit(
+    async fn commit_snapshot(
         &self,
         publication: &Publication,
         retention: Retention,
-    ) -> Result<Committed, Failure>;
+    ) -> Result<CommitOutcome, Failure>;
 
     /// Stops serving a dataset; its snapshots stay. False when there is none or it is retired
     /// already.
-    async fn retire(&self, dataset: &DatasetName) -> Result<bool, Failure>;
+    async fn retire_dataset(&self, dataset: &DatasetName) -> Result<bool, Failure>;
 
     /// Every stored file that a retained snapshot or its changes need, those of retired datasets
     /// included; each once, sorted by digest.
@@ -100,25 +105,29 @@ pub trait Store: Send + Sync + 'static {
 
     /// Drops what `retention` no longer keeps of any dataset now, by the database's clock, as a
     /// publish would; with `dry_run` only says what that is.
-    async fn retain(&self, retention: Retention, dry_run: bool) -> Result<Vec<Dropped>, Failure>;
+    async fn apply_retention(
+        &self,
+        retention: Retention,
+        dry_run: bool,
+    ) -> Result<Vec<Dropped>, Failure>;
 
     /// Says that this process is about to store something, or to rely on what is stored under that
     /// name: before it looks whether it is there. Holds until this store commits a name for it.
-    async fn declare(&self, stored: &Stored) -> Result<Declared, Failure>;
+    async fn register_upload(&self, stored: &Stored) -> Result<Declared, Failure>;
 
     /// Of what was `found` in the object store, condemns at most `at_most` that nothing has named
     /// or declared since `before`, by the database's clock. What is loose and not known to be is
     /// known from now on. With `dry_run` nothing is condemned or remembered.
-    async fn condemn(
+    async fn mark_for_deletion(
         &self,
         found: &[Stored],
         before: Millis,
         at_most: usize,
         dry_run: bool,
-    ) -> Result<Condemned, Failure>;
+    ) -> Result<DeletionBatch, Failure>;
 
     /// Forgets what was condemned at `at` and is no longer in the object store.
-    async fn forget(&self, removed: &[Stored], at: Millis) -> Result<(), Failure>;
+    async fn forget_deleted(&self, removed: &[Stored], at: Millis) -> Result<(), Failure>;
 
     /// Adds a key. Fails when the id or the hash is taken.
     async fn insert_key(&self, key: &KeyRecord, hash: &KeyHash) -> Result<(), Failure>;
@@ -134,16 +143,21 @@ pub trait Store: Send + Sync + 'static {
 
     /// Counts one request of `key_id` in `month` if fewer than `limit` are counted: exact however
     /// many hosts ask at once.
-    async fn reserve(&self, key_id: &str, month: &str, limit: u64) -> Result<Reserved, Failure>;
+    async fn reserve_request(
+        &self,
+        key_id: &str,
+        month: &str,
+        limit: u64,
+    ) -> Result<Reserved, Failure>;
 
     /// Takes one counted request back. Never goes below zero.
-    async fn release(&self, key_id: &str, month: &str) -> Result<(), Failure>;
+    async fn refund_request(&self, key_id: &str, month: &str) -> Result<(), Failure>;
 
     /// Adds requests of plans without a limit, all or none.
-    async fn add_usage(&self, counts: &[UsageCount]) -> Result<(), Failure>;
+    async fn add_usage(&self, counts: &[UsageIncrement]) -> Result<(), Failure>;
 
     /// Requests counted for `key_id` in `month`.
-    async fn used(&self, key_id: &str, month: &str) -> Result<u64, Failure>;
+    async fn used_requests(&self, key_id: &str, month: &str) -> Result<u64, Failure>;
 
     /// The secret called `name`, made at first use; the same on every host for ever.
     async fn secret(&self, name: &str) -> Result<[u8; 32], Failure>;
@@ -157,24 +171,24 @@ pub trait Store: Send + Sync + 'static {
     /// Moves a release into another state, if it may go there from where it stands, with an event
     /// that tells so. A release that stops being promoted loses its pin. One that was removed needs
     /// its component declared.
-    async fn change_release(&self, change: &ReleaseChange) -> Result<Changed, Failure>;
+    async fn change_release(&self, change: &ReleaseChange) -> Result<ChangeOutcome, Failure>;
 
     /// Does what hosts concluded from what they saw, if the release stands where they saw it and is
     /// not pinned: exactly once, however many hosts conclude it. False: somebody was quicker, or it
     /// no longer holds.
-    async fn settle_release(&self, settlement: &Settlement) -> Result<bool, Failure>;
+    async fn transition_release(&self, settlement: &Settlement) -> Result<bool, Failure>;
 
     /// Adds what one host saw of a release that waits; the sum of all hosts.
-    async fn add_trial(&self, seen: &Trial) -> Result<Trial, Failure>;
+    async fn add_canary_totals(&self, seen: &Trial) -> Result<Trial, Failure>;
 
-    /// Every sum of [`Store::add_trial`].
-    async fn trials(&self) -> Result<Vec<Trial>, Failure>;
+    /// Every sum of [`Store::add_canary_totals`].
+    async fn canary_totals(&self) -> Result<Vec<Trial>, Failure>;
 
     /// Adds responses of releases, all or none.
-    async fn add_release_use(&self, seen: &[ReleaseUse]) -> Result<(), Failure>;
+    async fn add_release_usage(&self, seen: &[ReleaseUsage]) -> Result<(), Failure>;
 
-    /// Every sum of [`Store::add_release_use`].
-    async fn release_use(&self) -> Result<Vec<ReleaseUse>, Failure>;
+    /// Every sum of [`Store::add_release_usage`].
+    async fn release_usage(&self) -> Result<Vec<ReleaseUsage>, Failure>;
 
     /// Pins a promoted release (`to`: true) in the place of the one that its name has pinned, or
     /// takes its pin away. False when it is not promoted, or stands so already.

@@ -21,11 +21,11 @@ use std::sync::Arc;
 
 use crate::Store;
 
-type Opening = Pin<Box<dyn Future<Output = Arc<dyn Store>> + Send>>;
+type OpenFuture = Pin<Box<dyn Future<Output = Arc<dyn Store>> + Send>>;
 
 /// A database of its own for one rule.
 pub(crate) struct Place {
-    open: Box<dyn Fn() -> Opening + Send + Sync>,
+    open: Box<dyn Fn() -> OpenFuture + Send + Sync>,
     /// Kept until the rule has been checked.
     _folder: Option<tempfile::TempDir>,
 }
@@ -153,7 +153,7 @@ mod sqlite_file {
         let open = move || {
             let url = url.clone();
             Box::pin(async move { open(&url, &DatabaseSettings::default()).await.unwrap() })
-                as super::Opening
+                as super::OpenFuture
         };
         Place { open: Box::new(open), _folder: Some(folder) }
     }
@@ -183,7 +183,7 @@ mod sqlite_memory {
                     })
                     .await
                     .clone()
-            }) as super::Opening
+            }) as super::OpenFuture
         };
         Place { open: Box::new(open), _folder: None }
     }
@@ -193,13 +193,13 @@ mod sqlite_memory {
 
 mod postgres {
     use super::Place;
-    use crate::postgres::tests::Schema;
+    use crate::postgres::tests::TestSchema;
 
     fn place() -> Option<Place> {
-        let schema = Schema::new()?;
+        let schema = TestSchema::new()?;
         let open = move || {
             let schema = schema.clone();
-            Box::pin(async move { schema.store().await }) as super::Opening
+            Box::pin(async move { schema.store().await }) as super::OpenFuture
         };
         Some(Place { open: Box::new(open), _folder: None })
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::value::{Error as WordError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
-use crate::failure::Unreadable;
+use crate::failure::UnreadableValue;
 
 /// The word for a unit variant.
 pub(crate) fn word<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
@@ -42,7 +42,7 @@ impl Place<'_> {
         word: &str,
     ) -> Result<T, sqlx::Error> {
         let deserializer: StrDeserializer<'_, WordError> = word.into_deserializer();
-        T::deserialize(deserializer).map_err(|_| self.unreadable(column, word))
+        T::deserialize(deserializer).map_err(|_| self.unreadable_value(column, word))
     }
 
     /// The opposite of [`list`].
@@ -60,16 +60,16 @@ impl Place<'_> {
         column: &'static str,
         json: &str,
     ) -> Result<Vec<T>, sqlx::Error> {
-        serde_json::from_str(json).map_err(|_| self.unreadable(column, json))
+        serde_json::from_str(json).map_err(|_| self.unreadable_value(column, json))
     }
 
     /// The opposite of [`whole`].
     pub(crate) fn count(&self, column: &'static str, number: i64) -> Result<u64, sqlx::Error> {
-        u64::try_from(number).map_err(|_| self.unreadable(column, &number.to_string()))
+        u64::try_from(number).map_err(|_| self.unreadable_value(column, &number.to_string()))
     }
 
-    fn unreadable(&self, column: &'static str, found: &str) -> sqlx::Error {
-        Unreadable {
+    fn unreadable_value(&self, column: &'static str, found: &str) -> sqlx::Error {
+        UnreadableValue {
             table: self.table,
             column,
             row: self.row.to_owned(),
@@ -83,22 +83,22 @@ impl Place<'_> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use yearbook_domain::{ColumnType, Layout, Plan, Role};
+    use yearbook_domain::{ColumnRole, ColumnType, Plan, TableLayout};
 
     use super::*;
 
     #[test]
     fn words_come_back_as_what_they_were() {
         let place = Place { table: "columns", row: "cpi" };
-        assert_eq!(word(&Role::Geometry).unwrap(), "geometry");
-        assert_eq!(place.parse::<Role>("role", "geometry").unwrap(), Role::Geometry);
+        assert_eq!(word(&ColumnRole::Geometry).unwrap(), "geometry");
+        assert_eq!(place.parse::<ColumnRole>("role", "geometry").unwrap(), ColumnRole::Geometry);
         assert_eq!(
             place.parse::<ColumnType>("column_type", &word(&ColumnType::Date).unwrap()).unwrap(),
             ColumnType::Date
         );
         assert_eq!(
-            place.parse::<Layout>("layout", &word(&Layout::Wide).unwrap()).unwrap(),
-            Layout::Wide
+            place.parse::<TableLayout>("layout", &word(&TableLayout::Wide).unwrap()).unwrap(),
+            TableLayout::Wide
         );
         for plan in Plan::ALL {
             assert_eq!(word(&plan).unwrap(), plan.as_str());
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn an_unknown_word_says_where_it_stands() {
         let place = Place { table: "columns", row: "value of cpi" };
-        let error = place.parse::<Role>("role", "colour").unwrap_err().to_string();
+        let error = place.parse::<ColumnRole>("role", "colour").unwrap_err().to_string();
         assert!(error.contains(r#"columns.role of value of cpi holds "colour""#), "{error}");
         let error = place.count("row_count", -1).unwrap_err().to_string();
         assert!(error.contains(r#"columns.row_count of value of cpi holds "-1""#), "{error}");

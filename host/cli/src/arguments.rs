@@ -186,7 +186,7 @@ pub enum Plugin {
     /// Write a project of your own: it builds, tests and passes its check as it is
     New {
         /// An output format, or files for a data tool
-        kind: PluginKind,
+        kind: TemplateKind,
         /// Format or tool, crate and folder
         #[arg(value_parser = crate::commands::check_plugin_name)]
         name: String,
@@ -209,7 +209,7 @@ pub enum Plugin {
         signature: Option<PathBuf>,
         /// Who did it and why
         #[command(flatten)]
-        who: Who,
+        who: Actor,
     },
     /// List the releases that are known, and which of them serve
     List {
@@ -223,7 +223,7 @@ pub enum Plugin {
         name: String,
         /// Who did it and why
         #[command(flatten)]
-        who: Who,
+        who: Actor,
     },
     /// Remove every release of a name that somebody installed; what is built in serves again
     Remove {
@@ -231,7 +231,7 @@ pub enum Plugin {
         name: String,
         /// Who did it and why
         #[command(flatten)]
-        who: Who,
+        who: Actor,
     },
     /// Show what each release does now: responses a second, times, processor, memory, traps
     ///
@@ -263,7 +263,7 @@ pub enum Plugin {
 
 /// The two kinds of plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum PluginKind {
+pub enum TemplateKind {
     /// An output format: rows in, bytes out
     Encoder,
     /// An integration: descriptions of datasets in, files for a data tool out
@@ -272,7 +272,7 @@ pub enum PluginKind {
 
 /// Who changes something, for the history.
 #[derive(Args, Clone, Debug)]
-pub struct Who {
+pub struct Actor {
     /// Who does it [default: the system user]
     #[arg(long, value_name = "NAME")]
     pub by: Option<String>,

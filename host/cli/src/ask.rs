@@ -12,10 +12,10 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
 /// Longest answer that is read, bytes; metrics of a thousand releases have some 5 MB.
-const ANSWER_BYTES: usize = 32 << 20;
+const MAX_RESPONSE_BYTES: usize = 32 << 20;
 
 /// How long the server may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What the server at `url`, `http://host:port`, answers at `path`.
 ///
@@ -28,10 +28,10 @@ pub(crate) async fn get(url: &str, path: &str) -> anyhow::Result<String> {
         bail!("that is no address; write it as http://127.0.0.1:9090");
     };
     let asked = tokio::time::timeout(
-        PATIENCE,
+        TIMEOUT,
         ask(uri, authority.host(), authority.port_u16().unwrap_or(80)),
     );
-    asked.await.with_context(|| format!("no answer within {} s", PATIENCE.as_secs()))?
+    asked.await.with_context(|| format!("no answer within {} s", TIMEOUT.as_secs()))?
 }
 
 async fn ask(uri: &Uri, host: &str, port: u16) -> anyhow::Result<String> {
@@ -49,7 +49,7 @@ async fn ask(uri: &Uri, host: &str, port: u16) -> anyhow::Result<String> {
     if !status.is_success() {
         bail!("{status}: that is not an admin listener");
     }
-    let body = Limited::new(response.into_body(), ANSWER_BYTES)
+    let body = Limited::new(response.into_body(), MAX_RESPONSE_BYTES)
         .collect()
         .await
         .map_err(|error| anyhow::anyhow!("the answer broke off: {error}"))?;

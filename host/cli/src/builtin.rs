@@ -56,7 +56,7 @@ pub fn components(folder: Option<&Path>) -> anyhow::Result<Vec<Component>> {
                 by: "embedded".to_owned(),
             })
             .collect()),
-        (None, None) => match work_tree() {
+        (None, None) => match work_tree_dist() {
             Some(folder) => from_folder(&folder),
             None => bail!("this binary carries no plugins; {HOW_TO_BUILD}"),
         },
@@ -80,7 +80,7 @@ fn from_folder(folder: &Path) -> anyhow::Result<Vec<Component>> {
 
 /// Where the work tree that this binary was built from keeps plugins. A release build must not look
 /// at the machine that it was built on.
-fn work_tree() -> Option<PathBuf> {
+fn work_tree_dist() -> Option<PathBuf> {
     cfg!(debug_assertions).then(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/dist"))
 }
 

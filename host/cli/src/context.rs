@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use yearbook_catalog::Store;
-use yearbook_snapshot::Files;
+use yearbook_snapshot::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::output::Output;
@@ -31,7 +31,7 @@ impl Context {
     /// # Errors
     /// When the data directory cannot be made or the database cannot be opened.
     pub async fn catalogue(&self) -> anyhow::Result<Arc<dyn Store>> {
-        self.make_data_dir()?;
+        self.create_data_dir()?;
         let url = self.settings.database_url();
         yearbook_catalog::open(&url, &self.settings.values.database.bounds)
             .await
@@ -42,10 +42,11 @@ impl Context {
     ///
     /// # Errors
     /// When the data directory cannot be made or the store cannot be opened.
-    pub fn files(&self) -> anyhow::Result<Files> {
-        self.make_data_dir()?;
+    pub fn files(&self) -> anyhow::Result<ObjectStorage> {
+        self.create_data_dir()?;
         let url = self.settings.storage_url();
-        let opened = Files::open_with(&url, &self.settings.values.storage.store, &self.variables);
+        let opened =
+            ObjectStorage::open_with(&url, &self.settings.values.storage.store, &self.variables);
         opened.with_context(|| format!("cannot open the object store {}", without_password(&url)))
     }
 
@@ -61,7 +62,7 @@ impl Context {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn make_data_dir(&self) -> anyhow::Result<()> {
+    pub fn create_data_dir(&self) -> anyhow::Result<()> {
         make_private_dir(&self.settings.data_dir)
             .with_context(|| "choose another place with --data-dir or YEARBOOK_DATA_DIR, or make it writable for this user")
             .with_context(|| format!("cannot create the data directory {}", self.settings.data_dir.display()))

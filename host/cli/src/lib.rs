@@ -22,10 +22,10 @@ use serde_json::json;
 use arguments::{Arguments, Command};
 use context::Context;
 use output::Output;
-use settings::{Settings, Sources};
+use settings::{SettingSources, Settings};
 
 /// Exit code of a command line that makes no sense.
-const USAGE: u8 = 2;
+const EXIT_USAGE: u8 = 2;
 
 /// Runs one command: `arguments` with the program's name first, `variables` as the environment has
 /// them.
@@ -61,8 +61,12 @@ fn start(
     let plugins_dir = shared
         .plugins
         .or_else(|| settings::variable(&variables, "YEARBOOK_PLUGINS_DIR").map(Into::into));
-    let mut sources =
-        Sources { data_dir: shared.data_dir, config: shared.config, variables, flags: Vec::new() };
+    let mut sources = SettingSources {
+        data_dir: shared.data_dir,
+        config: shared.config,
+        variables,
+        flags: Vec::new(),
+    };
     if let Command::Serve { listen, admin_listen } = &command {
         let flags = [
             ("server.listen", "--listen", listen),
@@ -94,5 +98,5 @@ fn explain(error: &clap::Error, json: bool) -> ExitCode {
     } else {
         let _ = error.print();
     }
-    if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS }
+    if error.use_stderr() { ExitCode::from(EXIT_USAGE) } else { ExitCode::SUCCESS }
 }

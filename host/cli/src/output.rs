@@ -10,7 +10,7 @@ use std::io::{self, IsTerminal, Write};
 use serde::Serialize;
 use serde_json::json;
 
-pub use detailed::Detailed;
+pub use detailed::DetailedError;
 pub use progress::PublishProgress;
 pub use table::Table;
 
@@ -50,7 +50,7 @@ impl Output {
     /// Says on standard error why the command failed, and what led to it.
     pub fn error(self, error: &anyhow::Error) {
         let sentences = sentences(error);
-        let detailed = error.downcast_ref::<Detailed>();
+        let detailed = error.downcast_ref::<DetailedError>();
         let text = if self.json {
             let mut value = json!({ "error": sentences.join(": ") });
             if let (Some(members), Some(detailed)) = (value.as_object_mut(), detailed) {
@@ -66,7 +66,7 @@ impl Output {
 
     /// Whether progress bars would be seen.
     #[must_use]
-    pub fn has_bars(self) -> bool {
+    pub fn shows_progress(self) -> bool {
         !self.json && io::stderr().is_terminal()
     }
 }

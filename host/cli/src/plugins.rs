@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use yearbook_catalog::{Live, Store};
-use yearbook_platform::{Embedded, Guard, Keeper};
-use yearbook_sandbox::{Compiler, Config, Limits, Registry, Sandbox};
-use yearbook_snapshot::Files;
+use yearbook_catalog::{CatalogCache, Store};
+use yearbook_platform::{Embedded, Guard, PluginReconciler};
+use yearbook_sandbox::{Compiler, Limits, PluginRegistry, Sandbox, SandboxConfig};
+use yearbook_snapshot::ObjectStorage;
 use yearbook_workers::Workers;
 
 use crate::builtin;
@@ -23,10 +23,10 @@ pub(crate) async fn load(
     context: &Context,
     workers: Arc<Workers>,
     cached: bool,
-) -> anyhow::Result<Registry> {
+) -> anyhow::Result<PluginRegistry> {
     let components = builtin::components(context.plugins_dir.as_deref())?;
-    let sandbox = serving(context, Arc::clone(&workers), cached)?;
-    let registry = Registry::new();
+    let sandbox = serving_sandbox(context, Arc::clone(&workers), cached)?;
+    let registry = PluginRegistry::new();
     for component in components {
         let builtin::Component { name, bytes, by } = component;
         let sandbox = Arc::clone(&sandbox);
@@ -46,30 +46,30 @@ pub(crate) async fn load(
 }
 
 /// What serves, kept as the catalogue says.
-pub(crate) struct Kept {
-    keeper: Arc<Keeper>,
+pub(crate) struct PluginRuntime {
+    keeper: Arc<PluginReconciler>,
     /// Where they run.
     pub(crate) sandbox: Arc<Sandbox>,
     /// For the server.
     pub(crate) guard: Arc<Guard>,
     /// For the server.
-    pub(crate) registry: Arc<Registry>,
+    pub(crate) registry: Arc<PluginRegistry>,
 }
 
 /// Loads what the binary brings and makes it known to every host that shares the catalogue. The
-/// registry is empty until [`Kept::follow`].
+/// registry is empty until [`PluginRuntime::follow`].
 ///
 /// # Errors
 /// When a component is missing or refused, or when catalogue or object store fail.
 pub(crate) async fn keep(
     context: &Context,
     store: &Arc<dyn Store>,
-    files: &Files,
+    files: &ObjectStorage,
     workers: Arc<Workers>,
-) -> anyhow::Result<Kept> {
+) -> anyhow::Result<PluginRuntime> {
     let components = builtin::components(context.plugins_dir.as_deref())?;
-    let sandbox = serving(context, workers, true)?;
-    let registry = Arc::new(Registry::new());
+    let sandbox = serving_sandbox(context, workers, true)?;
+    let registry = Arc::new(PluginRegistry::new());
     let trust = context.settings.values.plugins.trust.clone();
     let embed = |component: builtin::Component| Embedded {
         name: component.name.to_owned(),
@@ -80,7 +80,7 @@ pub(crate) async fn keep(
     let settings = context.settings.values.plugins.guard;
     let guard = Guard::new(Arc::clone(store), Arc::clone(&sandbox), settings)
         .context("the thread that compares releases cannot start")?;
-    let keeper = Keeper::start(
+    let keeper = PluginReconciler::start(
         Arc::clone(&sandbox),
         files.clone(),
         &**store,
@@ -90,13 +90,13 @@ pub(crate) async fn keep(
         embedded,
     )
     .await?;
-    Ok(Kept { keeper, sandbox, guard, registry })
+    Ok(PluginRuntime { keeper, sandbox, guard, registry })
 }
 
-impl Kept {
+impl PluginRuntime {
     /// Loads what is to serve now, and from now on whatever the catalogue says, as long as this
     /// value lives.
-    pub(crate) async fn follow(&self, live: &Arc<Live>) {
+    pub(crate) async fn follow(&self, live: &Arc<CatalogCache>) {
         let releases = live.releases();
         let now = Arc::clone(&releases.borrow());
         self.keeper.apply(&now).await;
@@ -107,38 +107,45 @@ impl Kept {
 
 /// A sandbox with the data directory's compiled components, and what plugins fail at kept where the
 /// settings say; or without either.
-fn serving(context: &Context, workers: Arc<Workers>, cached: bool) -> anyhow::Result<Arc<Sandbox>> {
+fn serving_sandbox(
+    context: &Context,
+    workers: Arc<Workers>,
+    cached: bool,
+) -> anyhow::Result<Arc<Sandbox>> {
     let limits = context.settings.values.sandbox.limits;
     let capsules = context.settings.values.plugins.capsules.clone();
     sandbox(
         if cached {
-            Config { capsules, ..kept(context, limits) }
+            SandboxConfig { capsules, ..kept(context, limits) }
         } else {
-            Config { limits, ..Config::default() }
+            SandboxConfig { limits, ..SandboxConfig::default() }
         },
         workers,
     )
 }
 
 /// A sandbox that keeps what it compiles where servers on the same data directory find it.
-pub(crate) fn kept(context: &Context, limits: Limits) -> Config {
+pub(crate) fn kept(context: &Context, limits: Limits) -> SandboxConfig {
     let settings = &context.settings;
-    Config {
+    SandboxConfig {
         limits,
         cache: Some(settings.cache_dir()),
         cache_key: Some(settings.cache_key_file()),
-        ..Config::default()
+        ..SandboxConfig::default()
     }
 }
 
 /// A sandbox that compiles in a child process of this program.
-pub(crate) fn sandbox(config: Config, workers: Arc<Workers>) -> anyhow::Result<Arc<Sandbox>> {
+pub(crate) fn sandbox(
+    config: SandboxConfig,
+    workers: Arc<Workers>,
+) -> anyhow::Result<Arc<Sandbox>> {
     // The program that runs, even where another has been put in its place meanwhile.
     let this = if cfg!(target_os = "linux") {
         "/proc/self/exe".into()
     } else {
         std::env::current_exe().context("this program has no path")?
     };
-    Sandbox::new(&Config { compiler: Compiler::Child(this), ..config }, workers)
+    Sandbox::new(&SandboxConfig { compiler: Compiler::Child(this), ..config }, workers)
         .context("the sandbox for plugins cannot start")
 }

@@ -20,7 +20,7 @@ pub use document::{
 };
 pub use problem::{Origin, Problem, Wrong};
 
-use known::Known;
+use known::SettingsSchema;
 
 /// Name of the settings file that is read when it lies in the working directory.
 pub const FILE_NAME: &str = "yearbook.toml";
@@ -64,7 +64,7 @@ pub struct Settings {
 /// What the environment and the arguments say about settings. Everything is passed in, so that a
 /// test needs no environment of its own.
 #[derive(Clone, Debug, Default)]
-pub struct Sources {
+pub struct SettingSources {
     /// `--data-dir`.
     pub data_dir: Option<PathBuf>,
     /// `--config`.
@@ -80,7 +80,7 @@ impl Settings {
     ///
     /// # Errors
     /// When the file cannot be read, or with every [`Problem`] of every source at once.
-    pub fn load(sources: &Sources) -> anyhow::Result<Self> {
+    pub fn load(sources: &SettingSources) -> anyhow::Result<Self> {
         let file = settings_file(sources.config.as_deref())?;
         let mut assignments = Vec::new();
         let mut problems = Vec::new();
@@ -96,7 +96,7 @@ impl Settings {
                 Err(problem) => problems.push(problem),
             }
         }
-        let known = Known::new();
+        let known = SettingsSchema::new();
         assignments.extend(variables::assignments(&sources.variables));
         assignments.extend(sources.flags.iter().map(|(key, flag, value)| Assignment {
             key: (*key).to_owned(),
@@ -113,7 +113,7 @@ impl Settings {
             .or_else(|| variable(&sources.variables, "YEARBOOK_DATA_DIR").map(PathBuf::from));
         let data_dir = std::path::absolute(named.unwrap_or_else(|| PathBuf::from(DATA_DIR)))
             .context("the working directory is unknown")?;
-        Ok(Self { data_dir, file, values, written: counting(assignments) })
+        Ok(Self { data_dir, file, values, written: effective_assignments(assignments) })
     }
 
     /// Address of the catalogue's database.
@@ -185,7 +185,7 @@ impl Settings {
 }
 
 /// Of each key the last assignment, by key; empty sections say nothing.
-fn counting(assignments: Vec<Assignment>) -> Vec<Assignment> {
+fn effective_assignments(assignments: Vec<Assignment>) -> Vec<Assignment> {
     let mut by_key = BTreeMap::new();
     for assignment in assignments {
         if !matches!(assignment.value, Written::Typed(serde_json::Value::Object(_))) {

@@ -24,10 +24,10 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::settings::Collector;
 
 /// How long a stopping server waits for the last spans to be taken.
-const FLUSH: Duration = Duration::from_secs(2);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The service's name where neither `OTEL_SERVICE_NAME` nor `OTEL_RESOURCE_ATTRIBUTES` gives one.
-const SERVICE: &str = "yearbook";
+const SERVICE_NAME: &str = "yearbook";
 
 /// An exporter that runs. Spans wait for it in a bounded queue (2,048 of them) and are dropped
 /// where that is full; it sends from a thread of its own.
@@ -51,7 +51,7 @@ impl Traces {
         Ok(Self(
             SdkTracerProvider::builder()
                 .with_batch_exporter(exporter)
-                .with_resource(resource())
+                .with_resource(otel_resource())
                 .build(),
         ))
     }
@@ -59,7 +59,7 @@ impl Traces {
     /// What hands spans to the exporter.
     pub fn layer<S: Subscriber + for<'span> LookupSpan<'span>>(&self) -> impl Layer<S> + use<S> {
         tracing_opentelemetry::layer()
-            .with_tracer(self.0.tracer(SERVICE))
+            .with_tracer(self.0.tracer(SERVICE_NAME))
             .with_location(false)
             .with_threads(false)
             .with_tracked_inactivity(false)
@@ -70,7 +70,7 @@ impl Traces {
 
     /// Sends what is left, for two seconds at most.
     pub fn stop(self) {
-        if let Err(failure) = self.0.shutdown_with_timeout(FLUSH) {
+        if let Err(failure) = self.0.shutdown_with_timeout(FLUSH_TIMEOUT) {
             tracing::warn!(%failure, "the last traces were not taken by the collector");
         }
     }
@@ -92,13 +92,13 @@ pub(crate) fn is_ours(metadata: &Metadata<'_>) -> bool {
     metadata.target().starts_with("yearbook_")
 }
 
-fn resource() -> Resource {
+fn otel_resource() -> Resource {
     let named = Resource::builder().build();
     let name = named.get_ref(&Key::new("service.name")).map(|name| name.to_string());
     let builder = Resource::builder()
         .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
     match name {
         Some(name) if !name.starts_with("unknown_service") => builder.build(),
-        _ => builder.with_service_name(SERVICE).build(),
+        _ => builder.with_service_name(SERVICE_NAME).build(),
     }
 }

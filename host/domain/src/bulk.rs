@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use crate::plan::BulkEntitlement;
-use crate::query::{last, scalar};
-use crate::{Caller, Dataset, DatasetName, Namespace, PlanLimits, Problem, Refusal, Snapshot};
+use crate::query::{last_value, scalar};
+use crate::{
+    Caller, Dataset, DatasetName, Namespace, PlanLimits, Refusal, Snapshot, ValidationError,
+};
 
 /// Which snapshot a bulk download is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,15 +39,15 @@ impl Freshness {
     ///
     /// # Errors
     /// `literal_error` for another word.
-    pub fn parse(pairs: &[(String, String)]) -> Result<Option<Self>, Problem> {
-        let Some(raw) = last(pairs, "freshness") else { return Ok(None) };
-        scalar::literal("freshness", raw, Self::ALL.map(Self::word))?;
-        Ok(Self::ALL.into_iter().find(|freshness| freshness.word() == raw))
+    pub fn parse(pairs: &[(String, String)]) -> Result<Option<Self>, ValidationError> {
+        let Some(raw) = last_value(pairs, "freshness") else { return Ok(None) };
+        scalar::check_literal("freshness", raw, Self::ALL.map(Self::as_str))?;
+        Ok(Self::ALL.into_iter().find(|freshness| freshness.as_str() == raw))
     }
 
     /// The value of `freshness` that means this.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Monthly => "monthly",
             Self::Current => "current",
@@ -55,7 +57,7 @@ impl Freshness {
     /// What a request means that asks for `asked`, or for nothing in particular: the best that the
     /// plan is entitled to. A plan that is entitled to nothing is told so about the newest.
     #[must_use]
-    pub fn wanted(asked: Option<Self>, limits: PlanLimits) -> Self {
+    pub fn resolve(asked: Option<Self>, limits: PlanLimits) -> Self {
         asked.unwrap_or(match limits.bulk {
             BulkEntitlement::Monthly => Self::Monthly,
             BulkEntitlement::None | BulkEntitlement::Current => Self::Current,
@@ -69,7 +71,7 @@ impl Freshness {
 /// # Errors
 /// [`Refusal::BulkForbidden`] when the licence forbids it, of this snapshot or by now; then
 /// [`Refusal::PaymentRequired`].
-pub fn plan(
+pub fn plan_download(
     dataset: &Dataset,
     snapshot: Arc<Snapshot>,
     freshness: Freshness,

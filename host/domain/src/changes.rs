@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{Column, CreditLine, DatasetName, Millis, StoredFile};
 
-pub use query::{DEFAULT_LIMIT, query};
+pub use query::{DEFAULT_LIMIT, parse_query};
 
 /// What became of a row, in Delta's words.
 pub const CHANGE_TYPE: &str = "_change_type";
@@ -48,7 +48,7 @@ pub struct ChangeSet {
 /// How far a client is: before row `row` of set `set` of a history. Past the last set: it has
 /// everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct Watermark {
     /// Position of the set in the history.
     pub set: usize,
     /// First row not yet sent.
@@ -57,50 +57,51 @@ pub struct Mark {
 
 /// What one answer holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pull {
+pub struct ChangesPage {
     /// Rows of sets (by position), in order, none of them empty, all with the same columns.
-    pub parts: Vec<(usize, Range<u64>)>,
+    pub ranges: Vec<(usize, Range<u64>)>,
     /// How far the client is afterwards.
-    pub end: Mark,
+    pub end: Watermark,
     /// Whether changes remain.
-    pub more: bool,
+    pub has_more: bool,
     /// Whether the number of rows is what ended it.
-    pub full: bool,
+    pub row_limit_reached: bool,
 }
 
 /// Where a client stands that has the snapshot called `id`; none when `history`, oldest first and
 /// without gaps, does not tell what followed it. Data may have gone back to what it was: then the
 /// newest occurrence counts, since the rows are the same.
 #[must_use]
-pub fn after(history: &[ChangeSet], id: &str) -> Option<Mark> {
+pub fn watermark_after(history: &[ChangeSet], id: &str) -> Option<Watermark> {
     if history.last().is_some_and(|last| last.to == id) {
-        return Some(Mark { set: history.len(), row: 0 });
+        return Some(Watermark { set: history.len(), row: 0 });
     }
-    history.iter().rposition(|set| set.from == id).map(|set| Mark { set, row: 0 })
+    history.iter().rposition(|set| set.from == id).map(|set| Watermark { set, row: 0 })
 }
 
 /// The next `max_rows` rows from `start` on. An answer has one schema, so it ends before a snapshot
 /// with other columns: whoever goes on from there projects what it has on them.
 #[must_use]
-pub fn pull(history: &[ChangeSet], start: Mark, max_rows: u64) -> Pull {
-    let mut pull = Pull { parts: Vec::new(), end: start, more: false, full: false };
+pub fn next_page(history: &[ChangeSet], start: Watermark, max_rows: u64) -> ChangesPage {
+    let mut pull =
+        ChangesPage { ranges: Vec::new(), end: start, has_more: false, row_limit_reached: false };
     let mut left = max_rows;
     while let Some(set) = history.get(pull.end.set) {
         let remaining = pull.end.row..set.rows;
         if remaining.is_empty() {
-            pull.end = Mark { set: pull.end.set + 1, row: 0 };
+            pull.end = Watermark { set: pull.end.set + 1, row: 0 };
             continue;
         }
-        let begun = pull.parts.first().and_then(|(first, _)| history.get(*first));
-        pull.full = left == 0;
-        if pull.full || begun.is_some_and(|begun| !same_columns(begun, set)) {
-            pull.more = true;
+        let begun = pull.ranges.first().and_then(|(first, _)| history.get(*first));
+        pull.row_limit_reached = left == 0;
+        if pull.row_limit_reached || begun.is_some_and(|begun| !have_same_columns(begun, set)) {
+            pull.has_more = true;
             break;
         }
         let part = remaining.start..remaining.end.min(remaining.start.saturating_add(left));
         left -= part.end - part.start;
         pull.end.row = part.end;
-        pull.parts.push((pull.end.set, part));
+        pull.ranges.push((pull.end.set, part));
     }
     pull
 }
@@ -109,7 +110,12 @@ pub fn pull(history: &[ChangeSet], start: Mark, max_rows: u64) -> Pull {
 /// of each that is reached from there, empty changes included, since the client has that snapshot's
 /// rows afterwards. `current` stands in for what is not known.
 #[must_use]
-pub fn credit(history: &[ChangeSet], start: Mark, end: Mark, current: &CreditLine) -> CreditLine {
+pub fn credit_between(
+    history: &[ChangeSet],
+    start: Watermark,
+    end: Watermark,
+    current: &CreditLine,
+) -> CreditLine {
     let past = end.set + usize::from(end.row > 0);
     let passed = history.get(start.set..past.min(history.len())).unwrap_or_default();
     let begun = match history.get(start.set) {
@@ -123,14 +129,14 @@ pub fn credit(history: &[ChangeSet], start: Mark, end: Mark, current: &CreditLin
 /// What a signed watermark of `dataset` carries as its filters, so that no cursor of `/data` and no
 /// other dataset's watermark passes for one.
 #[must_use]
-pub fn seal(dataset: &DatasetName) -> [u8; 16] {
+pub fn watermark_fingerprint(dataset: &DatasetName) -> [u8; 16] {
     let mut short = [0; 16];
     short.copy_from_slice(&Sha256::digest(format!("changes {dataset}"))[..16]);
     short
 }
 
 /// Whether rows of both can stand in one table.
-fn same_columns(left: &ChangeSet, right: &ChangeSet) -> bool {
+fn have_same_columns(left: &ChangeSet, right: &ChangeSet) -> bool {
     let shape = |column: &Column| (column.name.clone(), column.column_type);
     left.columns.iter().map(shape).eq(right.columns.iter().map(shape))
 }

@@ -4,14 +4,14 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::{DataQuery, DatasetName, Problem};
+use crate::{DataQuery, DatasetName, ValidationError};
 
-/// First byte of [`Position::to_bytes`]: the layout. Raised when it, or [`fingerprint`], changes.
-const LAYOUT: u8 = 1;
+/// First byte of [`CoordinateText::to_bytes`]: the layout. Raised when it, or [`fingerprint`], changes.
+const LAYOUT_VERSION: u8 = 1;
 
 /// What a cursor says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
+pub struct CursorPosition {
     /// Id of the snapshot that is being read.
     pub snapshot: String,
     /// First row not yet considered, from 0 in the snapshot's order.
@@ -20,25 +20,25 @@ pub struct Position {
     pub filters: [u8; 16],
 }
 
-impl Position {
+impl CursorPosition {
     /// Layout, row (little-endian), filters, then the snapshot's id.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![LAYOUT];
+        let mut bytes = vec![LAYOUT_VERSION];
         bytes.extend_from_slice(&self.row.to_le_bytes());
         bytes.extend_from_slice(&self.filters);
         bytes.extend_from_slice(self.snapshot.as_bytes());
         bytes
     }
 
-    /// None when `bytes` did not come from [`Position::to_bytes`].
+    /// None when `bytes` did not come from [`CoordinateText::to_bytes`].
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (&layout, bytes) = bytes.split_first()?;
         let (row, bytes) = bytes.split_first_chunk()?;
         let (filters, id) = bytes.split_first_chunk()?;
         let snapshot = std::str::from_utf8(id).ok()?.to_owned();
-        (layout == LAYOUT).then_some(Self {
+        (layout == LAYOUT_VERSION).then_some(Self {
             snapshot,
             row: u64::from_le_bytes(*row),
             filters: *filters,
@@ -50,9 +50,13 @@ impl Position {
     /// # Errors
     /// `value_error` at `cursor` when a filter changed or is missing, at `snapshot` when the
     /// request pins another snapshot than the cursor's.
-    pub fn check(&self, dataset: &DatasetName, query: &DataQuery) -> Result<(), Problem> {
+    pub fn validate_query(
+        &self,
+        dataset: &DatasetName,
+        query: &DataQuery,
+    ) -> Result<(), ValidationError> {
         if self.filters != fingerprint(dataset, query) {
-            return Err(changed(query));
+            return Err(filters_changed(query));
         }
         match &query.snapshot {
             Some(pinned) if *pinned != self.snapshot => {
@@ -60,7 +64,7 @@ impl Position {
                     "the cursor reads snapshot '{}'; leave snapshot out, or start again without the cursor",
                     self.snapshot
                 );
-                Err(Problem::value_error("snapshot", &sentence, pinned))
+                Err(ValidationError::value_error("snapshot", &sentence, pinned))
             }
             _ => Ok(()),
         }
@@ -69,22 +73,22 @@ impl Position {
 
 /// The problem of a cursor that the service did not issue, or that was altered on the way.
 #[must_use]
-pub fn unreadable(query: &DataQuery) -> Problem {
-    at_cursor(
+pub fn invalid_cursor(query: &DataQuery) -> ValidationError {
+    cursor_error(
         query,
         "the cursor is not one that this service issued; send the value of X-Next-Page unchanged, or start again without it",
     )
 }
 
-fn changed(query: &DataQuery) -> Problem {
-    at_cursor(
+fn filters_changed(query: &DataQuery) -> ValidationError {
+    cursor_error(
         query,
         "the cursor belongs to another dataset or to other filters; repeat start, end, dimensions, geometry and columns as they were, or start again without it",
     )
 }
 
-fn at_cursor(query: &DataQuery, sentence: &str) -> Problem {
-    Problem::value_error("cursor", sentence, query.cursor.as_deref().unwrap_or_default())
+fn cursor_error(query: &DataQuery, sentence: &str) -> ValidationError {
+    ValidationError::value_error("cursor", sentence, query.cursor.as_deref().unwrap_or_default())
 }
 
 /// What must not change between pages: dataset, `start`, `end`, `dimensions`, `geometry` and
@@ -119,18 +123,18 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::query::pairs;
+    use crate::query::parse_pairs;
 
     fn query(raw: &str) -> DataQuery {
-        DataQuery::parse(&pairs(raw), &["json", "csv"]).unwrap()
+        DataQuery::parse(&parse_pairs(raw), &["json", "csv"]).unwrap()
     }
 
     fn name(text: &str) -> DatasetName {
         DatasetName::parse(text).unwrap()
     }
 
-    fn position(raw: &str) -> Position {
-        Position {
+    fn position(raw: &str) -> CursorPosition {
+        CursorPosition {
             snapshot: "s1".to_owned(),
             row: 7,
             filters: fingerprint(&name("cpi"), &query(raw)),
@@ -152,7 +156,7 @@ mod tests {
             "&csv.delimiter=;",
         ] {
             assert_eq!(
-                begun.check(&name("cpi"), &query(&format!("{same}{more}"))),
+                begun.validate_query(&name("cpi"), &query(&format!("{same}{more}"))),
                 Ok(()),
                 "{more}"
             );
@@ -172,7 +176,7 @@ mod tests {
             "start=2020-01-01&dimensions=x&columns=a,b&geometry=false",
             "start=2020-01-01&end=2020-01-01&dimensions=x&columns=a,b",
         ] {
-            let problem = begun.check(&name("cpi"), &query(other)).unwrap_err();
+            let problem = begun.validate_query(&name("cpi"), &query(other)).unwrap_err();
             assert_eq!(
                 (problem.kind, problem.loc[1].as_str()),
                 ("value_error", "cursor"),
@@ -181,14 +185,14 @@ mod tests {
         }
         assert!(
             begun
-                .check(&name("other"), &query("start=2020-01-01&dimensions=x&columns=a,b"))
+                .validate_query(&name("other"), &query("start=2020-01-01&dimensions=x&columns=a,b"))
                 .is_err()
         );
     }
 
     #[test]
     fn a_cursor_never_mixes_snapshots_contract_3() {
-        let problem = position("").check(&name("cpi"), &query("snapshot=s2")).unwrap_err();
+        let problem = position("").validate_query(&name("cpi"), &query("snapshot=s2")).unwrap_err();
         assert_eq!((problem.loc[1].as_str(), problem.input.as_deref()), ("snapshot", Some("s2")));
     }
 
@@ -200,13 +204,14 @@ mod tests {
 
     #[test]
     fn positions_survive_the_trip_through_bytes() {
-        let position = Position { snapshot: "01ab".to_owned(), row: u64::MAX, filters: [7; 16] };
+        let position =
+            CursorPosition { snapshot: "01ab".to_owned(), row: u64::MAX, filters: [7; 16] };
         let bytes = position.to_bytes();
-        assert_eq!(Position::from_bytes(&bytes), Some(position));
-        assert_eq!(Position::from_bytes(&bytes[..24]), None);
-        assert_eq!(Position::from_bytes(&[]), None);
+        assert_eq!(CursorPosition::from_bytes(&bytes), Some(position));
+        assert_eq!(CursorPosition::from_bytes(&bytes[..24]), None);
+        assert_eq!(CursorPosition::from_bytes(&[]), None);
         let mut other = bytes.clone();
         other[0] = 2;
-        assert_eq!(Position::from_bytes(&other), None);
+        assert_eq!(CursorPosition::from_bytes(&other), None);
     }
 }

@@ -28,7 +28,7 @@ pub enum ColumnType {
 /// What a column is for (contract 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum ColumnRole {
     /// The column that `start` and `end` filter.
     Date,
     /// Period codes.
@@ -45,10 +45,10 @@ pub enum Role {
     Attribute,
 }
 
-impl Role {
+impl ColumnRole {
     /// Its name on the wire.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Date => "date",
             Self::Period => "period",
@@ -72,7 +72,7 @@ pub struct Column {
     /// Whether nulls may occur: false exactly where publishing refuses them.
     pub nullable: bool,
     /// What the column is for.
-    pub role: Role,
+    pub role: ColumnRole,
     /// Unit of the values, as the publisher wrote it.
     pub unit: Option<String>,
     /// What the column holds, as the publisher wrote it.
@@ -85,7 +85,7 @@ pub struct Column {
 /// Shape of a dataset (spec 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Layout {
+pub enum TableLayout {
     /// One value a row, named by dimension columns.
     Long,
     /// One column a series.
@@ -138,7 +138,7 @@ pub struct Snapshot {
     /// First and last date, `YYYY-MM-DD`; none without a date column or rows.
     pub date_range: Option<(String, String)>,
     /// Long or wide.
-    pub layout: Layout,
+    pub layout: TableLayout,
     /// Bounds of the geometry; none without any.
     pub bbox: Option<BoundingBox>,
 }
@@ -146,14 +146,14 @@ pub struct Snapshot {
 impl Snapshot {
     /// Position of the column called `name`.
     #[must_use]
-    pub fn position(&self, name: &str) -> Option<usize> {
+    pub fn column_index(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
     /// Whether the snapshot has a geometry column.
     #[must_use]
     pub fn has_geometry(&self) -> bool {
-        self.columns.iter().any(|column| column.role == Role::Geometry)
+        self.columns.iter().any(|column| column.role == ColumnRole::Geometry)
     }
 }
 

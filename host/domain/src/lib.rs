@@ -7,27 +7,28 @@ pub mod changes;
 pub mod credit;
 pub mod cursor;
 pub mod dataset;
+pub mod json_size;
 pub mod name;
+pub mod object_key;
 pub mod plan;
-pub mod problem;
 pub mod query;
-pub mod read;
+pub mod read_plan;
 pub mod refusal;
-pub mod stored;
 pub mod time;
-pub mod weight;
+pub mod validation;
 
 pub use caller::Caller;
 pub use credit::{Credit, CreditLine, SourceEntry};
-pub use cursor::Position;
+pub use cursor::CursorPosition;
 pub use dataset::{
-    BoundingBox, Column, ColumnType, Dataset, Layout, Role, Snapshot, SnapshotSummary, StoredFile,
+    BoundingBox, Column, ColumnRole, ColumnType, Dataset, Snapshot, SnapshotSummary, StoredFile,
+    TableLayout,
 };
 pub use name::{DatasetName, Namespace};
+pub use object_key::{Stored, StoredKind};
 pub use plan::{Plan, PlanLimits, PlanTable};
-pub use problem::Problem;
 pub use query::DataQuery;
-pub use read::ReadPlan;
+pub use read_plan::ReadPlan;
 pub use refusal::Refusal;
-pub use stored::{Stored, StoredKind};
 pub use time::Millis;
+pub use validation::ValidationError;

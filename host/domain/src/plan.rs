@@ -93,7 +93,7 @@ pub struct PlanTable {
 impl PlanTable {
     /// The limits of `plan`.
     #[must_use]
-    pub fn of(&self, plan: Plan) -> PlanLimits {
+    pub fn limits(&self, plan: Plan) -> PlanLimits {
         match plan {
             Plan::Free => self.free,
             Plan::Starter => self.starter,

@@ -5,15 +5,15 @@ mod pairs;
 mod parse;
 pub mod scalar;
 
-pub use pairs::{last, pairs};
-pub use parse::too_many_names;
+pub use pairs::{last_value, parse_pairs};
+pub use parse::too_many_names_message;
 
 /// Rows returned when `limit` is omitted (spec 4.1 rule 1).
 pub const DEFAULT_LIMIT: u64 = 100;
 
 /// Names in one list (`columns`, `datasets`) at most: more columns than a table of any use has, and
 /// with names of three letters all that fits into an address of 16 KiB.
-pub const LISTED_NAMES: usize = 4_096;
+pub const MAX_LISTED_NAMES: usize = 4_096;
 
 /// The parameters of `/data`, each right in itself. Whether they suit the dataset is decided by
 /// [`crate::read`].

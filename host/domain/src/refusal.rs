@@ -1,7 +1,7 @@
 //! Every correct "no" to a caller (spec section 7, contract 1 and 2). Closed: a new refusal does
 //! not compile until the server gives it a status.
 
-use crate::{Millis, Problem};
+use crate::{Millis, ValidationError};
 
 /// Why the service declines. The order of variants is the order in which they are checked
 /// (contract 1).
@@ -12,7 +12,7 @@ pub enum Refusal {
     /// 401: the key is malformed, unknown or revoked.
     KeyInvalid,
     /// 422: parameters that are wrong.
-    Invalid(Vec<Problem>),
+    Invalid(Vec<ValidationError>),
     /// 406: no loaded format satisfies `Accept`; the media types that there are.
     NotAcceptable {
         /// Media types of the loaded formats.

@@ -24,20 +24,20 @@ impl Millis {
     /// The calendar day in UTC, `2026-11-21`.
     #[must_use]
     pub fn date(self) -> String {
-        self.utc().date().to_string()
+        self.to_utc().date().to_string()
     }
 
     /// The calendar month in UTC, `2026-11`: what monthly quotas count by.
     #[must_use]
     pub fn month(self) -> String {
-        let date = self.utc().date();
+        let date = self.to_utc().date();
         format!("{:04}-{:02}", date.year(), date.month())
     }
 
     /// The first instant of the next calendar month in UTC, when a monthly quota starts anew.
     #[must_use]
     pub fn next_month(self) -> Self {
-        let first = self.utc().date().first_of_month();
+        let first = self.to_utc().date().first_of_month();
         let next = first.checked_add(jiff::Span::new().months(1)).unwrap_or(first);
         next.to_zoned(jiff::tz::TimeZone::UTC)
             .map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
@@ -46,13 +46,13 @@ impl Millis {
     /// The first instant of the calendar month in UTC.
     #[must_use]
     pub fn month_start(self) -> Self {
-        let first = self.utc().date().first_of_month();
+        let first = self.to_utc().date().first_of_month();
         first
             .to_zoned(jiff::tz::TimeZone::UTC)
             .map_or(self, |zoned| Self(zoned.timestamp().as_millisecond()))
     }
 
-    fn utc(self) -> jiff::Zoned {
+    fn to_utc(self) -> jiff::Zoned {
         jiff::Timestamp::from_millisecond(self.0)
             .unwrap_or(jiff::Timestamp::UNIX_EPOCH)
             .to_zoned(jiff::tz::TimeZone::UTC)

@@ -12,8 +12,8 @@ mod values;
 
 pub(crate) use describe::difference;
 pub(crate) use judge::judge;
-pub(crate) use sample::Sample;
-pub(crate) use shadow::Shadow;
+pub(crate) use sample::CanarySample;
+pub(crate) use shadow::ShadowWorker;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,14 +22,14 @@ use yearbook_catalog::{ReleaseId, Trial};
 use yearbook_domain::Millis;
 
 /// Which comparison: the release that waits, and the digest of the one that serves.
-pub(crate) type Pair = (ReleaseId, String);
+pub(crate) type CanaryPair = (ReleaseId, String);
 
 /// What this host saw and has not told yet.
 #[derive(Default)]
-pub(crate) struct Seen(Mutex<HashMap<Pair, Trial>>);
+pub(crate) struct CanarySamples(Mutex<HashMap<CanaryPair, Trial>>);
 
 /// A comparison of which nothing has been seen.
-pub(crate) fn nothing(pair: &Pair) -> Trial {
+pub(crate) fn nothing(pair: &CanaryPair) -> Trial {
     Trial {
         id: pair.0.clone(),
         incumbent: pair.1.clone(),
@@ -44,7 +44,7 @@ pub(crate) fn nothing(pair: &Pair) -> Trial {
     }
 }
 
-impl Seen {
+impl CanarySamples {
     /// Adds what was seen.
     pub(crate) fn add(&self, seen: Trial) {
         let pair = (seen.id.clone(), seen.incumbent.clone());
@@ -66,7 +66,7 @@ impl Seen {
     }
 
     /// Nothing under the lock can fail half-way.
-    fn all(&self) -> MutexGuard<'_, HashMap<Pair, Trial>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<CanaryPair, Trial>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,68 +10,72 @@ mod requests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use yearbook_sandbox::{Capsule, Limits, Plugin, Rejected, Sandbox};
+use yearbook_sandbox::{FailureDump, Limits, Plugin, Rejected, Sandbox};
 use yearbook_workers::with_stack;
 
 use crate::Component;
 
-pub use report::{Budget, Finding, Report};
+pub use report::{CheckReport, Finding, LimitUsage};
 
-use report::Tally;
+use report::ReportBuilder;
 
 /// A component that has been tried.
-pub struct Checked {
+pub struct CheckResult {
     /// What was found.
-    pub report: Report,
+    pub report: CheckReport,
     /// The plugin, where it could be loaded at all.
     pub plugin: Option<Plugin>,
     /// Failures that can be replayed, one for each way in which it failed.
-    pub capsules: Vec<Capsule>,
+    pub capsules: Vec<FailureDump>,
 }
 
 /// Tries `component` in `sandbox`, whose limits it is measured against.
 #[must_use]
-pub fn check(sandbox: &Arc<Sandbox>, component: &Component) -> Checked {
+pub fn check(sandbox: &Arc<Sandbox>, component: &Component) -> CheckResult {
     // One thread for all calls, rather than one for each.
     with_stack(sandbox.limits().thread_stack_bytes(), || checked(sandbox, component))
 }
 
-fn checked(sandbox: &Arc<Sandbox>, component: &Component) -> Checked {
-    let mut tally = Tally::new(component, sandbox.limits());
+fn checked(sandbox: &Arc<Sandbox>, component: &Component) -> CheckResult {
+    let mut tally = ReportBuilder::new(component, sandbox.limits());
     let plugin = load(sandbox, component, &mut tally);
     if let Some(plugin) = &plugin {
         tally.identify(plugin);
-        describe_again(sandbox, component, plugin, &mut tally);
+        check_stable_description(sandbox, component, plugin, &mut tally);
         match plugin {
             Plugin::Encoder(encoder) => encoder::check(encoder, &mut tally),
             Plugin::Generator(generator) => generator::check(generator, &mut tally),
         }
     }
     let (report, capsules) = tally.done();
-    Checked { report, plugin, capsules }
+    CheckResult { report, plugin, capsules }
 }
 
 /// Compiles, under the sandbox's limits, and asks for the description.
-fn load(sandbox: &Arc<Sandbox>, component: &Component, tally: &mut Tally) -> Option<Plugin> {
+fn load(
+    sandbox: &Arc<Sandbox>,
+    component: &Component,
+    tally: &mut ReportBuilder,
+) -> Option<Plugin> {
     let begun = Instant::now();
-    let loaded = sandbox.try_load(&component.bytes);
+    let loaded = sandbox.load_with_dump(&component.bytes);
     tally.compiled(begun.elapsed(), Duration::from_millis(sandbox.limits().compile_ms));
     match loaded {
         Ok(plugin) => Some(plugin),
         Err((rejected, capsule)) => {
-            tally.keep(capsule);
-            tally.find(place_of(&rejected), rejected.to_string(), advice_on(&rejected));
+            tally.add_dump(capsule);
+            tally.find(rejection_place(&rejected), rejected.to_string(), advice_on(&rejected));
             None
         }
     }
 }
 
 /// The description must be the same every time: the host asks once a load.
-fn describe_again(
+fn check_stable_description(
     sandbox: &Arc<Sandbox>,
     component: &Component,
     plugin: &Plugin,
-    tally: &mut Tally,
+    tally: &mut ReportBuilder,
 ) {
     let begun = Instant::now();
     let again = sandbox.load(&component.bytes);
@@ -94,7 +98,7 @@ fn describe_again(
     }
 }
 
-fn place_of(rejected: &Rejected) -> &'static str {
+fn rejection_place(rejected: &Rejected) -> &'static str {
     match rejected {
         Rejected::TooLarge { .. } | Rejected::Shape { .. } => "size",
         Rejected::Malformed(_) | Rejected::Compiling(_) => "compiling",
@@ -127,7 +131,7 @@ fn advice_on(rejected: &Rejected) -> String {
 
 /// Limits for checking: those that hosts serve with, but few instances, so that little address
 /// space is taken.
-impl Report {
+impl CheckReport {
     /// The limits to check with, from those that hosts serve with.
     #[must_use]
     pub fn limits(serving: Limits) -> Limits {

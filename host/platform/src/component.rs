@@ -23,7 +23,7 @@ pub struct Component {
 
 /// Why a file is no plugin at all.
 #[derive(Debug, thiserror::Error)]
-pub enum NotAComponent {
+pub enum ComponentFileError {
     /// It does not begin as WebAssembly does.
     #[error(
         "the file is not WebAssembly; hand in what `cargo build --target wasm32-unknown-unknown` made, or a component"
@@ -48,22 +48,22 @@ impl Component {
     /// Reads `file`, which may be a component or a core module.
     ///
     /// # Errors
-    /// [`NotAComponent`].
-    pub fn read(file: Vec<u8>, limit: usize) -> Result<Self, NotAComponent> {
+    /// [`ComponentFileError`].
+    pub fn read(file: Vec<u8>, limit: usize) -> Result<Self, ComponentFileError> {
         if file.len() > limit {
-            return Err(NotAComponent::TooLarge { bytes: file.len(), limit });
+            return Err(ComponentFileError::TooLarge { bytes: file.len(), limit });
         }
         if !file.starts_with(b"\0asm") {
-            return Err(NotAComponent::NotWasm);
+            return Err(ComponentFileError::NotWasm);
         }
         let wrapped = file.starts_with(MODULE);
         let bytes = if wrapped { componentize(&file)? } else { file };
         if bytes.len() > limit {
-            return Err(NotAComponent::TooLarge { bytes: bytes.len(), limit });
+            return Err(ComponentFileError::TooLarge { bytes: bytes.len(), limit });
         }
         let names = names(&bytes);
         if wrapped && names.as_ref().is_some_and(|(_, exports)| exports.is_empty()) {
-            return Err(NotAComponent::Module("it exports no interface".to_owned()));
+            return Err(ComponentFileError::Module("it exports no interface".to_owned()));
         }
         let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let (imports, exports) = names.unzip();
@@ -71,11 +71,11 @@ impl Component {
     }
 }
 
-fn componentize(module: &[u8]) -> Result<Vec<u8>, NotAComponent> {
+fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentFileError> {
     let encoded = wit_component::ComponentEncoder::default()
         .module(module)
         .and_then(|mut encoder| encoder.encode());
-    encoded.map_err(|error| NotAComponent::Module(one_line(&format!("{error:#}"))))
+    encoded.map_err(|error| ComponentFileError::Module(one_line(&format!("{error:#}"))))
 }
 
 /// Imports and exports that the component's type names. The sandbox reads both for itself; this is

@@ -10,21 +10,21 @@ use futures::future::BoxFuture;
 use sha2::{Digest, Sha256};
 use yearbook_catalog::{Declared, Store};
 use yearbook_domain::Stored;
-use yearbook_snapshot::{Declare, Files};
+use yearbook_snapshot::{ObjectStorage, UploadRegistrar};
 
 use crate::Problem;
 
 /// How long to wait for a `gc` to remove what is to be stored again: one file takes it
 /// milliseconds.
-const PATIENCE: Duration = Duration::from_secs(30);
+const REMOVAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long to wait before asking again.
-const PAUSE: Duration = Duration::from_millis(200);
+const RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// Declarations in a catalogue, for files of snapshots.
-pub struct Declarations(pub Arc<dyn Store>);
+pub struct UploadRegistry(pub Arc<dyn Store>);
 
-impl Declare for Declarations {
+impl UploadRegistrar for UploadRegistry {
     fn declare<'a>(&'a self, stored: &'a Stored) -> BoxFuture<'a, Result<(), String>> {
         declare(&*self.0, stored)
             .map(|declared| declared.map_err(|problem| problem.to_string()))
@@ -35,7 +35,7 @@ impl Declare for Declarations {
 /// Declares a component and stores it; its digest.
 pub(crate) async fn store_component(
     store: &dyn Store,
-    files: &Files,
+    files: &ObjectStorage,
     bytes: Bytes,
 ) -> Result<String, Problem> {
     let hashed = bytes.clone();
@@ -49,11 +49,11 @@ pub(crate) async fn store_component(
 
 async fn declare(store: &dyn Store, stored: &Stored) -> Result<(), Problem> {
     let begun = Instant::now();
-    while store.declare(stored).await? == Declared::BeingRemoved {
-        if begun.elapsed() > PATIENCE {
+    while store.register_upload(stored).await? == Declared::BeingRemoved {
+        if begun.elapsed() > REMOVAL_TIMEOUT {
             return Err(Problem::BeingRemoved(stored.clone()));
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(RETRY_DELAY).await;
     }
     Ok(())
 }

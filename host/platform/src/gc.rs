@@ -5,14 +5,14 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use yearbook_catalog::{Dropped, Loose, REMOVE_WITHIN, Retention, Store};
+use yearbook_catalog::{DELETION_DEADLINE, Dropped, Retention, Store, UnreferencedObject};
 use yearbook_domain::{Millis, Stored};
-use yearbook_snapshot::{Files, Held, Leftover};
+use yearbook_snapshot::{Held, ObjectStorage, StaleUpload};
 
 use crate::Problem;
 
-/// Removed at a time: as many as a store removes well before [`REMOVE_WITHIN`] has passed.
-const AT_A_TIME: usize = 50;
+/// Removed at a time: as many as a store removes well before [`DELETION_DEADLINE`] has passed.
+const BATCH_SIZE: usize = 50;
 
 /// What is to go.
 #[derive(Clone, Copy, Debug)]
@@ -32,13 +32,13 @@ pub struct Collected {
     /// enough.
     pub dropped: Vec<Dropped>,
     /// Removed from the object store, with their bytes.
-    pub removed: Vec<(Loose, u64)>,
+    pub removed: Vec<(UnreferencedObject, u64)>,
     /// Unnamed for too short a time, with their bytes.
-    pub later: Vec<(Loose, u64)>,
+    pub later: Vec<(UnreferencedObject, u64)>,
     /// Condemned by another `gc`, which is at work or died a short while ago.
     pub being_removed: usize,
     /// Files of unfinished uploads that were removed.
-    pub leftovers: Vec<Leftover>,
+    pub leftovers: Vec<StaleUpload>,
 }
 
 /// Collects once.
@@ -48,24 +48,27 @@ pub struct Collected {
 /// run goes on.
 pub async fn gc(
     store: &dyn Store,
-    files: &Files,
+    files: &ObjectStorage,
     settings: GcSettings,
 ) -> Result<Collected, Problem> {
     let GcSettings { retention, unnamed_for, dry_run } = settings;
-    let mut collected =
-        Collected { dropped: store.retain(retention, dry_run).await?, ..Collected::default() };
+    let mut collected = Collected {
+        dropped: store.apply_retention(retention, dry_run).await?,
+        ..Collected::default()
+    };
     let age = i64::try_from(unnamed_for.as_millis()).unwrap_or(i64::MAX);
-    let before = Millis(store.clock().await?.0.saturating_sub(age));
+    let before = Millis(store.database_time().await?.0.saturating_sub(age));
     let mut held: HashMap<Stored, u64> =
         files.held().await?.into_iter().map(|Held { stored, bytes }| (stored, bytes)).collect();
     loop {
         let mut found: Vec<Stored> = held.keys().cloned().collect();
         found.sort();
         let begun = Instant::now();
-        let at_most = if dry_run { usize::MAX } else { AT_A_TIME };
-        let condemned = store.condemn(&found, before, at_most, dry_run).await?;
-        let with_bytes =
-            |loose: &Loose| (loose.clone(), held.get(&loose.stored).copied().unwrap_or(0));
+        let at_most = if dry_run { usize::MAX } else { BATCH_SIZE };
+        let condemned = store.mark_for_deletion(&found, before, at_most, dry_run).await?;
+        let with_bytes = |loose: &UnreferencedObject| {
+            (loose.clone(), held.get(&loose.stored).copied().unwrap_or(0))
+        };
         collected.later = condemned.later.iter().map(with_bytes).collect();
         collected.being_removed = condemned.being_removed;
         collected.removed.extend(condemned.due.iter().map(with_bytes));
@@ -77,7 +80,7 @@ pub async fn gc(
             remove(files, stored, begun).await?;
             held.remove(stored);
         }
-        store.forget(&due, condemned.at).await?;
+        store.forget_deleted(&due, condemned.at).await?;
     }
     collected.leftovers = files.leftovers(unnamed_for, dry_run).await?;
     Ok(collected)
@@ -85,8 +88,8 @@ pub async fn gc(
 
 /// Removes one thing that was condemned at `begun`, unless that is so long ago that it may belong
 /// to somebody else by now.
-async fn remove(files: &Files, stored: &Stored, begun: Instant) -> Result<(), Problem> {
-    let left = REMOVE_WITHIN.saturating_sub(begun.elapsed());
+async fn remove(files: &ObjectStorage, stored: &Stored, begun: Instant) -> Result<(), Problem> {
+    let left = DELETION_DEADLINE.saturating_sub(begun.elapsed());
     if left.is_zero() {
         return Err(Problem::TooSlow);
     }

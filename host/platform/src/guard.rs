@@ -12,32 +12,32 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use arrow::datatypes::SchemaRef;
 use tokio::sync::Notify;
-use yearbook_catalog::{Live, ReleaseId, Store};
+use yearbook_catalog::{CatalogCache, ReleaseId, Store};
 use yearbook_sandbox::{Batches, Encoder, OptionValue, Sandbox};
 
-use crate::GuardSettings;
-use crate::canary::{self, Sample, Seen, Shadow};
-use crate::strikes::{Strike, Strikes};
+use crate::ReleaseMonitorSettings;
+use crate::canary::{self, CanarySample, CanarySamples, ShadowWorker};
+use crate::strikes::{CircuitBreaker, FailureRecord};
 
 /// What watches.
 pub struct Guard {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) sandbox: Arc<Sandbox>,
-    pub(crate) settings: GuardSettings,
+    pub(crate) settings: ReleaseMonitorSettings,
     /// By digest of the release that serves.
-    beside: ArcSwap<HashMap<String, Beside>>,
+    beside: ArcSwap<HashMap<String, Candidates>>,
     /// Responses that might have been compared.
     turns: AtomicU64,
-    pub(crate) seen: Arc<Seen>,
-    shadow: Arc<Shadow>,
-    pub(crate) strikes: Strikes,
+    pub(crate) seen: Arc<CanarySamples>,
+    shadow: Arc<ShadowWorker>,
+    pub(crate) strikes: CircuitBreaker,
     /// Something was seen that may decide.
     pub(crate) woken: Notify,
 }
 
 /// What stands beside a release that serves.
 #[derive(Clone, Default)]
-pub(crate) struct Beside {
+pub(crate) struct Candidates {
     /// The release that waits to take its place.
     pub(crate) waiting: Option<Arc<Encoder>>,
     /// The release that would serve in its place, of the same description.
@@ -68,26 +68,26 @@ impl Guard {
     pub fn new(
         store: Arc<dyn Store>,
         sandbox: Arc<Sandbox>,
-        settings: GuardSettings,
+        settings: ReleaseMonitorSettings,
     ) -> std::io::Result<Arc<Self>> {
         let (seen, stack_bytes) =
-            (Arc::new(Seen::default()), sandbox.limits().thread_stack_bytes());
+            (Arc::new(CanarySamples::default()), sandbox.limits().thread_stack_bytes());
         Ok(Arc::new(Self {
             store,
             sandbox,
             settings,
             beside: ArcSwap::default(),
             turns: AtomicU64::new(0),
-            shadow: Shadow::start(Arc::clone(&seen), stack_bytes)?,
+            shadow: ShadowWorker::start(Arc::clone(&seen), stack_bytes)?,
             seen,
-            strikes: Strikes::default(),
+            strikes: CircuitBreaker::default(),
             woken: Notify::new(),
         }))
     }
 
     /// Brings what is seen to the catalogue that `live` follows, every `every` and when something
     /// may decide, as long as both live.
-    pub fn follow(self: &Arc<Self>, live: &Arc<Live>, every: Duration) {
+    pub fn follow(self: &Arc<Self>, live: &Arc<CatalogCache>, every: Duration) {
         tokio::spawn(rounds::run(Arc::downgrade(self), Arc::downgrade(live), every));
     }
 
@@ -106,10 +106,10 @@ impl Guard {
         else {
             return batches;
         };
-        if !self.is_drawn() {
+        if !self.is_sampled() {
             return batches;
         }
-        let sample = Sample {
+        let sample = CanarySample {
             incumbent: Arc::clone(encoder),
             waiting,
             schema: Arc::clone(schema),
@@ -128,7 +128,7 @@ impl Guard {
         if !plain {
             return;
         }
-        self.strikes.add(digest, Strike { client, request, datasets, why: why.to_owned() });
+        self.strikes.add(digest, FailureRecord { client, request, datasets, why: why.to_owned() });
         self.woken.notify_one();
     }
 
@@ -140,7 +140,7 @@ impl Guard {
     }
 
     /// What stands beside each release that serves, from now on.
-    pub(crate) fn stand(&self, beside: HashMap<String, Beside>) {
+    pub(crate) fn set_candidates(&self, beside: HashMap<String, Candidates>) {
         self.beside.store(Arc::new(beside));
     }
 
@@ -153,7 +153,7 @@ impl Guard {
     }
 
     /// Spreads the share evenly.
-    fn is_drawn(&self) -> bool {
+    fn is_sampled(&self) -> bool {
         let percent = u64::from(self.settings.canary_percent.min(100));
         let turn = self.turns.fetch_add(1, Ordering::Relaxed) % 100;
         (turn + 1) * percent / 100 > turn * percent / 100

@@ -15,13 +15,13 @@ use bytes::Bytes;
 use tokio::sync::{Mutex, watch};
 use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState, Store, lines};
 use yearbook_domain::Millis;
-use yearbook_sandbox::{Plugin, Plugins, Registry, Rejected, Sandbox};
-use yearbook_snapshot::Files;
+use yearbook_sandbox::{Plugin, PluginRegistry, Plugins, Rejected, Sandbox};
+use yearbook_snapshot::ObjectStorage;
 
 use crate::declare::store_component;
 use crate::guard::Guard;
 use crate::lifecycle::Problem;
-use crate::{Signature, Trust, Untrusted};
+use crate::{Signature, TrustPolicy, Untrusted};
 
 /// How long to wait before asking an object store again that did not answer.
 const RETRY: Duration = Duration::from_secs(2);
@@ -38,19 +38,19 @@ pub struct Embedded {
 }
 
 /// What keeps a registry.
-pub struct Keeper {
+pub struct PluginReconciler {
     sandbox: Arc<Sandbox>,
-    files: Files,
-    registry: Arc<Registry>,
+    files: ObjectStorage,
+    registry: Arc<PluginRegistry>,
     guard: Arc<Guard>,
-    trust: Trust,
+    trust: TrustPolicy,
     /// Components that came with the binary, by digest: never fetched.
     embedded: HashMap<String, Bytes>,
-    state: Mutex<State>,
+    state: Mutex<ReconcilerState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ReconcilerState {
     /// Plugins of the present set and those beside it, and those loaded at start that are in
     /// neither yet.
     loaded: HashMap<String, Plugin>,
@@ -67,7 +67,7 @@ struct State {
 
 /// Why a candidate does not serve here.
 #[derive(Debug, thiserror::Error)]
-enum Unfit {
+enum LoadError {
     #[error(transparent)]
     Storage(#[from] yearbook_snapshot::Failure),
     #[error(transparent)]
@@ -82,19 +82,19 @@ enum Unfit {
     Panicked,
 }
 
-impl Keeper {
+impl PluginReconciler {
     /// Loads what came with the binary, stores it for hosts that do not have it, and registers it.
-    /// The registry stays empty until [`Keeper::apply`].
+    /// The registry stays empty until [`PluginReconciler::apply`].
     ///
     /// # Errors
     /// [`Problem`] when a component of the binary is refused, or store or catalogue fail.
     pub async fn start(
         sandbox: Arc<Sandbox>,
-        files: Files,
+        files: ObjectStorage,
         store: &dyn Store,
-        registry: Arc<Registry>,
+        registry: Arc<PluginRegistry>,
         guard: Arc<Guard>,
-        trust: Trust,
+        trust: TrustPolicy,
         embedded: Vec<Embedded>,
     ) -> Result<Arc<Self>, Problem> {
         let mut keeper = Self {
@@ -141,7 +141,7 @@ impl Keeper {
         let mut unavailable: Vec<String> = Vec::new();
         let lines = lines(releases);
         for line in &lines {
-            match self.choose(&mut state, &line.candidates, &mut complete).await {
+            match self.load_first(&mut state, &line.candidates, &mut complete).await {
                 Some(plugin) => serving.push(plugin),
                 None if line.kind == "encoder" => unavailable.push(line.name.clone()),
                 None => {}
@@ -150,7 +150,7 @@ impl Keeper {
         let next = (serving.iter().map(|plugin| plugin.digest().to_owned()).collect(), unavailable);
         if next != state.serving {
             self.registry.replace(Plugins::of(&serving, next.1.iter().cloned()));
-            tell(&state.serving, &serving, &next.1);
+            log_changes(&state.serving, &serving, &next.1);
             state.serving = next;
         }
         // Only now: compiling what serves nobody yet must not hold up what serves.
@@ -163,7 +163,7 @@ impl Keeper {
             .map(Plugin::Encoder);
         state.loaded =
             kept.chain(serving).map(|plugin| (plugin.digest().to_owned(), plugin)).collect();
-        self.guard.stand(beside);
+        self.guard.set_candidates(beside);
         complete
     }
 
@@ -185,9 +185,9 @@ impl Keeper {
     }
 
     /// The first of `candidates` that loads here.
-    async fn choose(
+    async fn load_first(
         &self,
-        state: &mut State,
+        state: &mut ReconcilerState,
         candidates: &[PluginRelease],
         complete: &mut bool,
     ) -> Option<Plugin> {
@@ -213,15 +213,17 @@ impl Keeper {
                     state.loaded.insert(digest.clone(), plugin.clone());
                     return Some(plugin);
                 }
-                Err(Unfit::StillUntrusted) => {}
+                Err(LoadError::StillUntrusted) => {}
                 Err(unfit) => {
                     tracing::error!(plugin = release.id.name, digest, %unfit, "a plugin's release cannot serve here");
                     match unfit {
-                        Unfit::Storage(_) | Unfit::Rejected(Rejected::Busy) => *complete = false,
-                        Unfit::Untrusted(_) | Unfit::StillUntrusted => {}
-                        Unfit::Rejected(_) | Unfit::Misnamed { .. } | Unfit::Panicked => {
-                            drop(state.refused.insert(digest.clone()))
+                        LoadError::Storage(_) | LoadError::Rejected(Rejected::Busy) => {
+                            *complete = false
                         }
+                        LoadError::Untrusted(_) | LoadError::StillUntrusted => {}
+                        LoadError::Rejected(_)
+                        | LoadError::Misnamed { .. }
+                        | LoadError::Panicked => drop(state.refused.insert(digest.clone())),
                     }
                 }
             }
@@ -229,51 +231,59 @@ impl Keeper {
         None
     }
 
-    async fn load(&self, state: &mut State, release: &PluginRelease) -> Result<Plugin, Unfit> {
+    async fn load(
+        &self,
+        state: &mut ReconcilerState,
+        release: &PluginRelease,
+    ) -> Result<Plugin, LoadError> {
         let bytes = match self.embedded.get(&release.id.digest) {
             Some(bytes) => bytes.clone(),
-            None => self.fetch(state, release).await?,
+            None => self.fetch_trusted(state, release).await?,
         };
         let plugin = load(&self.sandbox, bytes).await?;
         let found = id(&plugin);
         if found == release.id {
             Ok(plugin)
         } else {
-            Err(Unfit::Misnamed { found: format!("{} {}", found.kind, found.name) })
+            Err(LoadError::Misnamed { found: format!("{} {}", found.kind, found.name) })
         }
     }
 }
 
-impl Keeper {
+impl PluginReconciler {
     /// The component from the object store, if it is trusted. Nothing else of what is there is
     /// believed: whoever writes the store or the catalogue chooses among components that this
     /// host's settings let in.
-    async fn fetch(&self, state: &mut State, release: &PluginRelease) -> Result<Bytes, Unfit> {
+    async fn fetch_trusted(
+        &self,
+        state: &mut ReconcilerState,
+        release: &PluginRelease,
+    ) -> Result<Bytes, LoadError> {
         let digest = &release.id.digest;
-        let signature = if self.trust.reads_signatures() {
+        let signature = if self.trust.needs_signature() {
             self.files.get_signature(digest).await?
         } else {
             None
         };
         let signature = signature.map(|file| Signature::of(&file));
         if state.untrusted.get(digest) == Some(&signature) {
-            return Err(Unfit::StillUntrusted);
+            return Err(LoadError::StillUntrusted);
         }
         let bytes = self.files.get_component(digest, release.bytes).await?;
         let (trust, component, came) = (self.trust.clone(), bytes.clone(), signature.clone());
         let judged = tokio::task::spawn_blocking(move || trust.judge(&component, came.as_ref()))
             .await
-            .map_err(|_| Unfit::Panicked)?;
+            .map_err(|_| LoadError::Panicked)?;
         judged.inspect_err(|_| drop(state.untrusted.insert(digest.clone(), signature)))?;
         Ok(bytes)
     }
 }
 
 /// On a thread that may block, and not one of the workers: those are for requests.
-async fn load(sandbox: &Arc<Sandbox>, bytes: Bytes) -> Result<Plugin, Unfit> {
+async fn load(sandbox: &Arc<Sandbox>, bytes: Bytes) -> Result<Plugin, LoadError> {
     let sandbox = Arc::clone(sandbox);
     let loaded = tokio::task::spawn_blocking(move || sandbox.load(&bytes)).await;
-    Ok(loaded.map_err(|_| Unfit::Panicked)??)
+    Ok(loaded.map_err(|_| LoadError::Panicked)??)
 }
 
 /// What names a plugin's release.
@@ -309,7 +319,7 @@ pub(crate) fn release(
 }
 
 /// Logs what is new.
-fn tell(before: &(Vec<String>, Vec<String>), serving: &[Plugin], unavailable: &[String]) {
+fn log_changes(before: &(Vec<String>, Vec<String>), serving: &[Plugin], unavailable: &[String]) {
     for plugin in
         serving.iter().filter(|plugin| !before.0.iter().any(|digest| digest == plugin.digest()))
     {

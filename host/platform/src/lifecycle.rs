@@ -6,7 +6,7 @@ mod operate;
 
 use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState};
 
-use crate::Report;
+use crate::CheckReport;
 
 pub use install::{Installed, Wish, install};
 pub use operate::{Outcome, pin, remove, rollback};
@@ -16,7 +16,7 @@ pub use operate::{Outcome, pin, remove, rollback};
 pub enum Problem {
     /// The component does not pass its check.
     #[error("{} was not installed: its check found {} thing(s) wrong", .0.name.as_deref().unwrap_or("the plugin"), .0.findings.len() + .0.more_findings)]
-    Unfit(Box<Report>),
+    Unfit(Box<CheckReport>),
     /// The operator's settings do not let it in; nothing of it was compiled or run.
     #[error(transparent)]
     Untrusted(#[from] crate::Untrusted),

@@ -4,21 +4,21 @@
 
 use std::sync::Arc;
 
-use yearbook_catalog::{Committed, Failure, Publication, Retention, Store};
+use yearbook_catalog::{CommitOutcome, Failure, Publication, Retention, Store};
 use yearbook_domain::{DatasetName, Millis};
-use yearbook_snapshot::{Files, Package, Progress, PublishError};
+use yearbook_snapshot::{ObjectStorage, Package, Progress, PublishError};
 use yearbook_workers::Workers;
 
-use crate::Declarations;
+use crate::UploadRegistry;
 
 /// How often a package is compared before its publisher gives up: each time another publisher of
 /// the same dataset was faster.
-const TRIES: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 /// Publishes packages into one catalogue.
 pub struct Publisher {
     store: Arc<dyn Store>,
-    files: Files,
+    files: ObjectStorage,
     workers: Arc<Workers>,
     retention: Retention,
     at: Option<Millis>,
@@ -54,7 +54,7 @@ pub enum PublishFailure {
     },
     /// Others publish the same dataset again and again.
     #[error(
-        "other publishers of {name} were faster {TRIES} times in a row; let one process publish it"
+        "other publishers of {name} were faster {MAX_ATTEMPTS} times in a row; let one process publish it"
     )]
     Overtaken {
         /// Which dataset.
@@ -67,11 +67,11 @@ impl Publisher {
     #[must_use]
     pub fn new(
         store: Arc<dyn Store>,
-        files: &Files,
+        files: &ObjectStorage,
         workers: Arc<Workers>,
         retention: Retention,
     ) -> Self {
-        let files = files.declaring(Arc::new(Declarations(Arc::clone(&store))));
+        let files = files.with_upload_registrar(Arc::new(UploadRegistry(Arc::clone(&store))));
         Self { store, files, workers, retention, at: None }
     }
 
@@ -93,8 +93,9 @@ impl Publisher {
         progress: &dyn Progress,
     ) -> Result<Published, PublishFailure> {
         let name = package.name();
-        for tries_left in (0..TRIES).rev() {
-            let current = self.store.current(name).await.map_err(PublishFailure::Current)?;
+        for tries_left in (0..MAX_ATTEMPTS).rev() {
+            let current =
+                self.store.current_snapshot(name).await.map_err(PublishFailure::Current)?;
             let draft = yearbook_snapshot::publish(
                 &self.files,
                 &self.workers,
@@ -111,8 +112,8 @@ impl Publisher {
                 changes: draft.changes,
                 at: self.at,
             };
-            match self.store.commit(&publication, self.retention).await {
-                Ok(Committed::Conflict) => {
+            match self.store.commit_snapshot(&publication, self.retention).await {
+                Ok(CommitOutcome::Conflict) => {
                     tracing::info!(%name, tries_left, "another publisher was faster: comparing again")
                 }
                 // A file that was found unchanged may be gone by now where another publisher was
@@ -123,7 +124,7 @@ impl Publisher {
                 Ok(committed) => {
                     return Ok(Published {
                         publication,
-                        unchanged: committed == Committed::Unchanged,
+                        unchanged: committed == CommitOutcome::Unchanged,
                     });
                 }
                 Err(source) => {

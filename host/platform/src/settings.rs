@@ -8,7 +8,7 @@ use std::time::Duration;
 /// `[plugins]`: how a new release comes into service, and one that fails out of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct GuardSettings {
+pub struct ReleaseMonitorSettings {
     /// Of a hundred data responses made by the release that serves, how many a release that waits
     /// makes again, unseen by clients. Default 5: enough traffic for a verdict within minutes, at a
     /// cost that nobody notices. 0: releases wait until somebody promotes them.
@@ -49,7 +49,7 @@ pub struct GuardSettings {
     pub quarantine_seconds: u64,
 }
 
-impl Default for GuardSettings {
+impl Default for ReleaseMonitorSettings {
     fn default() -> Self {
         Self {
             canary_percent: 5,
@@ -68,12 +68,12 @@ impl Default for GuardSettings {
     }
 }
 
-impl GuardSettings {
-    pub(crate) fn canary_time(&self) -> Duration {
+impl ReleaseMonitorSettings {
+    pub(crate) fn min_canary_time(&self) -> Duration {
         Duration::from_secs(self.canary_seconds)
     }
 
-    pub(crate) fn strike_time(&self) -> Duration {
+    pub(crate) fn failure_window(&self) -> Duration {
         Duration::from_secs(self.strike_seconds)
     }
 
@@ -81,7 +81,7 @@ impl GuardSettings {
     pub(crate) const LONGEST_QUARANTINE: Duration = Duration::from_secs(86_400);
 
     /// How long the quarantine after `earlier` others lasts.
-    pub(crate) fn quarantine(&self, earlier: u32) -> Duration {
+    pub(crate) fn quarantine_time(&self, earlier: u32) -> Duration {
         let lasts = Duration::from_secs(
             self.quarantine_seconds.saturating_mul(5_u64.saturating_pow(earlier)),
         );
@@ -95,10 +95,10 @@ mod tests {
 
     #[test]
     fn each_quarantine_lasts_five_times_as_long_as_the_one_before_and_a_day_at_most() {
-        let settings = GuardSettings::default();
+        let settings = ReleaseMonitorSettings::default();
         let lasts: Vec<u64> = [0, 1, 2, 9, u32::MAX]
             .into_iter()
-            .map(|earlier| settings.quarantine(earlier).as_secs())
+            .map(|earlier| settings.quarantine_time(earlier).as_secs())
             .collect();
         assert_eq!(lasts, [60, 300, 1_500, 86_400, 86_400]);
     }

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use yearbook_sandbox::{Counts, Outcome};
 
-use crate::GuardSettings;
+use crate::ReleaseMonitorSettings;
 
 /// Failures of one release that are kept at most; the oldest go first.
-const KEPT: usize = 256;
+const MAX_FAILURES: usize = 256;
 
 /// Readings of the counters in the time that counts.
 const READINGS: u32 = 60;
@@ -22,7 +22,7 @@ const LAST_RESORT_PERCENT: u64 = 50;
 
 /// One response that a release failed.
 #[derive(Clone, Debug)]
-pub(crate) struct Strike {
+pub(crate) struct FailureRecord {
     /// Whose request it was.
     pub(crate) client: String,
     /// What was asked for: the same for the same bytes.
@@ -35,57 +35,57 @@ pub(crate) struct Strike {
 
 /// Failures by the release's digest.
 #[derive(Default)]
-pub(crate) struct Strikes(Mutex<HashMap<String, VecDeque<(Instant, Strike)>>>);
+pub(crate) struct CircuitBreaker(Mutex<HashMap<String, VecDeque<(Instant, FailureRecord)>>>);
 
-impl Strikes {
+impl CircuitBreaker {
     /// Adds one. The same request of the same client counts once: it may have been answered from
     /// memory, without a response that the counters know of.
-    pub(crate) fn add(&self, digest: &str, strike: Strike) {
+    pub(crate) fn add(&self, digest: &str, strike: FailureRecord) {
         let mut all = self.all();
         let of = all.entry(digest.to_owned()).or_default();
         of.retain(|(_, other)| {
             (&other.client, &other.request) != (&strike.client, &strike.request)
         });
-        if of.len() >= KEPT {
+        if of.len() >= MAX_FAILURES {
             of.pop_front();
         }
         of.push_back((Instant::now(), strike));
     }
 
     /// What is left of the last `time`, by release.
-    pub(crate) fn within(&self, time: Duration) -> HashMap<String, Vec<Strike>> {
+    pub(crate) fn within(&self, time: Duration) -> HashMap<String, Vec<FailureRecord>> {
         let mut all = self.all();
         all.retain(|_, strikes| {
             strikes.retain(|(at, _)| at.elapsed() <= time);
             !strikes.is_empty()
         });
-        let of = |strikes: &VecDeque<(Instant, Strike)>| {
+        let of = |strikes: &VecDeque<(Instant, FailureRecord)>| {
             strikes.iter().map(|(_, strike)| strike.clone()).collect()
         };
         all.iter().map(|(digest, strikes)| (digest.clone(), of(strikes))).collect()
     }
 
     /// A release begins anew.
-    pub(crate) fn forget(&self, digest: &str) {
+    pub(crate) fn reset(&self, digest: &str) {
         self.all().remove(digest);
     }
 
     /// Nothing under the lock can fail half-way.
-    fn all(&self) -> MutexGuard<'_, HashMap<String, VecDeque<(Instant, Strike)>>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, VecDeque<(Instant, FailureRecord)>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The counters as they were, from the beginning of the time that counts on.
 #[derive(Default)]
-pub(crate) struct Past(VecDeque<(Instant, Reading)>);
+pub(crate) struct MetricsHistory(VecDeque<(Instant, MetricsReading)>);
 
 /// Responses begun and those made whole, by release.
-type Reading = HashMap<String, (u64, u64)>;
+type MetricsReading = HashMap<String, (u64, u64)>;
 
-impl Past {
+impl MetricsHistory {
     /// Notes the counters as they are now.
-    pub(crate) fn note(&mut self, counts: &[Counts], time: Duration) {
+    pub(crate) fn record(&mut self, counts: &[Counts], time: Duration) {
         if self.0.back().is_some_and(|(at, _)| at.elapsed() < time / READINGS) {
             return;
         }
@@ -121,11 +121,11 @@ impl Past {
 /// requests are for it: a row that breaks a release is asked for with every page. Failures of one
 /// client count only where nobody at all got a whole response.
 pub(crate) fn verdict(
-    strikes: &[Strike],
+    strikes: &[FailureRecord],
     begun: u64,
     whole: u64,
     replaceable: bool,
-    settings: &GuardSettings,
+    settings: &ReleaseMonitorSettings,
 ) -> Option<String> {
     let requests = strikes.iter().map(|strike| &strike.request).collect::<HashSet<_>>().len();
     if settings.strikes == 0
@@ -158,7 +158,7 @@ pub(crate) fn verdict(
 
 /// Strikes at most that have no dataset in common, about: so many datasets, at least, must each
 /// break the release.
-fn datasets(strikes: &[Strike]) -> usize {
+fn datasets(strikes: &[FailureRecord]) -> usize {
     let mut seen: HashSet<&str> = HashSet::new();
     // A generator is given several at once, and any of them may be why.
     let mut by_number: Vec<&Vec<String>> = strikes.iter().map(|strike| &strike.datasets).collect();
@@ -177,9 +177,9 @@ fn datasets(strikes: &[Strike]) -> usize {
 mod tests {
     use super::*;
 
-    fn strike(client: &str, request: &str, datasets: &str) -> Strike {
+    fn strike(client: &str, request: &str, datasets: &str) -> FailureRecord {
         let datasets = datasets.split(',').map(str::to_owned).collect();
-        Strike {
+        FailureRecord {
             client: client.to_owned(),
             request: request.to_owned(),
             datasets,
@@ -187,8 +187,8 @@ mod tests {
         }
     }
 
-    fn is(strikes: &[Strike], begun: u64, whole: u64, replaceable: bool) -> bool {
-        verdict(strikes, begun, whole, replaceable, &GuardSettings::default()).is_some()
+    fn is(strikes: &[FailureRecord], begun: u64, whole: u64, replaceable: bool) -> bool {
+        verdict(strikes, begun, whole, replaceable, &ReleaseMonitorSettings::default()).is_some()
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
             is(&strikes, 6, 3, false) && !is(&strikes, 7, 4, false),
             "half of all where nothing else could serve"
         );
-        let reason = verdict(&strikes, 30, 27, true, &GuardSettings::default());
+        let reason = verdict(&strikes, 30, 27, true, &ReleaseMonitorSettings::default());
         assert_eq!(
             reason.as_deref(),
             Some("it failed 3 of 30 responses in 60 s, of 2 clients; the last: trapped")
@@ -211,7 +211,7 @@ mod tests {
                 3,
                 0,
                 true,
-                &GuardSettings { strikes: 0, ..GuardSettings::default() }
+                &ReleaseMonitorSettings { strikes: 0, ..ReleaseMonitorSettings::default() }
             ),
             None
         );
@@ -221,7 +221,7 @@ mod tests {
     fn one_client_cannot_have_a_release_quarantined_that_works_for_others() {
         let repeated = vec![strike("a", "1", "x"); 100];
         assert!(!is(&repeated, 100, 0, true), "one request, however often");
-        let many: Vec<Strike> = (0..100)
+        let many: Vec<FailureRecord> = (0..100)
             .map(|request| strike("a", &request.to_string(), &request.to_string()))
             .collect();
         assert!(!is(&many, 101, 1, true), "somebody got a whole response");
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_data_of_two_datasets_convicts_no_release_however_many_clients_page_through_it() {
-        let strikes = |datasets: &[&str]| -> Vec<Strike> {
+        let strikes = |datasets: &[&str]| -> Vec<FailureRecord> {
             let client = |index: usize| if index.is_multiple_of(2) { "a" } else { "b" };
             datasets
                 .iter()
@@ -250,7 +250,8 @@ mod tests {
         ] {
             assert_eq!(is(&strikes(given), 10, 0, true), expected, "{given:?}");
         }
-        let fewer = GuardSettings { strike_datasets: 1, ..GuardSettings::default() };
+        let fewer =
+            ReleaseMonitorSettings { strike_datasets: 1, ..ReleaseMonitorSettings::default() };
         assert!(
             verdict(&strikes(&["x", "x", "x"]), 3, 0, true, &fewer).is_some(),
             "where there is one dataset"
@@ -259,7 +260,7 @@ mod tests {
 
     #[test]
     fn the_same_request_of_the_same_client_is_one_strike() {
-        let strikes = Strikes::default();
+        let strikes = CircuitBreaker::default();
         for (client, request) in [("a", "1"), ("a", "1"), ("b", "1"), ("a", "2"), ("a", "1")] {
             strikes.add("digest", strike(client, request, "x"));
         }

@@ -15,7 +15,7 @@ pub use key::{Key, Signature};
 /// What a component must have to be installed and loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Require {
+pub enum TrustRequirement {
     /// Nothing: who may install may run what they like.
     #[default]
     None,
@@ -32,9 +32,9 @@ pub enum Require {
 /// What an operator trusts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Trust {
+pub struct TrustPolicy {
     /// What a component must have.
-    pub require: Require,
+    pub require: TrustRequirement,
     /// SHA-256 of components that are allowed.
     pub allowed_digests: BTreeSet<Digest>,
     /// Public keys (minisign) of people whose components are allowed.
@@ -120,11 +120,14 @@ pub enum Untrusted {
     },
 }
 
-impl Trust {
+impl TrustPolicy {
     /// Whether signatures matter.
     #[must_use]
-    pub fn reads_signatures(&self) -> bool {
-        matches!(self.require, Require::Signature | Require::Either | Require::Both)
+    pub fn needs_signature(&self) -> bool {
+        matches!(
+            self.require,
+            TrustRequirement::Signature | TrustRequirement::Either | TrustRequirement::Both
+        )
     }
 
     /// Judges a component by its bytes and what came as its signature.
@@ -132,13 +135,13 @@ impl Trust {
     /// # Errors
     /// [`Untrusted`], with what to do.
     pub fn judge(&self, component: &[u8], signature: Option<&Signature>) -> Result<(), Untrusted> {
-        if self.require == Require::None {
+        if self.require == TrustRequirement::None {
             return Ok(());
         }
         let digest: String =
             Sha256::digest(component).iter().map(|byte| format!("{byte:02x}")).collect();
         let listed = || {
-            if self.lists(&digest) {
+            if self.is_allowed_digest(&digest) {
                 Ok(())
             } else {
                 Err(Untrusted::Digest { digest: digest.clone() })
@@ -146,11 +149,11 @@ impl Trust {
         };
         let signed = || self.signed(&digest, component, signature);
         match self.require {
-            Require::None => Ok(()),
-            Require::Digest => listed(),
-            Require::Signature => signed(),
-            Require::Both => listed().and_then(|()| signed()),
-            Require::Either => listed().or_else(|digest| {
+            TrustRequirement::None => Ok(()),
+            TrustRequirement::Digest => listed(),
+            TrustRequirement::Signature => signed(),
+            TrustRequirement::Both => listed().and_then(|()| signed()),
+            TrustRequirement::Either => listed().or_else(|digest| {
                 signed().map_err(|signature| Untrusted::Neither {
                     digest: Box::new(digest),
                     signature: Box::new(signature),
@@ -159,7 +162,7 @@ impl Trust {
         }
     }
 
-    fn lists(&self, digest: &str) -> bool {
+    fn is_allowed_digest(&self, digest: &str) -> bool {
         self.allowed_digests.iter().any(|allowed| allowed.0 == digest)
     }
 

@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-use self::seal::{SEAL_BYTES, Seal};
+use self::seal::{MacKey, SEAL_BYTES};
 use crate::failure::Failure;
 
 /// A folder that only this host's user can write, and the secret that seals its entries.
 pub(crate) struct Cache {
     folder: PathBuf,
-    seal: Seal,
+    seal: MacKey,
 }
 
 impl Cache {
@@ -42,7 +42,7 @@ impl Cache {
             ));
         }
         sweep::sweep(folder);
-        let seal = Seal::open(key)
+        let seal = MacKey::open(key)
             .map_err(|reason| failure(format!("its key {}: {reason}", key.display())))?;
         Ok(Self { folder: folder.to_owned(), seal })
     }
@@ -58,13 +58,13 @@ impl Cache {
         let environment = environment(engine);
         let path = self.folder.join(format!("{digest}-{environment:016x}.{}", sweep::ENTRY));
         let name = format!("{digest} {environment:016x}");
-        if let Some(component) = self.load(engine, &path, &name) {
+        if let Some(component) = self.read_entry(engine, &path, &name) {
             return Ok((component, true));
         }
         let artifact = compile()?;
         // First: what this host cannot run is not worth keeping.
-        let component = trusted(engine, &artifact)?;
-        if let Err(error) = store(&path, &self.seal.of(&name, &artifact), &artifact) {
+        let component = deserialize_trusted(engine, &artifact)?;
+        if let Err(error) = write_entry(&path, &self.seal.of(&name, &artifact), &artifact) {
             tracing::warn!(path = %path.display(), %error, "the compiled plugin could not be cached; the next start compiles it again");
         }
         Ok((component, false))
@@ -72,16 +72,16 @@ impl Cache {
 
     /// None when there is no entry, or one that this host did not make for this component and this
     /// engine.
-    fn load(&self, engine: &Engine, path: &Path, name: &str) -> Option<Component> {
+    fn read_entry(&self, engine: &Engine, path: &Path, name: &str) -> Option<Component> {
         let file = std::fs::read(path).ok()?;
         let sealed = file
             .split_at_checked(SEAL_BYTES)
-            .filter(|(seal, artifact)| self.seal.holds(name, artifact, seal));
+            .filter(|(seal, artifact)| self.seal.verify(name, artifact, seal));
         let Some((_, artifact)) = sealed else {
             tracing::warn!(path = %path.display(), "a cached plugin is damaged, or was not made by this host; compiling it again");
             return None;
         };
-        let component = trusted(engine, artifact);
+        let component = deserialize_trusted(engine, artifact);
         sweep::used(path);
         component
             .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "a cached plugin does not fit; compiling it again"))
@@ -91,7 +91,7 @@ impl Cache {
 
 /// The component of machine code that this host, or the child process that compiles for it, has
 /// just made, or that bears this host's seal.
-pub(crate) fn trusted(engine: &Engine, artifact: &[u8]) -> wasmtime::Result<Component> {
+pub(crate) fn deserialize_trusted(engine: &Engine, artifact: &[u8]) -> wasmtime::Result<Component> {
     #[expect(
         unsafe_code,
         reason = "the artifact comes from this program's own compiler, unchanged: see the callers"
@@ -111,7 +111,7 @@ pub(crate) fn environment(engine: &Engine) -> u64 {
 }
 
 /// Writes beside and renames, so that a reader sees all of it or nothing.
-fn store(path: &Path, seal: &[u8], artifact: &[u8]) -> std::io::Result<()> {
+fn write_entry(path: &Path, seal: &[u8], artifact: &[u8]) -> std::io::Result<()> {
     let partial = path.with_extension(format!("{}.{}", std::process::id(), sweep::PARTIAL));
     std::fs::write(&partial, [seal, artifact].concat())?;
     std::fs::rename(&partial, path)

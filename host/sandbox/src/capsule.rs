@@ -20,16 +20,16 @@ use crate::generator::Request;
 use crate::limits::Limits;
 use crate::tally::{ReleaseName, Work};
 
-pub use self::file::{CAPSULE_BYTES, Unreadable};
-pub(crate) use self::outlet::Outlet;
-pub use self::replay::{NotReplayed, Replayed};
+pub use self::file::{MAX_DUMP_BYTES, Unreadable};
+pub(crate) use self::outlet::DumpSink;
+pub use self::replay::{ReplayError, ReplayResult};
 
 /// What the present form of a capsule is called; a reader takes no other.
-pub const CAPSULE_VERSION: u32 = 1;
+pub const DUMP_VERSION: u32 = 1;
 
 /// A call that failed, with what it was given.
 #[derive(Clone, Debug)]
-pub struct Capsule {
+pub struct FailureDump {
     /// What happened, to whom and under which limits.
     pub about: About,
     /// The response's schema with its metadata; without columns where there was none.
@@ -46,12 +46,12 @@ pub struct Capsule {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
-    /// [`CAPSULE_VERSION`].
+    /// [`DUMP_VERSION`].
     pub version: u32,
     /// Whose failure it is.
-    pub component: Failing,
+    pub component: FailingComponent,
     /// The call that failed.
-    pub call: CallName,
+    pub call: GuestFunction,
     /// Why.
     pub failure: Fault,
     /// What the instance logged until then.
@@ -59,7 +59,7 @@ pub struct About {
     /// Every option of the response.
     pub options: Vec<OptionValue>,
     /// What the instance had done before that call.
-    pub before: Before,
+    pub before: InstanceProgress,
     /// The limits in force.
     pub limits: Limits,
 }
@@ -67,7 +67,7 @@ pub struct About {
 /// A component that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Failing {
+pub struct FailingComponent {
     /// `encoder` or `generator`.
     pub kind: String,
     /// Format or tool; empty where `describe` failed.
@@ -81,7 +81,7 @@ pub struct Failing {
 /// A function of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum CallName {
+pub enum GuestFunction {
     /// `describe` of either world.
     Describe,
     /// `encoding.open`, the making of the instance included.
@@ -96,7 +96,7 @@ pub enum CallName {
     Generate,
 }
 
-impl CallName {
+impl GuestFunction {
     /// As it is spelled in capsules.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -111,7 +111,7 @@ impl CallName {
     }
 }
 
-impl fmt::Display for CallName {
+impl fmt::Display for GuestFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -141,7 +141,7 @@ pub struct Line {
 /// What an instance had done before the call that failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Before {
+pub struct InstanceProgress {
     /// Whether it had made the head.
     pub head: bool,
     /// Parts that it had made; a capsule holds the last alone, and that for a tail only.
@@ -152,23 +152,23 @@ pub struct Before {
     pub noted: usize,
 }
 
-impl Capsule {
+impl FailureDump {
     /// Of a component that has not said what it is.
-    pub(crate) fn of_component(kind: &str, digest: &str, limits: &Limits) -> Self {
-        let component = Failing {
+    pub(crate) fn for_component(kind: &str, digest: &str, limits: &Limits) -> Self {
+        let component = FailingComponent {
             kind: kind.to_owned(),
             name: String::new(),
             version: String::new(),
             digest: digest.to_owned(),
         };
         let about = About {
-            version: CAPSULE_VERSION,
+            version: DUMP_VERSION,
             component,
-            call: CallName::Describe,
+            call: GuestFunction::Describe,
             failure: Fault { kind: String::new(), message: String::new() },
             log: Vec::new(),
             options: Vec::new(),
-            before: Before::default(),
+            before: InstanceProgress::default(),
             limits: *limits,
         };
         Self {
@@ -181,40 +181,46 @@ impl Capsule {
     }
 
     /// Of a response that begins.
-    pub(crate) fn of_response(
+    pub(crate) fn for_response(
         release: &ReleaseName,
         schema: &Schema,
         options: &[OptionValue],
         limits: &Limits,
     ) -> Self {
-        let mut capsule = Self::of_release(release, limits);
+        let mut capsule = Self::for_release(release, limits);
         capsule.schema = schema.clone().into();
         capsule.about.options = options.to_vec();
         capsule
     }
 
     /// Of a generator's answer.
-    pub(crate) fn of_request(
+    pub(crate) fn for_request(
         release: &ReleaseName,
         request: &Request,
         options: Vec<OptionValue>,
         limits: &Limits,
     ) -> Self {
-        let mut capsule = Self::of_release(release, limits);
+        let mut capsule = Self::for_release(release, limits);
         capsule.request = Some(request.clone());
         capsule.about.options = options;
         capsule
     }
 
-    fn of_release(release: &ReleaseName, limits: &Limits) -> Self {
-        let mut capsule = Self::of_component(release.kind, &release.digest, limits);
+    fn for_release(release: &ReleaseName, limits: &Limits) -> Self {
+        let mut capsule = Self::for_component(release.kind, &release.digest, limits);
         capsule.about.component.name.clone_from(&release.name);
         capsule.about.component.version.clone_from(&release.version);
         capsule
     }
 
     /// Leaves it behind, if it is the plugin's failure.
-    pub(crate) fn leave(mut self, call: CallName, error: &impl Blame, log: &[Line], work: &Work) {
+    pub(crate) fn leave(
+        mut self,
+        call: GuestFunction,
+        error: &impl AttributeFailure,
+        log: &[Line],
+        work: &Work,
+    ) {
         if let Some(failure) = error.fault() {
             self.about.call = call;
             self.about.failure = failure;
@@ -236,7 +242,7 @@ impl Capsule {
 }
 
 /// An error as a capsule tells it; none where the plugin is not to blame.
-pub(crate) trait Blame {
+pub(crate) trait AttributeFailure {
     fn fault(&self) -> Option<Fault>;
 
     /// Tells whether it may be right: the plugin said no, or the input is too large for it.
@@ -247,7 +253,7 @@ fn fault(kind: &str, message: &impl ToString) -> Option<Fault> {
     Some(Fault { kind: kind.to_owned(), message: message.to_string() })
 }
 
-impl Blame for EncodeError {
+impl AttributeFailure for EncodeError {
     fn fault(&self) -> Option<Fault> {
         match self {
             Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => {
@@ -265,7 +271,7 @@ impl Blame for EncodeError {
     }
 }
 
-impl Blame for GenerateError {
+impl AttributeFailure for GenerateError {
     fn fault(&self) -> Option<Fault> {
         match self {
             Self::Trapped { trap, .. } | Self::TooLarge { trap, .. } => {
@@ -284,7 +290,7 @@ impl Blame for GenerateError {
     }
 }
 
-impl Blame for Rejected {
+impl AttributeFailure for Rejected {
     fn fault(&self) -> Option<Fault> {
         match self {
             Self::Trapped(trap) => fault(trap.kind().name(), trap),

@@ -33,13 +33,13 @@ pub fn claimed_bytes(mut stream: &[u8]) -> Option<u64> {
             _ => None,
         };
         if let Some(batch) = batch {
-            claimed = claimed.checked_add(of_batch(&batch, body)?)?;
+            claimed = claimed.checked_add(claimed_batch_bytes(&batch, body)?)?;
         }
         stream = rest;
     }
 }
 
-fn of_batch(batch: &RecordBatch<'_>, body: &[u8]) -> Option<u64> {
+fn claimed_batch_bytes(batch: &RecordBatch<'_>, body: &[u8]) -> Option<u64> {
     let mut claimed = 0_u64;
     for buffer in batch.buffers().into_iter().flatten() {
         let (start, length) =

@@ -30,7 +30,7 @@ const ARTIFACT_BYTES: u64 = 1 << 30;
 
 /// By how much the clock may run ahead of the processor time that is allowed: on a busy machine a
 /// component is not at fault, but a host cannot wait for ever.
-const PATIENCE: u32 = 10;
+const WALL_TIME_FACTOR: u32 = 10;
 
 /// Threads that compile one component at most.
 const THREADS: usize = 4;
@@ -107,7 +107,7 @@ fn wait(mut child: Child, limits: &Limits, bytes: &[u8]) -> Result<Vec<u8>, Reje
             let read = output.take(ARTIFACT_BYTES + 1).read_to_end(&mut answer);
             let _ = sender.send(read.map(|_| answer));
         });
-        let answer = receiver.recv_timeout(limits.compile_time() * PATIENCE);
+        let answer = receiver.recv_timeout(limits.compile_timeout() * WALL_TIME_FACTOR);
         if answer.is_err() {
             let _ = child.kill();
         }
@@ -120,7 +120,7 @@ fn wait(mut child: Child, limits: &Limits, bytes: &[u8]) -> Result<Vec<u8>, Reje
             return Err(Rejected::Compiling(format!("its result cannot be read: {error}")));
         }
         Err(_) => {
-            let patience = limits.compile_ms * u64::from(PATIENCE);
+            let patience = limits.compile_ms * u64::from(WALL_TIME_FACTOR);
             return Err(Rejected::Compiling(format!(
                 "it was not done after {patience} ms (ten times sandbox.compile_ms)"
             )));

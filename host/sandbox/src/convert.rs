@@ -12,10 +12,10 @@ use crate::bindings::exports::yearbook::plugin::encoder as wire;
 /// Publishing stores none.
 #[derive(Debug, thiserror::Error)]
 #[error("column type {0} is not handed to plugins")]
-pub(crate) struct Unsupported(String);
+pub(crate) struct UnsupportedType(String);
 
 /// The C data interface's format string of a flat type.
-pub(crate) fn format(data_type: &DataType) -> Result<String, Unsupported> {
+pub(crate) fn format(data_type: &DataType) -> Result<String, UnsupportedType> {
     let unit = |unit: &TimeUnit| match unit {
         TimeUnit::Second => 's',
         TimeUnit::Millisecond => 'm',
@@ -45,7 +45,7 @@ pub(crate) fn format(data_type: &DataType) -> Result<String, Unsupported> {
         DataType::Timestamp(of, zone) => {
             format!("ts{}:{}", unit(of), zone.as_deref().unwrap_or_default())
         }
-        other => return Err(Unsupported(other.to_string())),
+        other => return Err(UnsupportedType(other.to_string())),
     })
 }
 
@@ -60,7 +60,7 @@ fn dictionary_values(data_type: &DataType, dictionaries: bool) -> Option<&DataTy
 }
 
 /// A batch ready to cross: what `wire::Batch` borrows from.
-pub(crate) struct Crossing {
+pub(crate) struct WireColumns {
     rows: u32,
     arrays: Vec<wire::Array>,
     buffers: Vec<Buffer>,
@@ -71,7 +71,7 @@ pub(crate) struct Crossing {
     spelled: usize,
 }
 
-impl Crossing {
+impl WireColumns {
     /// Calls `with` with the borrowed form.
     pub(crate) fn borrow<T>(&self, with: impl FnOnce(wire::Batch<'_>) -> T) -> T {
         let buffers: Vec<&[u8]> = self.buffers.iter().map(Buffer::as_slice).collect();
@@ -86,22 +86,22 @@ impl Crossing {
 
 /// Turns the batches of one response into crossings. Remembers the dictionaries that the guest
 /// holds, so that values cross only when they changed.
-pub(crate) struct Converter {
+pub(crate) struct WireConverter {
     dictionaries: bool,
     held: Vec<Option<ArrayData>>,
 }
 
-impl Converter {
+impl WireConverter {
     /// `dictionaries`: whether the guest takes them; if not, text is decoded.
     pub(crate) fn new(dictionaries: bool) -> Self {
         Self { dictionaries, held: Vec::new() }
     }
 
     /// Converts one batch.
-    pub(crate) fn convert(&mut self, batch: &RecordBatch) -> Result<Crossing, Unsupported> {
-        let mut out = Crossing {
+    pub(crate) fn convert(&mut self, batch: &RecordBatch) -> Result<WireColumns, UnsupportedType> {
+        let mut out = WireColumns {
             rows: u32::try_from(batch.num_rows())
-                .map_err(|_| Unsupported("more than 2^32 rows in a batch".into()))?,
+                .map_err(|_| UnsupportedType("more than 2^32 rows in a batch".into()))?,
             arrays: Vec::with_capacity(batch.num_columns() * 2),
             buffers: Vec::with_capacity(batch.num_columns() * 4),
             cells: batch.num_rows() * batch.num_columns(),
@@ -129,7 +129,7 @@ impl Converter {
                 }
                 DataType::Dictionary(_, values) => {
                     let plain = arrow::compute::cast(column, values)
-                        .map_err(|error| Unsupported(error.to_string()))?;
+                        .map_err(|error| UnsupportedType(error.to_string()))?;
                     push_flat(&mut out, &plain.to_data())?;
                 }
                 _ => push_flat(&mut out, &column.to_data())?,
@@ -156,26 +156,29 @@ fn spelled(dictionary: &DictionaryArray<Int32Type>) -> usize {
     dictionary.keys().iter().flatten().map(length).sum()
 }
 
-fn push_flat(out: &mut Crossing, data: &ArrayData) -> Result<(), Unsupported> {
+fn push_flat(out: &mut WireColumns, data: &ArrayData) -> Result<(), UnsupportedType> {
     let before = out.buffers.len();
     let (offset, rows) = (data.offset(), data.len());
     out.buffers.push(match data.nulls() {
-        Some(nulls) if nulls.null_count() > 0 => bits(nulls.inner()),
+        Some(nulls) if nulls.null_count() > 0 => aligned_bitmap(nulls.inner()),
         _ => Buffer::default(),
     });
     match data.data_type() {
-        DataType::Boolean => {
-            out.buffers.push(bits(&BooleanBuffer::new(data.buffers()[0].clone(), offset, rows)))
-        }
+        DataType::Boolean => out.buffers.push(aligned_bitmap(&BooleanBuffer::new(
+            data.buffers()[0].clone(),
+            offset,
+            rows,
+        ))),
         DataType::Utf8 | DataType::Binary => push_variable::<i32>(out, data),
         DataType::LargeUtf8 | DataType::LargeBinary => push_variable::<i64>(out, data),
         DataType::FixedSizeBinary(width) => {
             let width =
-                usize::try_from(*width).map_err(|_| Unsupported("a negative width".into()))?;
+                usize::try_from(*width).map_err(|_| UnsupportedType("a negative width".into()))?;
             out.buffers.push(data.buffers()[0].slice_with_length(offset * width, rows * width));
         }
         other => {
-            let width = other.primitive_width().ok_or_else(|| Unsupported(other.to_string()))?;
+            let width =
+                other.primitive_width().ok_or_else(|| UnsupportedType(other.to_string()))?;
             out.buffers.push(data.buffers()[0].slice_with_length(offset * width, rows * width));
         }
     }
@@ -189,7 +192,7 @@ fn push_flat(out: &mut Crossing, data: &ArrayData) -> Result<(), Unsupported> {
 }
 
 /// Offsets rebased to 0 and exactly the bytes that they span.
-fn push_variable<O: arrow::array::OffsetSizeTrait>(out: &mut Crossing, data: &ArrayData) {
+fn push_variable<O: arrow::array::OffsetSizeTrait>(out: &mut WireColumns, data: &ArrayData) {
     if data.is_empty() {
         out.buffers.push(Buffer::from_slice_ref([O::usize_as(0)]));
         out.buffers.push(Buffer::default());
@@ -210,7 +213,7 @@ fn push_variable<O: arrow::array::OffsetSizeTrait>(out: &mut Crossing, data: &Ar
 }
 
 /// A bitmap that begins at bit 0 and has no bytes behind its last bit.
-fn bits(bitmap: &BooleanBuffer) -> Buffer {
+fn aligned_bitmap(bitmap: &BooleanBuffer) -> Buffer {
     let bytes = bitmap.len().div_ceil(8);
     if bitmap.offset().is_multiple_of(8) {
         return bitmap.inner().slice_with_length(bitmap.offset() / 8, bytes);
@@ -220,34 +223,34 @@ fn bits(bitmap: &BooleanBuffer) -> Buffer {
     builder.finish().into_inner().slice_with_length(0, bytes)
 }
 
-fn length(count: usize) -> Result<u32, Unsupported> {
-    u32::try_from(count).map_err(|_| Unsupported("more than 2^32 elements in a batch".into()))
+fn length(count: usize) -> Result<u32, UnsupportedType> {
+    u32::try_from(count).map_err(|_| UnsupportedType("more than 2^32 elements in a batch".into()))
 }
 
 /// The flattened schema, kept in owned form so that `wire::Schema` can borrow from it.
 pub(crate) struct WireSchema {
-    fields: Vec<Flat>,
-    metadata: Pairs,
+    fields: Vec<FlatField>,
+    metadata: MetadataPairs,
 }
 
-type Pairs = Vec<(String, String)>;
+type MetadataPairs = Vec<(String, String)>;
 
 /// One field in pre-order; none has children.
 #[derive(Debug, Default, PartialEq)]
-struct Flat {
+struct FlatField {
     name: String,
     format: String,
     nullable: bool,
     dictionary: bool,
-    metadata: Pairs,
+    metadata: MetadataPairs,
 }
 
 impl WireSchema {
-    /// Flattens `schema` as [`Converter`] will send its batches.
-    pub(crate) fn new(schema: &Schema, dictionaries: bool) -> Result<Self, Unsupported> {
+    /// Flattens `schema` as [`WireConverter`] will send its batches.
+    pub(crate) fn new(schema: &Schema, dictionaries: bool) -> Result<Self, UnsupportedType> {
         let mut fields = Vec::with_capacity(schema.fields().len());
         for field in schema.fields() {
-            let mut flat = Flat {
+            let mut flat = FlatField {
                 name: field.name().clone(),
                 format: String::new(),
                 nullable: field.is_nullable(),
@@ -256,9 +259,9 @@ impl WireSchema {
             };
             match field.data_type() {
                 data_type if let Some(values) = dictionary_values(data_type, dictionaries) => {
-                    let values = Flat { format: format(values)?, ..Flat::default() };
+                    let values = FlatField { format: format(values)?, ..FlatField::default() };
                     fields.extend([
-                        Flat { format: "i".to_owned(), dictionary: true, ..flat },
+                        FlatField { format: "i".to_owned(), dictionary: true, ..flat },
                         values,
                     ]);
                     continue;
@@ -276,8 +279,8 @@ impl WireSchema {
         let all = self.fields.iter().flat_map(|field| &field.metadata).chain(&self.metadata);
         let all: Vec<wire::Pair<'_>> = all.map(|(key, value)| wire::Pair { key, value }).collect();
         let mut metadata = all.as_slice();
-        let fields =
-            self.fields.iter().map(|Flat { name, format, nullable, dictionary, metadata: own }| {
+        let fields = self.fields.iter().map(
+            |FlatField { name, format, nullable, dictionary, metadata: own }| {
                 let (own, rest) = metadata.split_at(own.len());
                 metadata = rest;
                 wire::Field {
@@ -288,7 +291,8 @@ impl WireSchema {
                     children: 0,
                     metadata: own,
                 }
-            });
+            },
+        );
         let fields: Vec<_> = fields.collect();
         let metadata = metadata;
         with(wire::Schema { fields: &fields, metadata })
@@ -301,8 +305,8 @@ impl WireSchema {
 }
 
 /// Sorted by key: the order of a map could differ from host to host, and with it the bytes.
-fn pairs(metadata: &Metadata) -> Pairs {
-    let mut pairs: Pairs =
+fn pairs(metadata: &Metadata) -> MetadataPairs {
+    let mut pairs: MetadataPairs =
         metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
     pairs.sort();
     pairs
@@ -319,13 +323,13 @@ mod tests {
 
     use super::*;
 
-    fn crossing(column: ArrayRef) -> Crossing {
+    fn crossing(column: ArrayRef) -> WireColumns {
         let field = Field::new("c", column.data_type().clone(), true);
         let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![column]).unwrap();
-        Converter::new(true).convert(&batch).unwrap()
+        WireConverter::new(true).convert(&batch).unwrap()
     }
 
-    fn slices(crossing: &Crossing) -> Vec<&[u8]> {
+    fn slices(crossing: &WireColumns) -> Vec<&[u8]> {
         crossing.buffers.iter().map(Buffer::as_slice).collect()
     }
 
@@ -363,7 +367,7 @@ mod tests {
         );
         let field = Field::new("c", one.data_type().clone(), false);
         let schema = Arc::new(Schema::new(vec![field]));
-        let mut converter = Converter::new(true);
+        let mut converter = WireConverter::new(true);
         let repeated: Vec<bool> = [one, two, three]
             .into_iter()
             .map(|array| {
@@ -434,10 +438,15 @@ mod tests {
         let schema = Schema::new(vec![Field::new("c", array.data_type().clone(), true)]);
         assert_eq!(
             WireSchema::new(&schema, false).unwrap().fields,
-            [Flat { name: "c".into(), format: "u".into(), nullable: true, ..Flat::default() }]
+            [FlatField {
+                name: "c".into(),
+                format: "u".into(),
+                nullable: true,
+                ..FlatField::default()
+            }]
         );
         let batch = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(array)]).unwrap();
-        let crossed = Converter::new(false).convert(&batch).unwrap();
+        let crossed = WireConverter::new(false).convert(&batch).unwrap();
         assert_eq!((crossed.arrays.len(), slices(&crossed)[2]), (1, &b"xx"[..]));
     }
 }

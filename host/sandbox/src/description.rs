@@ -110,7 +110,7 @@ impl Parameter {
 
     /// Whether the list of allowed values, if there is one, has `text`.
     #[must_use]
-    pub fn allows(&self, text: &str) -> bool {
+    pub fn is_allowed(&self, text: &str) -> bool {
         self.allowed.is_empty() || self.allowed.iter().any(|allowed| allowed == text)
     }
 }

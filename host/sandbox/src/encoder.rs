@@ -18,19 +18,19 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use tokio::runtime::Handle;
 use tracing::Instrument;
-use yearbook_shares::{Denied, Holder, Slot};
+use yearbook_shares::{AcquireError, CallerShare, Slot};
 
-use self::drive::Response;
-use self::join::Parts;
-use self::sink::Chunk;
+use self::drive::ResponseDriver;
+use self::join::BatchCoalescer;
+use self::sink::BodyChunk;
 use crate::bindings::EncoderPluginPre;
 use crate::description::{Description, OptionValue};
-use crate::failure::{BoxError, CutOff, EncodeError};
+use crate::failure::{BoxError, EncodeError, TruncatedBody};
 use crate::host::HostState;
-use crate::instance::Instance;
-use crate::lane::Lane;
+use crate::instance::EncoderInstance;
+use crate::lane::SlowPluginLimiter;
 use crate::sandbox::Sandbox;
-use crate::tally::{Account, Tally, Work};
+use crate::tally::{ResponseMetrics, Tally, Work};
 
 pub(crate) use self::join::concat;
 pub(crate) use self::notes::Notes;
@@ -44,7 +44,7 @@ pub enum Encoded {
     Whole(Bytes),
     /// Its chunks as the client takes them. A chunk that is an error is the last one, and the body
     /// has no end.
-    Stream(BoxStream<'static, Result<Bytes, CutOff>>),
+    Stream(BoxStream<'static, Result<Bytes, TruncatedBody>>),
 }
 
 /// A loaded output format.
@@ -55,14 +55,14 @@ pub struct Encoder {
     pub(crate) digest: String,
     pub(crate) bytes: u64,
     pub(crate) tally: Arc<Tally>,
-    pub(crate) lane: Arc<Lane>,
+    pub(crate) lane: Arc<SlowPluginLimiter>,
 }
 
 /// A place among the sandbox's instances, kept for one response. Dropping it gives the place back.
 pub struct Admission {
     permit: Slot,
     /// On whose account the response holds what it holds.
-    holder: Holder,
+    holder: CallerShare,
     /// Where the rest of a response is made that does not fit in one part.
     runtime: Handle,
 }
@@ -111,7 +111,7 @@ impl Encoder {
     /// # Errors
     /// [`EncodeError::Busy`] when none comes free.
     pub async fn admit(&self) -> Result<Admission, EncodeError> {
-        self.admit_for(&Holder::default()).await
+        self.admit_for(&CallerShare::default()).await
     }
 
     /// As [`Encoder::admit`], with a place of the share of `holder`.
@@ -119,7 +119,7 @@ impl Encoder {
     /// # Errors
     /// [`EncodeError::Busy`] when none comes free, [`EncodeError::ShareUsedUp`] when some are and
     /// the share is used up.
-    pub async fn admit_for(&self, holder: &Holder) -> Result<Admission, EncodeError> {
+    pub async fn admit_for(&self, holder: &CallerShare) -> Result<Admission, EncodeError> {
         let runtime =
             Handle::try_current().map_err(|error| EncodeError::Host(error.to_string()))?;
         match self.sandbox.place(&self.tally, holder).await {
@@ -127,8 +127,8 @@ impl Encoder {
             Err(denied) => {
                 self.tally.refused();
                 Err(match denied {
-                    Denied::Full => EncodeError::Busy { retry_after: 1 },
-                    Denied::Share => EncodeError::ShareUsedUp,
+                    AcquireError::Full => EncodeError::Busy { retry_after: 1 },
+                    AcquireError::Share => EncodeError::ShareUsedUp,
                 })
             }
         }
@@ -144,7 +144,7 @@ impl Encoder {
         chosen: &[OptionValue],
         batches: Batches,
     ) -> Result<Encoded, EncodeError> {
-        self.encode_for(&Holder::default(), schema, chosen, batches).await
+        self.encode_for(&CallerShare::default(), schema, chosen, batches).await
     }
 
     /// As [`Encoder::encode`], on the account of `holder`: its instances and the bytes that wait
@@ -154,7 +154,7 @@ impl Encoder {
     /// As for [`Encoder::admit_for`] and [`Encoder::encode_admitted`].
     pub async fn encode_for(
         self: &Arc<Self>,
-        holder: &Holder,
+        holder: &CallerShare,
         schema: SchemaRef,
         chosen: &[OptionValue],
         batches: Batches,
@@ -178,26 +178,26 @@ impl Encoder {
         chosen: &[OptionValue],
         batches: Batches,
     ) -> Result<Encoded, EncodeError> {
-        let account = Account::begin(&self.tally, &self.sandbox.outlet);
+        let account = ResponseMetrics::begin(&self.tally, &self.sandbox.outlet);
         let span = account.span();
         match self
             .first_bytes(admission, &account.work(), schema, chosen, batches)
             .instrument(span.clone())
             .await
         {
-            Ok(First::Whole(bytes)) => {
+            Ok(FirstBytes::Whole(bytes)) => {
                 account.first_bytes();
                 account.complete();
                 Ok(Encoded::Whole(bytes))
             }
-            Ok(First::More { response, chunk, chunks, runtime }) => {
+            Ok(FirstBytes::More { response, chunk, chunks, runtime }) => {
                 account.first_bytes();
                 // The span goes along, so that a cut is logged with the request's id.
                 runtime.spawn(response.drive(chunk, account).instrument(span));
                 Ok(Encoded::Stream(chunks))
             }
             Err(error) => {
-                account.fail(&error);
+                account.finish_failed(&error);
                 Err(error)
             }
         }
@@ -211,7 +211,7 @@ impl Encoder {
         schema: SchemaRef,
         chosen: &[OptionValue],
         batches: Batches,
-    ) -> Result<First, EncodeError> {
+    ) -> Result<FirstBytes, EncodeError> {
         let Admission { permit, holder, runtime } = admission;
         // A plugin that is late may not hold the instances of others while its calls wait for one
         // another.
@@ -219,7 +219,7 @@ impl Encoder {
             return Err(EncodeError::Busy { retry_after: 1 });
         }
         let options = Arc::<[OptionValue]>::from(self.description.complete(chosen));
-        let mut parts = Parts::new(batches, &self.description);
+        let mut parts = BatchCoalescer::new(batches, &self.description);
         // Whether there is a second part tells whether the response is done after the first: most
         // are, and then one trip to a worker makes all of it.
         let first = parts.next().await?;
@@ -227,14 +227,14 @@ impl Encoder {
         let (encoder, for_guest) = (Arc::clone(self), Arc::clone(work));
         let arguments = (Arc::clone(&schema), Arc::clone(&options));
         let begun = self
-            .on_worker(move || {
+            .run_on_worker(move || {
                 encoder.begin(permit, for_guest, &arguments.0, &arguments.1, first, done)
             })
             .await?;
         Ok(match begun {
-            Begun::Done(bytes) => First::Whole(bytes),
-            Begun::More { instance, notes, chunk } => {
-                let (response, chunks) = Response::new(
+            FirstJob::Done(bytes) => FirstBytes::Whole(bytes),
+            FirstJob::More { instance, notes, chunk } => {
+                let (response, chunks) = ResponseDriver::new(
                     Arc::clone(self),
                     holder,
                     schema,
@@ -243,12 +243,12 @@ impl Encoder {
                     notes,
                     parts,
                 );
-                First::More { response: Box::new(response), chunk, chunks, runtime }
+                FirstBytes::More { response: Box::new(response), chunk, chunks, runtime }
             }
         })
     }
 
-    async fn on_worker<T: Send + 'static>(
+    async fn run_on_worker<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> Result<T, EncodeError> + Send + 'static,
     ) -> Result<T, EncodeError> {
@@ -279,8 +279,8 @@ impl Encoder {
         options: &[OptionValue],
         first: Option<join::Part>,
         done: bool,
-    ) -> Result<Begun, EncodeError> {
-        let mut instance = Box::new(Instance::open(self, permit, work, schema, options)?);
+    ) -> Result<FirstJob, EncodeError> {
+        let mut instance = Box::new(EncoderInstance::open(self, permit, work, schema, options)?);
         let mut notes = Notes::new();
         let head = instance.head()?;
         notes.skip(head.len());
@@ -288,36 +288,36 @@ impl Encoder {
         if let Some(first) = first {
             let pieces;
             (instance, pieces) = self.pieces(instance, &first, schema, options, true)?;
-            part = self.together(pieces, &mut notes);
+            part = self.assemble_chunk(pieces, &mut notes);
         }
         if !done {
-            return Ok(Begun::More {
+            return Ok(FirstJob::More {
                 instance,
                 notes,
-                chunk: Chunk { lead: head.into(), bytes: part.into(), lease: None },
+                chunk: BodyChunk { lead: head.into(), bytes: part.into(), lease: None },
             });
         }
         let tail = instance.tail(&notes)?;
         let pieces = [head, part, tail];
         let mut whole = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
         pieces.iter().for_each(|piece| whole.extend_from_slice(piece));
-        Ok(Begun::Done(whole.into()))
+        Ok(FirstJob::Done(whole.into()))
     }
 }
 
 /// What there is of a response when its first bytes are made.
-enum First {
+enum FirstBytes {
     Whole(Bytes),
     More {
-        response: Box<Response>,
-        chunk: Chunk,
-        chunks: BoxStream<'static, Result<Bytes, CutOff>>,
+        response: Box<ResponseDriver>,
+        chunk: BodyChunk,
+        chunks: BoxStream<'static, Result<Bytes, TruncatedBody>>,
         runtime: Handle,
     },
 }
 
 /// Whether a response was finished by its first trip to a worker.
-enum Begun {
+enum FirstJob {
     Done(Bytes),
-    More { instance: Box<Instance>, notes: Notes, chunk: Chunk },
+    More { instance: Box<EncoderInstance>, notes: Notes, chunk: BodyChunk },
 }

@@ -56,8 +56,8 @@ pub(crate) fn start(limits: &Limits, counting: bool) -> Result<Engine, Failure> 
 
 /// An engine that only compiles, for those that [`start`] makes: it reserves no address space and
 /// has no clock.
-pub(crate) fn for_compiling() -> wasmtime::Result<Engine> {
-    Engine::new(&code())
+pub(crate) fn compiling_engine() -> wasmtime::Result<Engine> {
+    Engine::new(&codegen_config())
 }
 
 fn config(limits: &Limits) -> Config {
@@ -75,7 +75,7 @@ fn config(limits: &Limits) -> Config {
         .linear_memory_keep_resident(KEEP_RESIDENT)
         .pagemap_scan(Enabled::Auto)
         .table_keep_resident(limits.table_elements.min(4096));
-    let mut config = code();
+    let mut config = codegen_config();
     // Nothing here is asynchronous, but the engine wants the two in this order.
     config.async_stack_size(limits.stack_bytes);
     config
@@ -85,7 +85,7 @@ fn config(limits: &Limits) -> Config {
 }
 
 /// What decides machine code.
-fn code() -> Config {
+fn codegen_config() -> Config {
     let mut config = Config::new();
     config
         .strategy(Strategy::Cranelift)

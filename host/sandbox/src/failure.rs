@@ -149,7 +149,7 @@ pub enum Trap {
 impl Trap {
     /// Tells whether it depends on the input where a guest runs into this limit. Processor time,
     /// stack and tables do not grow with rows in a guest that is well made.
-    pub(crate) fn is_limit_of_inputs(&self) -> bool {
+    pub(crate) fn depends_on_input(&self) -> bool {
         matches!(
             self,
             Self::Memory(_) | Self::Output(_) | Self::Notes(_) | Self::Amplification { .. }
@@ -157,7 +157,7 @@ impl Trap {
     }
 }
 
-/// Why there is no response body at all. After the first chunk there is only [`CutOff`].
+/// Why there is no response body at all. After the first chunk there is only [`TruncatedBody`].
 #[derive(Debug, thiserror::Error)]
 pub enum EncodeError {
     /// The format cannot carry the schema: the guest's sentence, for a 422.
@@ -322,7 +322,7 @@ impl GenerateError {
 /// body without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the response was cut off")]
-pub struct CutOff {
+pub struct TruncatedBody {
     /// Whether the plugin is to blame.
     pub by_plugin: bool,
 }

@@ -10,28 +10,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tracing::Instrument;
-use yearbook_shares::{Holder, Slot};
+use yearbook_shares::{CallerShare, Slot};
 
 use crate::bindings::generator::GeneratorPluginPre;
 use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::bindings::yearbook::plugin::types as wire;
-use crate::capsule::{CallName, Capsule, Line};
+use crate::capsule::{FailureDump, GuestFunction, Line};
 use crate::failure::{GenerateError, Trap};
 use crate::host::HostState;
 use crate::input::InputSize;
 use crate::instance::wire_option;
-use crate::lane::Lane;
+use crate::lane::SlowPluginLimiter;
 use crate::sandbox::Sandbox;
-use crate::tally::{Account, Tally, Work};
+use crate::tally::{ResponseMetrics, Tally, Work};
 use crate::usage::Usage;
 use crate::words::clean;
 
 pub use description::GeneratorDescription;
 pub use project::{File, Project};
-pub use request::{Described, Request};
+pub use request::{DatasetWithUrls, Request};
 
 /// Pause before a call that ran out of the memory of all guests is made again.
-const RETRY: Duration = Duration::from_millis(50);
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// A loaded integration.
 pub struct Generator {
@@ -41,7 +41,7 @@ pub struct Generator {
     pub(crate) digest: String,
     pub(crate) bytes: u64,
     pub(crate) tally: Arc<Tally>,
-    pub(crate) lane: Lane,
+    pub(crate) lane: SlowPluginLimiter,
 }
 
 impl Generator {
@@ -76,7 +76,7 @@ impl Generator {
     /// # Errors
     /// [`GenerateError`].
     pub async fn generate(self: &Arc<Self>, request: Request) -> Result<Project, GenerateError> {
-        self.generate_for(&Holder::default(), request).await
+        self.generate_for(&CallerShare::default(), request).await
     }
 
     /// As [`Generator::generate`], with an instance of the share of `holder`.
@@ -85,7 +85,7 @@ impl Generator {
     /// [`GenerateError`].
     pub async fn generate_for(
         self: &Arc<Self>,
-        holder: &Holder,
+        holder: &CallerShare,
         request: Request,
     ) -> Result<Project, GenerateError> {
         let request = Arc::new(request);
@@ -94,7 +94,7 @@ impl Generator {
                 // Others took the memory that it grew into, and will give it back; alone it would
                 // fail again.
                 Err(GenerateError::MemoryUsedUp { shared: true }) => {
-                    tokio::time::sleep(RETRY).await
+                    tokio::time::sleep(RETRY_DELAY).await
                 }
                 made => return made,
             }
@@ -103,10 +103,10 @@ impl Generator {
 
     async fn attempt(
         self: &Arc<Self>,
-        holder: &Holder,
+        holder: &CallerShare,
         request: Arc<Request>,
     ) -> Result<Project, GenerateError> {
-        let waiting = self.tally.waits();
+        let waiting = self.tally.start_waiting();
         // Before the instance, so that a plugin that is late holds none meanwhile.
         let turn = self.lane.turn().await;
         let permit = self.sandbox.instances.acquire(holder, true).await;
@@ -114,7 +114,7 @@ impl Generator {
         drop(waiting);
         let permit =
             permit.map_err(|_| GenerateError::Host("the sandbox is shut down".to_owned()))?;
-        let account = Account::begin(&self.tally, &self.sandbox.outlet);
+        let account = ResponseMetrics::begin(&self.tally, &self.sandbox.outlet);
         let (generator, work) = (Arc::clone(self), account.work());
         let job = move || {
             let _turn = turn;
@@ -132,7 +132,7 @@ impl Generator {
                 Ok(project)
             }
             Err(error) => {
-                account.fail(&error);
+                account.finish_failed(&error);
                 Err(error)
             }
         }
@@ -157,14 +157,18 @@ impl Generator {
         let plain = self.description.non_default(&request.options).next().is_none();
         let input = InputSize::new(request.columns(), 0, plain);
         let excuses = |trap: &Trap| input.excuses(trap, &self.sandbox.limits);
-        let project = checked(plugin, made, excuses);
+        let project = check_output(plugin, made, excuses);
         let log = state.heard().to_vec();
         if let Err(error) = &project
-            && state.work().outlet().is_open()
+            && state.work().outlet().is_enabled()
         {
-            let capsule =
-                Capsule::of_request(state.work().release(), request, options, &self.sandbox.limits);
-            capsule.leave(CallName::Generate, error, &log, state.work());
+            let capsule = FailureDump::for_request(
+                state.work().release(),
+                request,
+                options,
+                &self.sandbox.limits,
+            );
+            capsule.leave(GuestFunction::Generate, error, &log, state.work());
         }
         // The instance goes before its place in the pool is given back.
         drop(store);
@@ -184,7 +188,7 @@ pub(crate) struct Made {
 }
 
 /// `excuses`: whether a limit is a refusal of what was asked for, rather than the guest's fault.
-fn checked(
+fn check_output(
     plugin: &str,
     made: Result<Result<guest::Project, wire::Error>, Trap>,
     excuses: impl FnOnce(&Trap) -> bool,

@@ -61,7 +61,7 @@ fn thread_cpu() -> Duration {
 impl HostState {
     /// A store with every limit of `sandbox` in force, counted in `work`.
     pub(crate) fn store(sandbox: &Sandbox, work: Arc<Work>) -> Store<Self> {
-        work.enter();
+        work.record_instance_start();
         let limits = sandbox.limits;
         let deadline = Deadline { cpu: Duration::ZERO, wall: Instant::now(), broken: None };
         let state = Self {
@@ -96,10 +96,10 @@ impl HostState {
         call: impl FnOnce(&mut Store<Self>) -> wasmtime::Result<T> + Send,
     ) -> Result<T, Trap> {
         let stack = store.data().limits.thread_stack_bytes();
-        yearbook_workers::with_stack(stack, || Self::call_here(store, call))
+        yearbook_workers::with_stack(stack, || Self::call_on_stack(store, call))
     }
 
-    fn call_here<T>(
+    fn call_on_stack<T>(
         store: &mut Store<Self>,
         call: impl FnOnce(&mut Store<Self>) -> wasmtime::Result<T>,
     ) -> Result<T, Trap> {
@@ -112,7 +112,7 @@ impl HostState {
             let left = store.get_fuel().unwrap_or(u64::MAX);
             store.data_mut().used.instructions = u64::MAX - left;
         }
-        store.data_mut().count_call();
+        store.data_mut().record_call();
         outcome.map_err(|error| store.data_mut().classify(&error))
     }
 
@@ -122,7 +122,7 @@ impl HostState {
     }
 
     /// The same, for an instance that takes its place.
-    pub(crate) fn shared_work(&self) -> Arc<Work> {
+    pub(crate) fn shared_metrics(&self) -> Arc<Work> {
         Arc::clone(&self.work)
     }
 
@@ -136,7 +136,7 @@ impl HostState {
         self.used
     }
 
-    fn count_call(&mut self) {
+    fn record_call(&mut self) {
         self.used.calls += 1;
         let cpu = thread_cpu().saturating_sub(self.deadline.cpu);
         self.work.called(cpu, self.used.memory_bytes);
@@ -146,9 +146,9 @@ impl HostState {
 
     fn check_deadline(&mut self) -> wasmtime::Result<UpdateDeadline> {
         let Limits { cpu_ms_per_call, wall_ms_per_call, .. } = self.limits;
-        let trap = if thread_cpu().saturating_sub(self.deadline.cpu) > self.limits.cpu_per_call() {
+        let trap = if thread_cpu().saturating_sub(self.deadline.cpu) > self.limits.cpu_timeout() {
             Trap::Cpu(cpu_ms_per_call)
-        } else if self.deadline.wall.elapsed() > self.limits.wall_per_call() {
+        } else if self.deadline.wall.elapsed() > self.limits.wall_timeout() {
             Trap::Wall(wall_ms_per_call)
         } else {
             return Ok(UpdateDeadline::Continue(1));
@@ -250,7 +250,7 @@ impl log::Host for HostState {
             log::Level::Warn => tracing::warn!(plugin, "{message}"),
             log::Level::Error => tracing::error!(plugin, "{message}"),
         }
-        if self.work.outlet().is_open() {
+        if self.work.outlet().is_enabled() {
             self.heard.push(Line { level: name.to_owned(), message });
         }
         Ok(())

@@ -37,12 +37,12 @@ impl InputSize {
     /// Tells whether `trap` is a refusal of this input rather than a failure of the guest. No guest
     /// may run into a limit at a small input without options: one that always does must be found.
     pub(crate) fn excuses(&self, trap: &Trap, limits: &Limits) -> bool {
-        let small = self.columns <= SMALL_COLUMNS && self.bytes <= small_bytes(limits);
-        trap.is_limit_of_inputs() && !(self.plain && small)
+        let small = self.columns <= SMALL_COLUMNS && self.bytes <= small_input_bytes(limits);
+        trap.depends_on_input() && !(self.plain && small)
     }
 }
 
-fn small_bytes(limits: &Limits) -> usize {
+fn small_input_bytes(limits: &Limits) -> usize {
     (limits.memory_bytes / MEMORY_SHARE).min(limits.output_bytes_per_call / OUTPUT_SHARE)
 }
 

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;
-use yearbook_domain::weight::CELL_BYTES;
+use yearbook_domain::json_size::CELL_BYTES;
 use yearbook_shares::Slot;
 
 use crate::bindings::EncoderPlugin;
 use crate::bindings::exports::yearbook::plugin::encoder as wire;
-use crate::capsule::{CallName, Capsule, Line};
-use crate::convert::{Converter, WireSchema};
+use crate::capsule::{FailureDump, GuestFunction, Line};
+use crate::convert::{WireConverter, WireSchema};
 use crate::description::{OptionValue, Value, non_default};
 use crate::encoder::{Encoder, Notes};
 use crate::failure::{EncodeError, Trap};
@@ -28,17 +28,17 @@ use crate::words::clean;
 const FREE_OUTPUT_BYTES: usize = 1 << 20;
 
 /// A part that failed, and what the guest might have given out before it.
-pub(crate) struct UnmadePart {
+pub(crate) struct ChunkError {
     pub(crate) error: EncodeError,
     allowance: usize,
 }
 
 /// A fresh instance with its response begun.
-pub(crate) struct Instance {
+pub(crate) struct EncoderInstance {
     store: Store<HostState>,
     guest: EncoderPlugin,
     encoding: ResourceAny,
-    converter: Converter,
+    converter: WireConverter,
     limits: Limits,
     input: InputSize,
     /// Mean bytes of a column's name.
@@ -47,12 +47,12 @@ pub(crate) struct Instance {
     allowance: usize,
     /// Filled while the response is made, where its failure would be kept: at most one part is held
     /// for that.
-    capsule: Option<Box<Capsule>>,
+    capsule: Option<Box<FailureDump>>,
     /// Given back when the instance is dropped.
     _permit: Slot,
 }
 
-impl Instance {
+impl EncoderInstance {
     /// Instantiates the encoder and opens a response, counted in `work`.
     pub(crate) fn open(
         encoder: &Encoder,
@@ -67,8 +67,8 @@ impl Instance {
         let limits = &encoder.sandbox.limits;
         let kept = work
             .outlet()
-            .is_open()
-            .then(|| Box::new(Capsule::of_response(work.release(), schema, options, limits)));
+            .is_enabled()
+            .then(|| Box::new(FailureDump::for_response(work.release(), schema, options, limits)));
         let plain = non_default(&encoder.description.parameters, options).next().is_none();
         let input = InputSize::new(schema.fields().len(), flattened.name_bytes(), plain);
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
@@ -90,7 +90,7 @@ impl Instance {
         let (guest, encoding) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                leave(kept, CallName::Open, &error, &store);
+                write_dump(kept, GuestFunction::Open, &error, &store);
                 return Err(error);
             }
         };
@@ -98,7 +98,7 @@ impl Instance {
             store,
             guest,
             encoding,
-            converter: Converter::new(dictionaries),
+            converter: WireConverter::new(dictionaries),
             limits: *limits,
             input,
             name_bytes: flattened.name_bytes().div_ceil(schema.fields().len().max(1)),
@@ -114,7 +114,7 @@ impl Instance {
         let head = self.call(|guest, store| {
             guest.yearbook_plugin_encoder().encoding().call_head(store, encoding)
         });
-        let head = head.map_err(|error| self.failed(CallName::Head, allowance, error))?;
+        let head = head.map_err(|error| self.failed(GuestFunction::Head, allowance, error))?;
         if let Some(capsule) = &mut self.capsule {
             capsule.about.before.head = true;
         }
@@ -123,35 +123,41 @@ impl Instance {
 
     /// What a batch becomes.
     pub(crate) fn part(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
-        self.try_part(batch).map_err(|unmade| self.give_up(unmade))
+        self.try_encode_chunk(batch).map_err(|unmade| self.dump_chunk_failure(unmade))
     }
 
-    /// What a batch becomes. A failure is not kept yet: [`Instance::give_up`] does that, unless
+    /// What a batch becomes. A failure is not kept yet: [`EncoderInstance::dump_chunk_failure`] does that, unless
     /// there is another way.
-    pub(crate) fn try_part(&mut self, batch: &RecordBatch) -> Result<wire::Piece, UnmadePart> {
+    pub(crate) fn try_encode_chunk(
+        &mut self,
+        batch: &RecordBatch,
+    ) -> Result<wire::Piece, ChunkError> {
         let allowance = self.allowance;
-        self.made(batch).map_err(|error| UnmadePart { error, allowance })
+        self.made(batch).map_err(|error| ChunkError { error, allowance })
     }
 
     /// Keeps the failure of a part.
-    pub(crate) fn give_up(&mut self, UnmadePart { error, allowance }: UnmadePart) -> EncodeError {
+    pub(crate) fn dump_chunk_failure(
+        &mut self,
+        ChunkError { error, allowance }: ChunkError,
+    ) -> EncodeError {
         // Rows that never reached the guest.
         if matches!(error, EncodeError::Host(_)) {
             error
         } else {
-            self.failed(CallName::Part, allowance, error)
+            self.failed(GuestFunction::Part, allowance, error)
         }
     }
 
     /// A fresh instance in the place of this one, which is spent, with the same response begun.
-    pub(crate) fn renew(
+    pub(crate) fn reopen(
         self,
         encoder: &Encoder,
         schema: &arrow::datatypes::Schema,
         options: &[OptionValue],
     ) -> Result<Self, EncodeError> {
         let Self { store, _permit: permit, .. } = self;
-        let work = store.data().shared_work();
+        let work = store.data().shared_metrics();
         // Its memory first: two of them at once would be more than was admitted.
         drop(store);
         Self::open(encoder, permit, work, schema, options)
@@ -164,7 +170,7 @@ impl Instance {
             // Its columns are shared, not copied.
             capsule.batch = Some(batch.clone());
         }
-        self.store.data().work().given(batch.num_rows(), crossing.bytes());
+        self.store.data().work().record_input(batch.num_rows(), crossing.bytes());
         let weight = crossing
             .bytes()
             .saturating_add(crossing.cells.saturating_mul(self.name_bytes + CELL_BYTES));
@@ -191,7 +197,7 @@ impl Instance {
             capsule.about.before.noted = before;
         }
         let fits = before.saturating_add(piece.note.len()) <= self.limits.note_bytes;
-        if fits { Ok(piece) } else { Err(self.trapped(Trap::Notes(self.limits.note_bytes))) }
+        if fits { Ok(piece) } else { Err(self.trap_error(Trap::Notes(self.limits.note_bytes))) }
     }
 
     /// Bytes after the last row.
@@ -210,7 +216,7 @@ impl Instance {
             if let Some(capsule) = &mut self.capsule {
                 capsule.notes = notes.kept().to_vec();
             }
-            self.failed(CallName::Tail, allowance, error)
+            self.failed(GuestFunction::Tail, allowance, error)
         })
     }
 
@@ -220,21 +226,21 @@ impl Instance {
     }
 
     /// Sets what it may still give out to what it was when a call failed.
-    pub(crate) fn allow(&mut self, allowance: usize) {
+    pub(crate) fn set_allowance(&mut self, allowance: usize) {
         self.allowance = allowance;
     }
 
     /// Leaves a capsule behind, where one is wanted.
-    fn failed(&mut self, call: CallName, allowance: usize, error: EncodeError) -> EncodeError {
+    fn failed(&mut self, call: GuestFunction, allowance: usize, error: EncodeError) -> EncodeError {
         let mut capsule = self.capsule.take();
         if let Some(capsule) = &mut capsule {
             capsule.about.before.allowance = allowance;
         }
-        leave(capsule, call, &error, &self.store);
+        write_dump(capsule, call, &error, &self.store);
         error
     }
 
-    fn call<T: Output + Send>(
+    fn call<T: OutputSize + Send>(
         &mut self,
         call: impl FnOnce(
             &EncoderPlugin,
@@ -244,26 +250,26 @@ impl Instance {
     ) -> Result<T, EncodeError> {
         let guest = &self.guest;
         let output = HostState::call(&mut self.store, |store| call(guest, store))
-            .map_err(|trap| self.trapped(trap))?
+            .map_err(|trap| self.trap_error(trap))?
             .map_err(|error| guest_error(self.store.data().work().plugin(), error))?;
         let allowed = self.allowance.saturating_add(FREE_OUTPUT_BYTES);
         let returned = output.bytes();
         self.store.data().work().returned(returned);
         if returned > allowed {
-            return Err(self.trapped(Trap::Amplification { returned, allowed }));
+            return Err(self.trap_error(Trap::Amplification { returned, allowed }));
         }
         self.allowance = self.allowance.saturating_sub(returned);
         Ok(output)
     }
 
-    fn trapped(&self, trap: Trap) -> EncodeError {
+    fn trap_error(&self, trap: Trap) -> EncodeError {
         EncodeError::stopped(self.store.data().work().plugin(), trap, &self.input, &self.limits)
     }
 }
 
-fn leave(
-    capsule: Option<Box<Capsule>>,
-    call: CallName,
+fn write_dump(
+    capsule: Option<Box<FailureDump>>,
+    call: GuestFunction,
     error: &EncodeError,
     store: &Store<HostState>,
 ) {
@@ -273,18 +279,18 @@ fn leave(
 }
 
 /// What a call returns, weighed.
-trait Output {
+trait OutputSize {
     /// Bytes that the guest gave out.
     fn bytes(&self) -> usize;
 }
 
-impl Output for Vec<u8> {
+impl OutputSize for Vec<u8> {
     fn bytes(&self) -> usize {
         self.len()
     }
 }
 
-impl Output for wire::Piece {
+impl OutputSize for wire::Piece {
     fn bytes(&self) -> usize {
         self.bytes.len().saturating_add(self.note.len())
     }

@@ -11,10 +11,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::failure::Trap;
 
 /// How long a plugin that was stopped has one call at a time.
-const PROBATION: Duration = Duration::from_secs(10);
+const LIMITED_FOR: Duration = Duration::from_secs(10);
 
 /// The calls of one release.
-pub(crate) struct Lane {
+pub(crate) struct SlowPluginLimiter {
     born: Instant,
     /// End of the probation, milliseconds after `born`; 0: there is none.
     until: AtomicU64,
@@ -24,15 +24,15 @@ pub(crate) struct Lane {
 }
 
 /// One that waits, until it is dropped.
-struct Waits<'a>(&'a AtomicUsize);
+struct QueuedCall<'a>(&'a AtomicUsize);
 
-impl Drop for Waits<'_> {
+impl Drop for QueuedCall<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Lane {
+impl SlowPluginLimiter {
     pub(crate) fn new() -> Self {
         Self {
             born: Instant::now(),
@@ -45,11 +45,11 @@ impl Lane {
     /// Waits for this plugin's turn, where it has one call at a time. Whoever makes the call keeps
     /// what is returned until the call's end, whatever becomes of the client.
     pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        if self.until.load(Ordering::Relaxed) <= self.now() {
+        if self.until.load(Ordering::Relaxed) <= self.elapsed_ms() {
             return None;
         }
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        let _waits = Waits(&self.waiting);
+        let _waits = QueuedCall(&self.waiting);
         Arc::clone(&self.single).acquire_owned().await.ok()
     }
 
@@ -61,11 +61,14 @@ impl Lane {
     /// Learns what stopped a call.
     pub(crate) fn stopped(&self, trap: &Trap) {
         if matches!(trap, Trap::Cpu(_) | Trap::Wall(_)) {
-            self.until.store(self.now().saturating_add(milliseconds(PROBATION)), Ordering::Relaxed);
+            self.until.store(
+                self.elapsed_ms().saturating_add(milliseconds(LIMITED_FOR)),
+                Ordering::Relaxed,
+            );
         }
     }
 
-    fn now(&self) -> u64 {
+    fn elapsed_ms(&self) -> u64 {
         milliseconds(self.born.elapsed())
     }
 }
@@ -82,7 +85,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_plugin_that_was_stopped_at_its_deadline_has_one_call_at_a_time() {
-        let lane = Lane::new();
+        let lane = SlowPluginLimiter::new();
         lane.stopped(&Trap::Wasm("a panic keeps no worker".to_owned()));
         assert!(lane.turn().await.is_none());
         lane.stopped(&Trap::Cpu(1));

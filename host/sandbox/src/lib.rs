@@ -30,19 +30,21 @@ mod usage;
 mod words;
 
 pub use capsule::{
-    About, Before, CAPSULE_BYTES, CAPSULE_VERSION, CallName, Capsule, Failing, Fault, Line,
-    NotReplayed, Replayed, Unreadable,
+    About, DUMP_VERSION, FailingComponent, FailureDump, Fault, GuestFunction, InstanceProgress,
+    Line, MAX_DUMP_BYTES, ReplayError, ReplayResult, Unreadable,
 };
 pub use claims::claimed_bytes;
 pub use compile::{Compiler, compile_as_child};
 pub use description::{Description, OptionValue, Parameter, ParameterKind, Value};
 pub use encoder::{Admission, Batches, Encoded, Encoder};
-pub use failure::{BoxError, CutOff, EncodeError, Failure, GenerateError, Rejected, Trap};
-pub use generator::{Described, File, Generator, GeneratorDescription, Project, Request};
+pub use failure::{BoxError, EncodeError, Failure, GenerateError, Rejected, Trap, TruncatedBody};
+pub use generator::{DatasetWithUrls, File, Generator, GeneratorDescription, Project, Request};
 pub use limits::Limits;
-pub use registry::{Plugins, Registry};
-pub use sandbox::{Config, Plugin, Sandbox};
+pub use registry::{PluginRegistry, Plugins};
+pub use sandbox::{Plugin, Sandbox, SandboxConfig};
 pub use shape::Shape;
-pub use tally::{BUCKETS_US, Counts, Loads, Outcome, ReleaseName, Tally, TrapKind};
+pub use tally::{
+    Counts, FIRST_BYTES_BUCKETS_US, LoadMetrics, Outcome, ReleaseName, Tally, TrapKind,
+};
 pub use trial::{Call, Failed, Trial};
 pub use usage::Usage;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
-use yearbook_domain::weight::CALL_OUTPUT_BYTES;
+use yearbook_domain::json_size::CALL_OUTPUT_BYTES;
 
 /// Stack of one call, bytes. Below, a guest that is well made may not find enough; the upper end is
 /// more than nested geometries or a guest in Python need, and a thread for each core has it.
@@ -123,15 +123,15 @@ impl Limits {
         self.stack_bytes.saturating_add(STACK_MARGIN).max(yearbook_workers::STACK_BYTES)
     }
 
-    pub(crate) fn compile_time(&self) -> Duration {
+    pub(crate) fn compile_timeout(&self) -> Duration {
         Duration::from_millis(self.compile_ms)
     }
 
-    pub(crate) fn cpu_per_call(&self) -> Duration {
+    pub(crate) fn cpu_timeout(&self) -> Duration {
         Duration::from_millis(self.cpu_ms_per_call)
     }
 
-    pub(crate) fn wall_per_call(&self) -> Duration {
+    pub(crate) fn wall_timeout(&self) -> Duration {
         Duration::from_millis(self.wall_ms_per_call)
     }
 
@@ -139,7 +139,7 @@ impl Limits {
         Duration::from_millis(self.queue_ms)
     }
 
-    pub(crate) fn stalled_client(&self) -> Duration {
+    pub(crate) fn stalled_client_timeout(&self) -> Duration {
         Duration::from_millis(self.stalled_client_ms)
     }
 }

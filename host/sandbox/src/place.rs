@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use yearbook_shares::{Denied, Holder, Slot};
+use yearbook_shares::{AcquireError, CallerShare, Slot};
 
 use crate::sandbox::Sandbox;
 use crate::tally::Tally;
@@ -13,18 +13,22 @@ impl Sandbox {
     /// `sandbox.queue_ms`.
     ///
     /// # Errors
-    /// [`Denied`] when there is none, or when so many wait already that waiting is in vain.
-    pub(crate) async fn place(&self, tally: &Tally, holder: &Holder) -> Result<Slot, Denied> {
+    /// [`AcquireError`] when there is none, or when so many wait already that waiting is in vain.
+    pub(crate) async fn place(
+        &self,
+        tally: &Tally,
+        holder: &CallerShare,
+    ) -> Result<Slot, AcquireError> {
         if self.workers.load().fresh >= self.limits.backlog.saturating_mul(self.workers.threads()) {
-            return Err(Denied::Full);
+            return Err(AcquireError::Full);
         }
         if self.memory.has_room()
             && let Ok(permit) = self.instances.try_acquire(holder)
         {
             return Ok(permit);
         }
-        let _waiting = tally.waits();
-        let _queued = Queued::join(&self.waiting, self.limits.queue)?;
+        let _waiting = tally.start_waiting();
+        let _queued = QueueSlot::join(&self.waiting, self.limits.queue)?;
         let place = async {
             let permit = self.instances.acquire(holder, false).await?;
             self.memory.room().await;
@@ -38,16 +42,20 @@ impl Sandbox {
 }
 
 /// A place in a queue, given back when it is dropped.
-struct Queued<'a>(&'a AtomicUsize);
+struct QueueSlot<'a>(&'a AtomicUsize);
 
-impl<'a> Queued<'a> {
-    fn join(waiting: &'a AtomicUsize, limit: usize) -> Result<Self, Denied> {
+impl<'a> QueueSlot<'a> {
+    fn join(waiting: &'a AtomicUsize, limit: usize) -> Result<Self, AcquireError> {
         let queued = Self(waiting);
-        if waiting.fetch_add(1, Ordering::Relaxed) < limit { Ok(queued) } else { Err(Denied::Full) }
+        if waiting.fetch_add(1, Ordering::Relaxed) < limit {
+            Ok(queued)
+        } else {
+            Err(AcquireError::Full)
+        }
     }
 }
 
-impl Drop for Queued<'_> {
+impl Drop for QueueSlot<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -12,7 +12,7 @@ use crate::generator::Generator;
 use crate::sandbox::Plugin;
 
 /// Formats that are listed before all others, in this order (contract 2).
-const FIRST: [&str; 4] = ["json", "csv", "arrow", "parquet"];
+const LISTED_FIRST: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
 /// An immutable set of loaded plugins.
 #[derive(Clone, Default)]
@@ -90,16 +90,19 @@ impl Plugins {
 }
 
 fn key(format: &str) -> (usize, String) {
-    (FIRST.iter().position(|first| *first == format).unwrap_or(FIRST.len()), format.to_owned())
+    (
+        LISTED_FIRST.iter().position(|first| *first == format).unwrap_or(LISTED_FIRST.len()),
+        format.to_owned(),
+    )
 }
 
 /// Where the current set is swapped.
 #[derive(Default)]
-pub struct Registry {
+pub struct PluginRegistry {
     current: ArcSwap<Plugins>,
 }
 
-impl Registry {
+impl PluginRegistry {
     /// An empty registry.
     #[must_use]
     pub fn new() -> Self {

@@ -12,11 +12,11 @@ use std::time::Instant;
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 use wasmtime::{Engine, Store};
-use yearbook_shares::{FairSlots, Holder, Resource, Slot};
+use yearbook_shares::{CallerShare, FairSlots, Resource, Slot};
 use yearbook_workers::Workers;
 
 use crate::cache::{self, Cache};
-use crate::capsule::{CallName, Capsule, Outlet};
+use crate::capsule::{DumpSink, FailureDump, GuestFunction};
 use crate::compile::Compiler;
 use crate::description::Description;
 use crate::encoder::Encoder;
@@ -24,11 +24,11 @@ use crate::engine;
 use crate::failure::{Failure, Rejected, Trap};
 use crate::generator::{Generator, GeneratorDescription};
 use crate::host::HostState;
-use crate::lane::Lane;
+use crate::lane::SlowPluginLimiter;
 use crate::limits::{Limits, STACK_BYTES};
 use crate::memory::Memory;
 use crate::shape::Shape;
-use crate::tally::{Counts, Ledger, ReleaseName, Tally, Work};
+use crate::tally::{Counts, MetricsRegistry, ReleaseName, Tally, Work};
 
 pub use plugin::Plugin;
 
@@ -37,7 +37,7 @@ const GENERATOR: &str = "yearbook:plugin/generator@1.0.0";
 
 /// What a sandbox is made of.
 #[derive(Clone, Debug, Default)]
-pub struct Config {
+pub struct SandboxConfig {
     /// What guests may use.
     pub limits: Limits,
     /// Where compiled components are kept; none: compiled at every start.
@@ -68,9 +68,9 @@ pub struct Sandbox {
     pub(crate) counting: bool,
     cache: Option<Cache>,
     compiler: Compiler,
-    ledger: Ledger,
+    ledger: MetricsRegistry,
     /// Where capsules go.
-    pub(crate) outlet: Outlet,
+    pub(crate) outlet: DumpSink,
 }
 
 /// A job that runs or waits, counted until it is dropped.
@@ -88,7 +88,7 @@ impl Sandbox {
     /// # Errors
     /// When `stack_bytes` is out of bounds, the engine cannot reserve its address space, the cache
     /// folder cannot be used or the folder for capsules cannot be made.
-    pub fn new(config: &Config, workers: Arc<Workers>) -> Result<Arc<Self>, Failure> {
+    pub fn new(config: &SandboxConfig, workers: Arc<Workers>) -> Result<Arc<Self>, Failure> {
         let open = |folder: &PathBuf| {
             Cache::open(
                 folder,
@@ -96,8 +96,8 @@ impl Sandbox {
             )
         };
         let cache = config.cache.as_ref().map(open).transpose()?;
-        let outlet = config.capsules.as_deref().map_or(Ok(Outlet::Closed), Outlet::folder)?;
-        Self::with(config.limits, workers, cache, config.compiler.clone(), outlet, false)
+        let outlet = config.capsules.as_deref().map_or(Ok(DumpSink::Closed), DumpSink::folder)?;
+        Self::build(config.limits, workers, cache, config.compiler.clone(), outlet, false)
     }
 
     /// A sandbox that counts the instructions of guests ([`crate::Usage::instructions`]). Slower
@@ -106,15 +106,15 @@ impl Sandbox {
     /// # Errors
     /// As [`Sandbox::new`].
     pub fn counting(limits: Limits, workers: Arc<Workers>) -> Result<Arc<Self>, Failure> {
-        Self::with(limits, workers, None, Compiler::Here, Outlet::Closed, true)
+        Self::build(limits, workers, None, Compiler::Here, DumpSink::Closed, true)
     }
 
-    fn with(
+    fn build(
         limits: Limits,
         workers: Arc<Workers>,
         cache: Option<Cache>,
         compiler: Compiler,
-        outlet: Outlet,
+        outlet: DumpSink,
         counting: bool,
     ) -> Result<Arc<Self>, Failure> {
         if !STACK_BYTES.contains(&limits.stack_bytes) {
@@ -131,7 +131,7 @@ impl Sandbox {
             counting,
             cache,
             compiler,
-            ledger: Ledger::default(),
+            ledger: MetricsRegistry::default(),
             outlet,
         }))
     }
@@ -194,7 +194,7 @@ impl Sandbox {
 
     /// A place for an instance that a response could do without: only where plenty are free, and
     /// within the share of `holder`.
-    pub(crate) fn further_instance(&self, holder: &Holder) -> Option<Slot> {
+    pub(crate) fn try_extra_instance(&self, holder: &CallerShare) -> Option<Slot> {
         if !self.has_room() {
             return None;
         }
@@ -207,26 +207,26 @@ impl Sandbox {
     /// # Errors
     /// [`Rejected`], which says what the component does wrong.
     pub fn load(self: &Arc<Self>, bytes: &[u8]) -> Result<Plugin, Rejected> {
-        self.load_into(bytes, &self.outlet)
+        self.load_with_sink(bytes, &self.outlet)
     }
 
     /// As [`Sandbox::load`], with the capsule of a `describe` that failed.
     ///
     /// # Errors
     /// [`Rejected`], and the capsule unless it is in the sandbox's folder.
-    pub fn try_load(
+    pub fn load_with_dump(
         self: &Arc<Self>,
         bytes: &[u8],
-    ) -> Result<Plugin, (Rejected, Option<Box<Capsule>>)> {
-        let outlet = self.outlet.or_hand();
-        self.load_into(bytes, &outlet).map_err(|rejected| (rejected, outlet.take()))
+    ) -> Result<Plugin, (Rejected, Option<Box<FailureDump>>)> {
+        let outlet = self.outlet.or_in_memory();
+        self.load_with_sink(bytes, &outlet).map_err(|rejected| (rejected, outlet.take()))
     }
 
     /// As [`Sandbox::load`]; the capsule of a `describe` that failed goes to `outlet`.
-    pub(crate) fn load_into(
+    pub(crate) fn load_with_sink(
         self: &Arc<Self>,
         bytes: &[u8],
-        outlet: &Outlet,
+        outlet: &DumpSink,
     ) -> Result<Plugin, Rejected> {
         if bytes.len() > self.limits.component_bytes {
             return Err(Rejected::TooLarge {
@@ -266,7 +266,7 @@ impl Sandbox {
                 digest,
                 bytes,
                 tally,
-                lane: Lane::new(),
+                lane: SlowPluginLimiter::new(),
             })));
         }
         let pre = link::encoder(&self.engine, &component)?;
@@ -282,7 +282,7 @@ impl Sandbox {
             digest,
             bytes,
             tally,
-            lane: Arc::new(Lane::new()),
+            lane: Arc::new(SlowPluginLimiter::new()),
         })))
     }
 
@@ -320,21 +320,22 @@ impl Sandbox {
         };
         match &self.cache {
             Some(cache) => cache.component(&self.engine, digest, compile),
-            None => Ok((cache::trusted(&self.engine, &compile()?)?, false)),
+            None => Ok((cache::deserialize_trusted(&self.engine, &compile()?)?, false)),
         }
     }
 
     /// Calls a plugin's `describe` in an instance of its own, and checks what it says.
-    fn ask<Raw: Send, Checked>(
+    fn ask<Raw: Send, CheckResult>(
         &self,
         kind: &str,
         digest: &str,
-        outlet: &Outlet,
+        outlet: &DumpSink,
         describe: impl FnOnce(&mut Store<HostState>) -> wasmtime::Result<Raw> + Send,
-        check: impl FnOnce(Raw) -> Result<Checked, String>,
-    ) -> Result<Checked, Rejected> {
-        let _permit = self.instances.try_acquire(&Holder::default()).map_err(|_| Rejected::Busy)?;
-        let work = Work::new(Arc::new(Tally::of_nobody()), outlet.clone());
+        check: impl FnOnce(Raw) -> Result<CheckResult, String>,
+    ) -> Result<CheckResult, Rejected> {
+        let _permit =
+            self.instances.try_acquire(&CallerShare::default()).map_err(|_| Rejected::Busy)?;
+        let work = Work::new(Arc::new(Tally::unregistered()), outlet.clone());
         let mut store = HostState::store(self, Arc::clone(&work));
         let said = HostState::call(&mut store, describe).map_err(|trap| match trap {
             // What others hold is not the component's fault.
@@ -343,10 +344,10 @@ impl Sandbox {
         });
         let said = said.and_then(|raw| check(raw).map_err(Rejected::Description));
         if let Err(rejected) = &said
-            && outlet.is_open()
+            && outlet.is_enabled()
         {
-            Capsule::of_component(kind, digest, &self.limits).leave(
-                CallName::Describe,
+            FailureDump::for_component(kind, digest, &self.limits).leave(
+                GuestFunction::Describe,
                 rejected,
                 store.data().heard(),
                 &work,

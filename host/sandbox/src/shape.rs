@@ -57,7 +57,7 @@ impl Shape {
             }
             shape.add(&payload).map_err(broken)?;
             // After every section, so that what is refused is not walked to its end.
-            shape.judge()?;
+            shape.check_limits()?;
         }
         Ok(shape)
     }
@@ -101,7 +101,7 @@ impl Shape {
         Ok(())
     }
 
-    fn judge(&self) -> Result<(), Rejected> {
+    fn check_limits(&self) -> Result<(), Rejected> {
         let rules = [
             ("core modules", self.modules, 64),
             ("components inside it", self.components, 256),

@@ -10,15 +10,15 @@ mod outcome;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-pub(crate) use self::account::{Account, Work};
-pub use self::counts::{Counts, Loads};
-pub(crate) use self::ledger::Ledger;
+pub(crate) use self::account::{ResponseMetrics, Work};
+pub use self::counts::{Counts, LoadMetrics};
+pub(crate) use self::ledger::MetricsRegistry;
 pub use self::outcome::{Outcome, TrapKind};
 
 /// Upper bounds of the buckets that times until the first bytes are counted in, microseconds; one
 /// more bucket has no bound. A small response takes some hundreds of microseconds, a call at most
 /// `sandbox.wall_ms_per_call`.
-pub const BUCKETS_US: [u64; 15] = [
+pub const FIRST_BYTES_BUCKETS_US: [u64; 15] = [
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
     1_000_000, 2_500_000, 10_000_000,
 ];
@@ -54,7 +54,7 @@ pub struct Tally {
     bytes_in: AtomicU64,
     bytes_out: AtomicU64,
     instances: AtomicUsize,
-    first_bytes: [AtomicU64; BUCKETS_US.len() + 1],
+    first_bytes: [AtomicU64; FIRST_BYTES_BUCKETS_US.len() + 1],
     first_bytes_ns: AtomicU64,
     compiled: LoadCounters,
     cached: LoadCounters,
@@ -91,7 +91,7 @@ impl Tally {
     }
 
     /// For a component that has not said yet what it is.
-    pub(crate) fn of_nobody() -> Self {
+    pub(crate) fn unregistered() -> Self {
         Self::new(ReleaseName {
             kind: "",
             name: "being loaded".to_owned(),
@@ -111,8 +111,10 @@ impl Tally {
     pub fn counts(&self) -> Counts {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let duration = |counter: &AtomicU64| Duration::from_nanos(read(counter));
-        let loads =
-            |loads: &LoadCounters| Loads { count: read(&loads.count), time: duration(&loads.ns) };
+        let loads = |loads: &LoadCounters| LoadMetrics {
+            count: read(&loads.count),
+            time: duration(&loads.ns),
+        };
         Counts {
             release: self.release.clone(),
             begun: read(&self.begun),
@@ -148,19 +150,19 @@ impl Tally {
     }
 
     /// Counts a response that waits for an instance, until the result is dropped.
-    pub(crate) fn waits(&self) -> Waiting<'_> {
+    pub(crate) fn start_waiting(&self) -> WaitTimer<'_> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        Waiting { tally: self, since: std::time::Instant::now() }
+        WaitTimer { tally: self, since: std::time::Instant::now() }
     }
 }
 
 /// A response that waits for an instance.
-pub(crate) struct Waiting<'a> {
+pub(crate) struct WaitTimer<'a> {
     tally: &'a Tally,
     since: std::time::Instant,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitTimer<'_> {
     fn drop(&mut self) {
         self.tally.waiting.fetch_sub(1, Ordering::Relaxed);
         add(&self.tally.waited_ns, nanoseconds(self.since.elapsed()));

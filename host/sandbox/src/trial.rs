@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
-use yearbook_shares::Holder;
+use yearbook_shares::CallerShare;
 
-use crate::capsule::Capsule;
+use crate::capsule::FailureDump;
 use crate::description::OptionValue;
 use crate::encoder::{Encoder, Notes};
 use crate::failure::{EncodeError, GenerateError};
 use crate::generator::{Generator, Made, Project, Request};
-use crate::instance::Instance;
+use crate::instance::EncoderInstance;
 use crate::tally::Work;
 use crate::usage::Usage;
 
@@ -87,7 +87,7 @@ pub struct Failed<E: std::error::Error = EncodeError> {
     pub error: E,
     /// What the call was given; none where it is in the sandbox's folder of capsules, or where the
     /// plugin is not to blame.
-    pub capsule: Option<Box<Capsule>>,
+    pub capsule: Option<Box<FailureDump>>,
 }
 
 impl Encoder {
@@ -104,13 +104,19 @@ impl Encoder {
         apart: bool,
     ) -> Result<Trial, Failed> {
         let options = self.description().complete(chosen);
-        let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.or_hand());
-        let mut runner =
-            Runner { encoder: self, work, schema, options, usage: Usage::default(), weight: 0 };
+        let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.or_in_memory());
+        let mut runner = TrialRunner {
+            encoder: self,
+            work,
+            schema,
+            options,
+            usage: Usage::default(),
+            weight: 0,
+        };
         let mut ends = runner.open()?;
         let mut notes = Notes::new();
         let mut separator = 0;
-        let head = runner.at(Call::Head, ends.head())?;
+        let head = runner.map_error(Call::Head, ends.head())?;
         runner.returned(head.len());
         notes.skip(head.len());
         let mut parts = Vec::with_capacity(batches.len());
@@ -119,20 +125,20 @@ impl Encoder {
             let mut own = if apart { Some(runner.open()?) } else { None };
             let instance = own.as_mut().unwrap_or(&mut ends);
             let before = instance.allowance();
-            let piece = runner.at(call, instance.part(batch))?;
-            runner.weigh(before, instance.allowance(), piece.bytes.len() + piece.note.len());
+            let piece = runner.map_error(call, instance.part(batch))?;
+            runner.record_input(before, instance.allowance(), piece.bytes.len() + piece.note.len());
             runner.returned(piece.bytes.len());
             notes.skip(separator);
             separator = self.description().separator.as_ref().map_or(0, Vec::len);
             notes.take(piece.bytes.len(), piece.note);
             parts.push(piece.bytes);
             if let Some(own) = own {
-                runner.done(&own);
+                runner.record_usage(&own);
             }
         }
-        let tail = runner.at(Call::Tail, ends.tail(&notes))?;
+        let tail = runner.map_error(Call::Tail, ends.tail(&notes))?;
         runner.returned(tail.len());
-        runner.done(&ends);
+        runner.record_usage(&ends);
         Ok(Trial {
             head,
             parts,
@@ -150,9 +156,9 @@ impl Generator {
     /// # Errors
     /// [`Failed`].
     pub fn trial(&self, request: &Request) -> Result<(Project, Usage), Failed<GenerateError>> {
-        let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.or_hand());
+        let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.or_in_memory());
         let failed = |error| Failed { call: Call::Generate, error, capsule: work.outlet().take() };
-        let permit = self.sandbox.instances.try_acquire(&Holder::default());
+        let permit = self.sandbox.instances.try_acquire(&CallerShare::default());
         let permit = permit.map_err(|_| {
             failed(GenerateError::Host("no instance is free; try again".to_owned()))
         })?;
@@ -164,7 +170,7 @@ impl Generator {
 }
 
 /// Opens instances and adds up what they use.
-struct Runner<'a> {
+struct TrialRunner<'a> {
     encoder: &'a Encoder,
     work: Arc<Work>,
     schema: &'a Schema,
@@ -173,14 +179,14 @@ struct Runner<'a> {
     weight: usize,
 }
 
-impl Runner<'_> {
-    fn open(&self) -> Result<Instance, Failed> {
-        let permit = self.encoder.sandbox.instances.try_acquire(&Holder::default());
+impl TrialRunner<'_> {
+    fn open(&self) -> Result<EncoderInstance, Failed> {
+        let permit = self.encoder.sandbox.instances.try_acquire(&CallerShare::default());
         let permit =
-            self.at(Call::Open, permit.map_err(|_| EncodeError::Busy { retry_after: 1 }))?;
-        self.at(
+            self.map_error(Call::Open, permit.map_err(|_| EncodeError::Busy { retry_after: 1 }))?;
+        self.map_error(
             Call::Open,
-            Instance::open(
+            EncoderInstance::open(
                 self.encoder,
                 permit,
                 Arc::clone(&self.work),
@@ -190,7 +196,7 @@ impl Runner<'_> {
         )
     }
 
-    fn at<T>(&self, call: Call, outcome: Result<T, EncodeError>) -> Result<T, Failed> {
+    fn map_error<T>(&self, call: Call, outcome: Result<T, EncodeError>) -> Result<T, Failed> {
         outcome.map_err(|error| Failed { call, error, capsule: self.work.outlet().take() })
     }
 
@@ -199,13 +205,13 @@ impl Runner<'_> {
     }
 
     /// What a batch weighed, from what it did to the allowance.
-    fn weigh(&mut self, before: usize, after: usize, returned: usize) {
+    fn record_input(&mut self, before: usize, after: usize, returned: usize) {
         let granted = after.saturating_add(returned).saturating_sub(before);
         self.weight =
             self.weight.saturating_add(granted / self.encoder.sandbox.limits.amplification.max(1));
     }
 
-    fn done(&mut self, instance: &Instance) {
+    fn record_usage(&mut self, instance: &EncoderInstance) {
         self.usage = self.usage.and(instance.used());
     }
 }

@@ -7,11 +7,11 @@ const SENTENCE_BYTES: usize = 1024;
 
 /// A sentence for people, cut; whatever is not to be shown is a blank.
 pub(crate) fn clean(sentence: &str) -> String {
-    show(sentence, SENTENCE_BYTES)
+    sanitize(sentence, SENTENCE_BYTES)
 }
 
 /// Text of any origin on one line, at most `bytes` long; whatever is not to be shown is a blank.
-pub(crate) fn show(text: &str, bytes: usize) -> String {
+pub(crate) fn sanitize(text: &str, bytes: usize) -> String {
     let end = text.floor_char_boundary(bytes);
     text[..end].chars().map(|c| if hidden(c) { ' ' } else { c }).collect()
 }

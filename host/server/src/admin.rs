@@ -52,9 +52,9 @@ pub fn admin(state: AppState) -> Router {
 async fn metrics(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
     let text = metrics::text(&state).map_err(|error| Error::broken("write metrics", &error))?;
     let (content_type, text) = if accept::names(request.headers(), "application/openmetrics-text") {
-        (metrics::OPEN, text)
+        (metrics::OPENMETRICS_CONTENT_TYPE, text)
     } else {
-        (metrics::CLASSIC, metrics::classic(&text))
+        (metrics::PROMETHEUS_CONTENT_TYPE, metrics::classic(&text))
     };
     Ok(([(CONTENT_TYPE, content_type), (CACHE_CONTROL, "no-store"), (VARY, "Accept")], text)
         .into_response())

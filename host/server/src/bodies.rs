@@ -17,78 +17,78 @@ use axum::body::{Body, HttpBody};
 use tokio::time::{MissedTickBehavior, interval};
 use yearbook_domain::Refusal;
 use yearbook_shares::{
-    ByteLease, Callers, Denied, FairSlots, Holder, Resource, SharePercent, Slot,
+    AcquireError, ByteLease, CallerRegistry, CallerShare, FairSlots, Resource, SharePercent, Slot,
 };
 
-use self::guarded::{Guarded, Watch};
-use self::pace::{Judgement, Pace};
+use self::guarded::{BodyState, MonitoredBody};
+use self::pace::{PaceLimits, PaceTracker};
 use crate::error::Error;
 use crate::settings::Settings;
 
-pub(crate) use self::pace::TooSlow;
-pub(crate) use self::transport::{Tasks, spawn};
+pub(crate) use self::pace::CutReason;
+pub(crate) use self::transport::{TransportExecutor, spawn};
 
 /// Bodies of known length up to this many bytes are not watched: a hundred rows as JSON have some
 /// 20 KiB, and watching them costs 3 % of the requests a second. Unread ones go with their
 /// connection, and burst limits bound how many a key has until then: 50 a second for 80 s, 128 MiB.
-const SMALL: u64 = 32 << 10;
+const UNMONITORED_BYTES: u64 = 32 << 10;
 
 /// The least byte budget: one batch of each kind has to fit.
-const LEAST_BYTES: usize = 1 << 20;
+const MIN_BUDGET_BYTES: usize = 1 << 20;
 
 /// Bytes that a response is counted with until it is made: those of a first chunk as a rule.
 /// Without them, many that begin at once would find room that all of them take.
 const ADVANCE_BYTES: usize = 512 << 10;
 
 /// Seconds until a caller whose share is used up should try again: some of its bodies end by then.
-const SHARE_RETRY_S: u64 = 5;
+const SHARE_RETRY_AFTER_S: u64 = 5;
 
 /// Every open body, and what callers hold of them.
-pub(crate) struct Bodies {
-    callers: Callers,
+pub(crate) struct OpenResponses {
+    callers: CallerRegistry,
     slots: Arc<FairSlots>,
-    watched: Arc<Watched>,
+    watched: Arc<BodyMonitor>,
     refused: [AtomicU64; 2],
 }
 
 /// An open response, from before it is charged until its body has ended. In the response's
-/// extensions on its way to [`Bodies::watch`].
+/// extensions on its way to [`OpenResponses::watch`].
 #[derive(Clone)]
-pub(crate) struct OpenResponse(Arc<Open>);
+pub(crate) struct OpenResponse(Arc<OpenResponseInner>);
 
-struct Open {
-    holder: Holder,
+struct OpenResponseInner {
+    holder: CallerShare,
     _slot: Slot,
     /// What its first chunk will take, until that is counted itself.
     advance: Mutex<Option<ByteLease>>,
 }
 
 /// What is looked at once in a while.
-struct Watched {
-    pace: Pace,
+struct BodyMonitor {
+    pace: PaceLimits,
     /// Looks so far: the clock of bodies, which costs them nothing to read.
     now: AtomicU64,
-    bodies: Mutex<HashMap<u64, (Arc<Watch>, Judgement)>>,
+    bodies: Mutex<HashMap<u64, (Arc<BodyState>, PaceTracker)>>,
     next: AtomicU64,
-    cut: [AtomicU64; TooSlow::ALL.len()],
+    cut: [AtomicU64; CutReason::ALL.len()],
 }
 
-impl Bodies {
+impl OpenResponses {
     /// None yet. Starts a task that ends when this is dropped.
     pub(crate) fn start(settings: &Settings) -> Self {
         let (server, limits) = (&settings.server, &settings.limits);
         let percent =
             SharePercent { key: limits.key_share_percent, address: limits.address_share_percent };
-        let watched = Arc::new(Watched {
-            pace: Pace::new(server),
+        let watched = Arc::new(BodyMonitor {
+            pace: PaceLimits::new(server),
             now: AtomicU64::new(0),
             bodies: Mutex::default(),
             next: AtomicU64::new(0),
             cut: Default::default(),
         });
-        tokio::spawn(keep_looking(watched.pace.period(), Arc::downgrade(&watched)));
+        tokio::spawn(run_checks(watched.pace.period(), Arc::downgrade(&watched)));
         Self {
-            callers: Callers::new(percent, server.body_bytes.max(LEAST_BYTES)),
+            callers: CallerRegistry::new(percent, server.body_bytes.max(MIN_BUDGET_BYTES)),
             slots: FairSlots::new(Resource::Responses, server.open_responses.max(1)),
             watched,
             refused: Default::default(),
@@ -96,7 +96,7 @@ impl Bodies {
     }
 
     /// The account of a request with this key, from this address, as far as either is known.
-    pub(crate) fn holder(&self, key_id: Option<&str>, address: Option<IpAddr>) -> Holder {
+    pub(crate) fn holder(&self, key_id: Option<&str>, address: Option<IpAddr>) -> CallerShare {
         self.callers.holder(key_id, address)
     }
 
@@ -107,7 +107,7 @@ impl Bodies {
     /// 429 when it is the caller's own share that is used up, else 503.
     pub(crate) async fn open(
         &self,
-        holder: &Holder,
+        holder: &CallerShare,
         patience: Option<Duration>,
     ) -> Result<OpenResponse, Error> {
         let opened =
@@ -121,7 +121,7 @@ impl Bodies {
             let slot = self.slots.acquire(holder, patience.is_none()).await?;
             loop {
                 // Listens before it looks, so that bytes that go in between are not missed.
-                let freed = holder.bytes_freed();
+                let freed = holder.wait_for_bytes();
                 if holder.room() > 0 {
                     return Ok(slot);
                 }
@@ -142,14 +142,16 @@ impl Bodies {
     /// a body without one is opened for `address`, where there is room at this moment.
     ///
     /// # Errors
-    /// As for [`Bodies::open`].
+    /// As for [`OpenResponses::open`].
     pub(crate) fn watch(
         &self,
         body: Body,
         open: Option<OpenResponse>,
         address: Option<IpAddr>,
     ) -> Result<Body, Error> {
-        if body.is_end_stream() || body.size_hint().exact().is_some_and(|bytes| bytes <= SMALL) {
+        if body.is_end_stream()
+            || body.size_hint().exact().is_some_and(|bytes| bytes <= UNMONITORED_BYTES)
+        {
             return Ok(body);
         }
         let open = match open {
@@ -165,7 +167,7 @@ impl Bodies {
             }
         };
         open.begin();
-        Ok(Body::new(Guarded::new(body, open, &self.watched)))
+        Ok(Body::new(MonitoredBody::new(body, open, &self.watched)))
     }
 
     /// Slots of open responses.
@@ -174,12 +176,12 @@ impl Bodies {
     }
 
     /// What callers hold.
-    pub(crate) fn callers(&self) -> &Callers {
+    pub(crate) fn callers(&self) -> &CallerRegistry {
         &self.callers
     }
 
     /// Bodies that were cut for this reason.
-    pub(crate) fn cut(&self, reason: TooSlow) -> u64 {
+    pub(crate) fn cut(&self, reason: CutReason) -> u64 {
         self.watched.cut[reason as usize].load(Ordering::Relaxed)
     }
 
@@ -189,18 +191,18 @@ impl Bodies {
         [0, 1].map(|reason| self.refused[reason].load(Ordering::Relaxed))
     }
 
-    fn reason(&self, holder: &Holder) -> Denied {
-        match (holder.room(), holder.is_budget_used_up()) {
-            (0, true) => Denied::Full,
-            (0, false) => Denied::Share,
+    fn reason(&self, holder: &CallerShare) -> AcquireError {
+        match (holder.room(), holder.is_budget_exhausted()) {
+            (0, true) => AcquireError::Full,
+            (0, false) => AcquireError::Share,
             _ => self.slots.reason(holder),
         }
     }
 
-    fn refuse(&self, denied: Denied) -> Error {
+    fn refuse(&self, denied: AcquireError) -> Error {
         let (reason, error) = match denied {
-            Denied::Share => (0, share_used_up()),
-            Denied::Full => (1, Error::Busy { retry_after: 1 }),
+            AcquireError::Share => (0, share_used_up()),
+            AcquireError::Full => (1, Error::Busy { retry_after: 1 }),
         };
         self.refused[reason].fetch_add(1, Ordering::Relaxed);
         error
@@ -209,12 +211,12 @@ impl Bodies {
 
 /// 429 for a caller that holds its share.
 pub(crate) fn share_used_up() -> Error {
-    Refusal::ShareUsedUp { retry_after: SHARE_RETRY_S }.into()
+    Refusal::ShareUsedUp { retry_after: SHARE_RETRY_AFTER_S }.into()
 }
 
 impl OpenResponse {
-    fn new(slot: Slot, holder: Holder, advance: Option<ByteLease>) -> Self {
-        Self(Arc::new(Open { holder, _slot: slot, advance: Mutex::new(advance) }))
+    fn new(slot: Slot, holder: CallerShare, advance: Option<ByteLease>) -> Self {
+        Self(Arc::new(OpenResponseInner { holder, _slot: slot, advance: Mutex::new(advance) }))
     }
 
     /// From now on its bytes are counted as they are.
@@ -223,35 +225,36 @@ impl OpenResponse {
         drop(advance);
     }
 
-    fn holder(&self) -> &Holder {
+    fn holder(&self) -> &CallerShare {
         &self.0.holder
     }
 }
 
-impl Watched {
+impl BodyMonitor {
     fn now(&self) -> u64 {
         self.now.load(Ordering::Relaxed)
     }
 
-    /// Watches a body until [`Watched::forget`].
-    fn begin(&self, watch: Arc<Watch>) -> u64 {
+    /// Watches a body until [`BodyMonitor::unregister`].
+    fn begin(&self, watch: Arc<BodyState>) -> u64 {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        self.lock().insert(id, (watch, Judgement::begin(self.now())));
+        self.lock().insert(id, (watch, PaceTracker::begin(self.now())));
         id
     }
 
-    fn forget(&self, id: u64) {
+    fn unregister(&self, id: u64) {
         self.lock().remove(&id);
     }
 
     /// Looks at every body once, and cuts those that are too slow.
-    fn look(&self) {
+    fn check_all(&self) {
         let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
-        let judge = |(watch, judgement): &mut (Arc<Watch>, Judgement)| {
+        let judge = |(watch, judgement): &mut (Arc<BodyState>, PaceTracker)| {
             let too_slow = judgement.judge(&self.pace, now, watch.waits_since(), watch.taken())?;
             Some((Arc::clone(watch), too_slow))
         };
-        let slow: Vec<(Arc<Watch>, TooSlow)> = self.lock().values_mut().filter_map(judge).collect();
+        let slow: Vec<(Arc<BodyState>, CutReason)> =
+            self.lock().values_mut().filter_map(judge).collect();
         // Without the lock: what a body lets go may come back here.
         for (watch, reason) in slow {
             if watch.cut(reason) {
@@ -262,18 +265,18 @@ impl Watched {
     }
 
     /// Nothing under the lock can fail half-way.
-    fn lock(&self) -> MutexGuard<'_, HashMap<u64, (Arc<Watch>, Judgement)>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, (Arc<BodyState>, PaceTracker)>> {
         self.bodies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-async fn keep_looking(period: Duration, watched: Weak<Watched>) {
+async fn run_checks(period: Duration, watched: Weak<BodyMonitor>) {
     let mut looks = interval(period);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         looks.tick().await;
         match watched.upgrade() {
-            Some(watched) => watched.look(),
+            Some(watched) => watched.check_all(),
             None => return,
         }
     }

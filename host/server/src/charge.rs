@@ -11,26 +11,26 @@ use yearbook_catalog::{Usage, UsedUp};
 use yearbook_domain::Refusal;
 
 use crate::error::Error;
-use crate::middleware::keyed::Keyed;
+use crate::middleware::keyed::Authenticated;
 use crate::state::AppState;
 
 /// Runs `work` on one reserved request. When the future is dropped, the reservation is given back
 /// too.
 pub(crate) async fn charged(
     state: &AppState,
-    keyed: &Keyed,
+    keyed: &Authenticated,
     method: &Method,
     work: impl Future<Output = Result<Response, Error>>,
 ) -> Result<Response, Error> {
     let patience = Duration::from_millis(state.sandbox.limits().queue_ms);
-    charged_within(state, keyed, method, Some(patience), work).await
+    charge_within(state, keyed, method, Some(patience), work).await
 }
 
 /// As [`charged`], where a response may wait for its turn for `patience`; none: as long as the
 /// caller does.
-pub(crate) async fn charged_within(
+pub(crate) async fn charge_within(
     state: &AppState,
-    keyed: &Keyed,
+    keyed: &Authenticated,
     method: &Method,
     patience: Option<Duration>,
     work: impl Future<Output = Result<Response, Error>>,

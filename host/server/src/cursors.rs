@@ -4,17 +4,17 @@
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use yearbook_domain::Position;
+use yearbook_domain::CursorPosition;
 
 /// Bytes of signature kept: forging one takes 2^127 tries on average, and the cursor stays short.
 const TAG_BYTES: usize = 16;
 
 /// Writes and reads cursors.
-pub(crate) struct Cursors {
+pub(crate) struct CursorCodec {
     signer: Hmac<Sha256>,
 }
 
-impl Cursors {
+impl CursorCodec {
     /// With the catalogue's secret.
     pub(crate) fn new(secret: [u8; 32]) -> Self {
         // HMAC itself pads a short key with zeros to the size of the hash's block.
@@ -24,19 +24,19 @@ impl Cursors {
     }
 
     /// The text that stands for `position`.
-    pub(crate) fn seal(&self, position: &Position) -> String {
+    pub(crate) fn seal(&self, position: &CursorPosition) -> String {
         let mut bytes = position.to_bytes();
         let tag = self.signer.clone().chain_update(&bytes).finalize().into_bytes();
         bytes.extend_from_slice(&tag[..TAG_BYTES]);
         BASE64_URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// None when `text` is not something that [`Cursors::seal`] made with this secret.
-    pub(crate) fn open(&self, text: &str) -> Option<Position> {
+    /// None when `text` is not something that [`CursorCodec::seal`] made with this secret.
+    pub(crate) fn open(&self, text: &str) -> Option<CursorPosition> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
         let (position, tag) = bytes.split_last_chunk::<TAG_BYTES>()?;
         self.signer.clone().chain_update(position).verify_truncated_left(tag).ok()?;
-        Position::from_bytes(position)
+        CursorPosition::from_bytes(position)
     }
 }
 
@@ -44,24 +44,24 @@ impl Cursors {
 mod tests {
     use super::*;
 
-    fn position() -> Position {
-        Position { snapshot: "01ab".to_owned(), row: 100, filters: [9; 16] }
+    fn position() -> CursorPosition {
+        CursorPosition { snapshot: "01ab".to_owned(), row: 100, filters: [9; 16] }
     }
 
     #[test]
     fn a_cursor_opens_with_the_secret_that_sealed_it() {
-        let text = Cursors::new([1; 32]).seal(&position());
+        let text = CursorCodec::new([1; 32]).seal(&position());
         assert!(
             text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'),
             "{text}"
         );
-        assert_eq!(Cursors::new([1; 32]).open(&text), Some(position()));
-        assert_eq!(Cursors::new([2; 32]).open(&text), None);
+        assert_eq!(CursorCodec::new([1; 32]).open(&text), Some(position()));
+        assert_eq!(CursorCodec::new([2; 32]).open(&text), None);
     }
 
     #[test]
     fn an_altered_cursor_does_not_open() {
-        let cursors = Cursors::new([1; 32]);
+        let cursors = CursorCodec::new([1; 32]);
         let text = cursors.seal(&position());
         for index in 0..text.len() {
             let mut altered = text.clone().into_bytes();

@@ -6,7 +6,7 @@ mod sentence;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use yearbook_domain::{Millis, Problem, Refusal};
+use yearbook_domain::{Millis, Refusal, ValidationError};
 
 /// Why a request gets no 2xx. Closed: a new one does not compile until `status` names it.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub(crate) enum Error {
 
 impl Error {
     /// 422 with one problem.
-    pub(crate) fn invalid(problem: Problem) -> Self {
+    pub(crate) fn invalid(problem: ValidationError) -> Self {
         Self::Refused(Refusal::Invalid(vec![problem]))
     }
 

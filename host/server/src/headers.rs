@@ -50,12 +50,12 @@ pub(crate) const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelim
 /// When counting starts anew, Unix seconds.
 pub(crate) const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 /// The same in the IETF's spelling (draft-ietf-httpapi-ratelimit-headers-10).
-pub(crate) const RATE: HeaderName = HeaderName::from_static("ratelimit");
+pub(crate) const IETF_RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 /// The policy behind it.
-pub(crate) const RATE_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+pub(crate) const IETF_RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// What scripts in browsers may read besides what Fetch always lets them read.
-pub(crate) const EXPOSED: [HeaderName; 32] = [
+pub(crate) const CORS_EXPOSED: [HeaderName; 32] = [
     REQUEST_ID,
     ERROR_CODE,
     ATTRIBUTION,
@@ -77,8 +77,8 @@ pub(crate) const EXPOSED: [HeaderName; 32] = [
     RATE_LIMIT,
     RATE_REMAINING,
     RATE_RESET,
-    RATE,
-    RATE_POLICY,
+    IETF_RATE_LIMIT,
+    IETF_RATE_LIMIT_POLICY,
     http::header::ETAG,
     http::header::LINK,
     http::header::LOCATION,

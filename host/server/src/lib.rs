@@ -28,5 +28,7 @@ pub use respond::kept::CacheCounts;
 pub use router::app;
 pub use routes::openapi::openapi;
 pub use serve::{serve, serve_public};
-pub use settings::{ForwardedHeader, LimitSettings, Proxies, PublicUrl, ServerSettings, Settings};
+pub use settings::{
+    ForwardedHeader, LimitSettings, PublicUrl, ServerSettings, Settings, TrustedProxies,
+};
 pub use state::{AppState, Parts};

@@ -12,8 +12,8 @@ use axum::response::Response;
 
 use crate::state::AppState;
 
-pub(crate) use bursts::Bursts;
-pub(crate) use fields::month;
+pub(crate) use bursts::BurstLimiter;
+pub(crate) use fields::write_month_quota;
 pub(crate) use household::{household, household_of};
 
 /// Bounds routes that need no key by the address that asks.

@@ -15,9 +15,9 @@ mod series;
 mod watch;
 
 pub(crate) use connections::{
-    ConnectionMetrics, ListenerMetrics, OpenConnection, Refused, Timeout,
+    ConnectionMetrics, ConnectionTimeout, ListenerMetrics, OpenConnection, Refused,
 };
-pub(crate) use exposition::{CLASSIC, OPEN, classic, text};
-pub(crate) use http::{Facts, Http};
-pub(crate) use process::started;
+pub(crate) use exposition::{OPENMETRICS_CONTENT_TYPE, PROMETHEUS_CONTENT_TYPE, classic, text};
+pub(crate) use http::{HttpMetrics, RequestLabels};
+pub(crate) use process::start_time;
 pub(crate) use watch::count;

@@ -23,7 +23,7 @@ use crate::metrics;
 use crate::state::AppState;
 
 /// Lays the list around `routes`; the first is the outermost.
-pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
+pub(crate) fn wrap(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
     routes.layer(
         ServiceBuilder::new()
             // Before all others, so that every answer is counted and timed whole.

@@ -15,5 +15,5 @@ pub(crate) mod opening;
 pub(crate) mod rows;
 pub(crate) mod too_large;
 
-pub(crate) use document::Document;
-pub(crate) use etag::Tag;
+pub(crate) use document::RenderedDocument;
+pub(crate) use etag::EntityTag;

@@ -38,5 +38,5 @@ pub fn app(state: AppState) -> Router {
         .route("/docs/{asset}", by_address(get(docs::asset)))
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
         .fallback(unknown::answer);
-    middleware::around(routes, &state).with_state(state)
+    middleware::wrap(routes, &state).with_state(state)
 }

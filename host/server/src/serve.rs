@@ -28,9 +28,9 @@ use crate::bodies;
 use crate::metrics::{ConnectionMetrics, OpenConnection, Refused};
 use crate::settings::ServerSettings;
 use crate::state::AppState;
-use activity::{Activity, OpenRequest};
-use deadlines::Timeouts;
-use slots::{Admission, Slots};
+use activity::{ConnectionActivity, OpenRequest};
+use deadlines::ConnectionTimeouts;
+use slots::{ConnectionAdmission, ConnectionSlots};
 use stream::ObservedStream;
 
 /// Streams of one HTTP/2 connection: what browsers open at once, with room.
@@ -56,7 +56,7 @@ const RESET_STREAMS: usize = 20;
 const MISTAKEN_STREAMS: usize = 1_024;
 
 /// How long to wait when the operating system refuses a connection for lack of files.
-const PAUSE: Duration = Duration::from_millis(50);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// Serves clients of `state` on `listener` until `shutdown` is ready, as [`serve`] does, and counts
 /// their connections.
@@ -91,8 +91,8 @@ pub async fn serve(
 /// What connections of one listener share.
 struct Server {
     app: Router,
-    builder: Builder<bodies::Tasks>,
-    timeouts: Timeouts,
+    builder: Builder<bodies::TransportExecutor>,
+    timeouts: ConnectionTimeouts,
     metrics: Arc<ConnectionMetrics>,
 }
 
@@ -106,12 +106,12 @@ pub(crate) async fn accept(
     shutdown: impl Future<Output = ()> + Send,
 ) -> io::Result<()> {
     let address = listener.local_addr()?;
-    let timeouts = Timeouts::new(settings);
-    socket::prepare_listener(&listener, timeouts.write);
+    let timeouts = ConnectionTimeouts::new(settings);
+    socket::configure_listener(&listener, timeouts.write);
     metrics.set_limit(settings.connections.max(1));
     tracing::debug!(%address, "accepting connections");
     let server = Arc::new(Server { app, builder: builder(settings), timeouts, metrics });
-    let slots = Slots::new(settings);
+    let slots = ConnectionSlots::new(settings);
     let (stop, stopped) = watch::channel(());
     tokio::pin!(shutdown);
     loop {
@@ -123,7 +123,7 @@ pub(crate) async fn accept(
             Ok(accepted) => accepted,
             Err(failure) => {
                 tracing::warn!(%failure, "a connection was not accepted");
-                tokio::time::sleep(PAUSE).await;
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                 continue;
             }
         };
@@ -154,11 +154,11 @@ impl Server {
         self: Arc<Self>,
         stream: TcpStream,
         peer: SocketAddr,
-        admission: Admission,
+        admission: ConnectionAdmission,
         _open: OpenConnection,
         mut stop: watch::Receiver<()>,
     ) {
-        let activity = Activity::new();
+        let activity = ConnectionActivity::new();
         let _slot = tokio::select! {
             biased;
             slot = admission.slot() => slot,
@@ -173,7 +173,7 @@ impl Server {
             let response = self.app.clone().oneshot(request);
             async move { response.await.map(|response| response.map(|body| open.until_end_of(body))) }
         });
-        socket::prepare(&stream);
+        socket::configure_stream(&stream);
         let stream = TokioIo::new(ObservedStream::new(stream, Arc::clone(&activity)));
         let connection = self.builder.serve_connection_with_upgrades(stream, service);
         match connection::drive(connection, &activity, &self.timeouts, &self.metrics, stop).await {
@@ -192,9 +192,9 @@ impl Server {
     }
 }
 
-fn builder(settings: &ServerSettings) -> Builder<bodies::Tasks> {
+fn builder(settings: &ServerSettings) -> Builder<bodies::TransportExecutor> {
     let head_bytes = settings.uri_bytes + settings.header_bytes + SLACK_BYTES;
-    let mut builder = Builder::new(bodies::Tasks);
+    let mut builder = Builder::new(bodies::TransportExecutor);
     builder
         .http1()
         .timer(TokioTimer::new())

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use yearbook_domain::PlanTable;
 
-pub use proxies::{ForwardedHeader, Proxies};
+pub use proxies::{ForwardedHeader, TrustedProxies};
 
 /// Everything that this crate is told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct ServerSettings {
     /// Addresses and networks of proxies in front of us, `10.0.0.0/8`: the `forwarded_header` that
     /// comes from them says whose burst limit a request without a key counts against, and with
     /// which scheme and host links begin. Default none: anybody can write a header.
-    pub trusted_proxies: Proxies,
+    pub trusted_proxies: TrustedProxies,
     /// The header in which they name the client, its scheme and its host. Default
     /// `x_forwarded_for`, which every proxy writes; `X-Forwarded-Proto` and `X-Forwarded-Host`
     /// belong to it.
@@ -141,7 +141,7 @@ impl Default for ServerSettings {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             admin_listen: None,
             public_url: None,
-            trusted_proxies: Proxies::default(),
+            trusted_proxies: TrustedProxies::default(),
             forwarded_header: ForwardedHeader::default(),
             first_byte_ms: 30_000,
             header_read_ms: 10_000,

@@ -3,41 +3,41 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use yearbook_catalog::{Failure, KeyRing, Live, Meter, Store};
+use yearbook_catalog::{CatalogCache, Failure, KeyVerifier, Meter, Store};
 use yearbook_platform::Guard;
-use yearbook_sandbox::{Registry, Sandbox};
-use yearbook_snapshot::{Files, Reader};
+use yearbook_sandbox::{PluginRegistry, Sandbox};
+use yearbook_snapshot::{ObjectStorage, Reader};
 use yearbook_workers::Workers;
 
-use crate::bodies::Bodies;
-use crate::cursors::Cursors;
-use crate::limits::Bursts;
-use crate::metrics::{self, Http, ListenerMetrics};
-use crate::respond::failed_inputs::FailedInputs;
+use crate::bodies::OpenResponses;
+use crate::cursors::CursorCodec;
+use crate::limits::BurstLimiter;
+use crate::metrics::{self, HttpMetrics, ListenerMetrics};
+use crate::respond::failed_inputs::FailureCache;
 use crate::respond::kept::{CacheCounts, Responses};
-use crate::respond::opening::Openings;
+use crate::respond::opening::OpenCheckCache;
 use crate::routes::datasets::Listing;
-use crate::routes::health::Readiness;
-use crate::routes::openapi::Description;
-use crate::routes::preview::Previews;
+use crate::routes::health::ReadinessCache;
+use crate::routes::openapi::OpenApiCache;
+use crate::routes::preview::PreviewCache;
 use crate::settings::Settings;
 
 /// What the server is made of.
 pub struct Parts {
     /// The catalogue in memory.
-    pub live: Arc<Live>,
+    pub live: Arc<CatalogCache>,
     /// The catalogue's database.
     pub store: Arc<dyn Store>,
     /// Whose keys are whose.
-    pub keys: KeyRing,
+    pub keys: KeyVerifier,
     /// Monthly quotas.
     pub meter: Arc<Meter>,
     /// The object store, for the readiness check.
-    pub files: Files,
+    pub files: ObjectStorage,
     /// Reads stored data.
     pub reader: Reader,
     /// Loaded plugins.
-    pub registry: Arc<Registry>,
+    pub registry: Arc<PluginRegistry>,
     /// Where plugins run, for what is told about them.
     pub sandbox: Arc<Sandbox>,
     /// Watches what plugins make.
@@ -61,29 +61,29 @@ struct Shared {
 /// What the server keeps between requests.
 pub(crate) struct Own {
     /// Writes and reads cursors.
-    pub(crate) cursors: Cursors,
+    pub(crate) cursors: CursorCodec,
     /// Bodies on their way to clients.
-    pub(crate) bodies: Bodies,
+    pub(crate) bodies: OpenResponses,
     /// Burst limits.
-    pub(crate) bursts: Bursts,
+    pub(crate) bursts: BurstLimiter,
     /// The rendered list of datasets.
     pub(crate) listing: Listing,
     /// Rendered previews.
-    pub(crate) previews: Previews,
+    pub(crate) previews: PreviewCache,
     /// Bodies of small data responses.
     pub(crate) responses: Responses,
     /// What encoders accept.
-    pub(crate) openings: Openings,
+    pub(crate) openings: OpenCheckCache,
     /// What encoders failed at a moment ago.
-    pub(crate) failed_inputs: FailedInputs,
+    pub(crate) failed_inputs: FailureCache,
     /// What requests have been.
-    pub(crate) http: Http,
+    pub(crate) http: HttpMetrics,
     /// What connections have been.
     pub(crate) listeners: ListenerMetrics,
     /// The last readiness report.
-    pub(crate) readiness: Readiness,
+    pub(crate) readiness: ReadinessCache,
     /// The rendered machine description.
-    pub(crate) description: Description,
+    pub(crate) description: OpenApiCache,
 }
 
 impl AppState {
@@ -92,21 +92,21 @@ impl AppState {
     /// # Errors
     /// When the database does not give the secret.
     pub async fn new(parts: Parts) -> Result<Self, Failure> {
-        metrics::started();
+        metrics::start_time();
         let secret = parts.store.secret("cursor").await?;
         let own = Own {
-            cursors: Cursors::new(secret),
-            bodies: Bodies::start(&parts.settings),
-            bursts: Bursts::new(parts.settings.limits),
+            cursors: CursorCodec::new(secret),
+            bodies: OpenResponses::start(&parts.settings),
+            bursts: BurstLimiter::new(parts.settings.limits),
             listing: Listing::default(),
-            previews: Previews::new(parts.settings.server.preview_cache_bytes),
+            previews: PreviewCache::new(parts.settings.server.preview_cache_bytes),
             responses: Responses::new(&parts.settings.server),
-            openings: Openings::default(),
-            failed_inputs: FailedInputs::new(parts.settings.server.failed_input()),
-            http: Http::default(),
+            openings: OpenCheckCache::default(),
+            failed_inputs: FailureCache::new(parts.settings.server.failed_input()),
+            http: HttpMetrics::default(),
             listeners: ListenerMetrics::default(),
-            readiness: Readiness::default(),
-            description: Description::default(),
+            readiness: ReadinessCache::default(),
+            description: OpenApiCache::default(),
         };
         Ok(Self(Arc::new(Shared { parts, own })))
     }

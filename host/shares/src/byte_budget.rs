@@ -1,5 +1,5 @@
 //! Bytes of bodies in flight: made or read, and not yet taken by a client. Counting never waits,
-//! since what is counted is in memory already; whoever would make more asks [`Holder::room`] first.
+//! since what is counted is in memory already; whoever would make more asks [`CallerShare::room`] first.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-use crate::caller::Holder;
+use crate::caller::CallerShare;
 
 /// The bytes that all bodies together may hold.
 pub struct ByteBudget {
@@ -19,7 +19,7 @@ pub struct ByteBudget {
 
 /// Bytes in memory, counted until this is dropped.
 pub struct ByteLease {
-    holder: Holder,
+    holder: CallerShare,
     bytes: usize,
 }
 
@@ -62,7 +62,7 @@ impl ByteBudget {
 }
 
 impl ByteLease {
-    pub(crate) fn new(holder: Holder, bytes: usize) -> Self {
+    pub(crate) fn new(holder: CallerShare, bytes: usize) -> Self {
         holder.count(bytes);
         Self { holder, bytes }
     }

@@ -14,7 +14,7 @@ use crate::byte_budget::{ByteBudget, ByteLease};
 use crate::fair_slots::{FairSlots, Resource};
 
 /// Entries before those that nobody holds are looked for.
-const SWEEP_AT: usize = 1_024;
+const EVICTION_THRESHOLD: usize = 1_024;
 
 /// The share of each resource that one caller may hold, percent. 0, and 100 or more: all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +26,9 @@ pub struct SharePercent {
 }
 
 /// All callers, and the byte budget that they share.
-pub struct Callers {
-    keys: Mutex<Entries<Box<str>>>,
-    addresses: Mutex<Entries<IpAddr>>,
+pub struct CallerRegistry {
+    keys: Mutex<UsageMap<Box<str>>>,
+    addresses: Mutex<UsageMap<IpAddr>>,
     percent: SharePercent,
     bytes: Arc<ByteBudget>,
 }
@@ -36,17 +36,17 @@ pub struct Callers {
 /// On whose account a request holds what it holds: its key's and its address's. Cheap to clone. The
 /// default is nobody's: it has no share and no bound.
 #[derive(Clone, Default)]
-pub struct Holder(Option<Arc<Account>>);
+pub struct CallerShare(Option<Arc<RequestUsage>>);
 
-struct Account {
-    callers: [Option<Arc<Caller>>; 2],
+struct RequestUsage {
+    callers: [Option<Arc<CallerUsage>>; 2],
     bytes: Arc<ByteBudget>,
     /// Bytes of this request alone.
     own: AtomicUsize,
 }
 
 /// What a key or an address holds now.
-pub(crate) struct Caller {
+pub(crate) struct CallerUsage {
     percent: u32,
     held: [AtomicUsize; Resource::COUNT],
     waiting: [AtomicUsize; Resource::COUNT],
@@ -55,12 +55,12 @@ pub(crate) struct Caller {
     freed: Notify,
 }
 
-struct Entries<K> {
-    all: HashMap<K, Arc<Caller>>,
+struct UsageMap<K> {
+    all: HashMap<K, Arc<CallerUsage>>,
     sweep_at: usize,
 }
 
-impl Callers {
+impl CallerRegistry {
     /// Nobody yet. `bytes`: the byte budget of all bodies together.
     #[must_use]
     pub fn new(percent: SharePercent, bytes: usize) -> Self {
@@ -74,17 +74,17 @@ impl Callers {
 
     /// The account of a request with this key, from this address, as far as either is known.
     #[must_use]
-    pub fn holder(&self, key: Option<&str>, address: Option<IpAddr>) -> Holder {
+    pub fn holder(&self, key: Option<&str>, address: Option<IpAddr>) -> CallerShare {
         let key = key.map(|key| lock(&self.keys).caller(key, |key| key.into(), self.percent.key));
         let address = address.map(|address| {
             lock(&self.addresses).caller(&address, |own| *own, self.percent.address)
         });
-        let account = Account {
+        let account = RequestUsage {
             callers: [key, address],
             bytes: Arc::clone(&self.bytes),
             own: AtomicUsize::new(0),
         };
-        Holder(Some(Arc::new(account)))
+        CallerShare(Some(Arc::new(account)))
     }
 
     /// The bytes of all bodies in flight.
@@ -96,26 +96,26 @@ impl Callers {
     /// Keys, and addresses, that hold all of their share of `slots` or of the bytes now.
     #[must_use]
     pub fn at_share(&self, slots: &FairSlots) -> (usize, usize) {
-        let full = |caller: &Arc<Caller>| {
-            let of_bytes = share(self.bytes.total(), caller.percent);
+        let full = |caller: &Arc<CallerUsage>| {
+            let of_bytes = share_of_total(self.bytes.total(), caller.percent);
             !caller.has_slot(slots.resource(), slots.total())
                 || caller.bytes.load(Ordering::Relaxed) >= of_bytes
         };
-        let count = |callers: &mut dyn Iterator<Item = &Arc<Caller>>| {
+        let count = |callers: &mut dyn Iterator<Item = &Arc<CallerUsage>>| {
             callers.filter(|caller| full(caller)).count()
         };
         (count(&mut lock(&self.keys).all.values()), count(&mut lock(&self.addresses).all.values()))
     }
 }
 
-impl<K> Default for Entries<K> {
+impl<K> Default for UsageMap<K> {
     fn default() -> Self {
-        Self { all: HashMap::new(), sweep_at: SWEEP_AT }
+        Self { all: HashMap::new(), sweep_at: EVICTION_THRESHOLD }
     }
 }
 
-impl<K: Hash + Eq> Entries<K> {
-    fn caller<Q>(&mut self, id: &Q, own: impl FnOnce(&Q) -> K, percent: u32) -> Arc<Caller>
+impl<K: Hash + Eq> UsageMap<K> {
+    fn caller<Q>(&mut self, id: &Q, own: impl FnOnce(&Q) -> K, percent: u32) -> Arc<CallerUsage>
     where
         K: std::borrow::Borrow<Q>,
         Q: Hash + Eq + ?Sized,
@@ -126,10 +126,10 @@ impl<K: Hash + Eq> Entries<K> {
         if self.all.len() >= self.sweep_at {
             self.all.retain(|_, caller| Arc::strong_count(caller) > 1);
             // Twice what is in use, so that each entry is looked at a bounded number of times.
-            self.sweep_at = SWEEP_AT.max(self.all.len() * 2);
+            self.sweep_at = EVICTION_THRESHOLD.max(self.all.len() * 2);
         }
         let (held, waiting) = (Default::default(), Default::default());
-        let caller = Arc::new(Caller {
+        let caller = Arc::new(CallerUsage {
             percent,
             held,
             waiting,
@@ -141,7 +141,7 @@ impl<K: Hash + Eq> Entries<K> {
     }
 }
 
-impl Holder {
+impl CallerShare {
     /// Counts `bytes` of a body that lie in memory, until the lease is dropped.
     #[must_use]
     pub fn lease(&self, bytes: usize) -> ByteLease {
@@ -153,8 +153,9 @@ impl Holder {
     pub fn room(&self) -> usize {
         let Some(account) = &self.0 else { return usize::MAX };
         let total = account.bytes.total();
-        let left = |caller: &Arc<Caller>| {
-            share(total, caller.percent).saturating_sub(caller.bytes.load(Ordering::Relaxed))
+        let left = |caller: &Arc<CallerUsage>| {
+            share_of_total(total, caller.percent)
+                .saturating_sub(caller.bytes.load(Ordering::Relaxed))
         };
         account.callers.iter().flatten().map(left).fold(account.bytes.free(), usize::min)
     }
@@ -169,21 +170,21 @@ impl Holder {
 
     /// Whether it is the budget of all bodies that is used up, and not a share of it alone.
     #[must_use]
-    pub fn is_budget_used_up(&self) -> bool {
+    pub fn is_budget_exhausted(&self) -> bool {
         self.0.as_ref().is_some_and(|account| account.bytes.free() == 0)
     }
 
     /// Waits until bytes go of whatever is used up: the budget, or a share of this account. Bytes
     /// that go between this call and its first poll count.
-    pub fn bytes_freed(&self) -> impl Future<Output = ()> + '_ {
+    pub fn wait_for_bytes(&self) -> impl Future<Output = ()> + '_ {
         let of_all = self.0.as_ref().map(|account| account.bytes.freed());
         let mut of_callers = self.callers().map(|caller| caller.freed.notified());
         let (one, other) = (of_callers.next(), of_callers.next());
         async move {
             tokio::select! {
-                () = told(of_all) => {}
-                () = told(one) => {}
-                () = told(other) => {}
+                () = notified_or_pending(of_all) => {}
+                () = notified_or_pending(one) => {}
+                () = notified_or_pending(other) => {}
             }
         }
     }
@@ -204,32 +205,32 @@ impl Holder {
         for caller in self.callers() {
             let before = caller.bytes.fetch_sub(bytes, Ordering::Relaxed);
             // Nobody waits for it otherwise, and others' bodies are not to be woken by this one's.
-            if before >= share(account.bytes.total(), caller.percent) {
+            if before >= share_of_total(account.bytes.total(), caller.percent) {
                 caller.freed.notify_waiters();
             }
         }
     }
 
-    pub(crate) fn callers(&self) -> impl Iterator<Item = &Caller> {
+    pub(crate) fn callers(&self) -> impl Iterator<Item = &CallerUsage> {
         self.0.iter().flat_map(|account| account.callers.iter().flatten()).map(AsRef::as_ref)
     }
 
     /// Counts `more` in `counter` of every caller.
-    pub(crate) fn add(&self, counter: impl Fn(&Caller) -> &AtomicUsize, more: usize) {
+    pub(crate) fn add(&self, counter: impl Fn(&CallerUsage) -> &AtomicUsize, more: usize) {
         for caller in self.callers() {
             counter(caller).fetch_add(more, Ordering::Relaxed);
         }
     }
 
-    /// Takes back what [`Holder::add`] counted.
-    pub(crate) fn subtract(&self, counter: impl Fn(&Caller) -> &AtomicUsize, less: usize) {
+    /// Takes back what [`CallerShare::add`] counted.
+    pub(crate) fn subtract(&self, counter: impl Fn(&CallerUsage) -> &AtomicUsize, less: usize) {
         for caller in self.callers() {
             counter(caller).fetch_sub(less, Ordering::Relaxed);
         }
     }
 }
 
-impl Caller {
+impl CallerUsage {
     /// Slots of `resource` that are held.
     pub(crate) fn held(&self, resource: Resource) -> &AtomicUsize {
         &self.held[resource as usize]
@@ -241,17 +242,17 @@ impl Caller {
     }
 
     /// Slots of `total` that may be held at most, one at least.
-    pub(crate) fn most(&self, total: usize) -> usize {
-        share(total, self.percent).max(1)
+    pub(crate) fn max_slots(&self, total: usize) -> usize {
+        share_of_total(total, self.percent).max(1)
     }
 
     /// Whether the share has a slot left.
     pub(crate) fn has_slot(&self, resource: Resource, total: usize) -> bool {
-        self.held(resource).load(Ordering::Relaxed) < self.most(total)
+        self.held(resource).load(Ordering::Relaxed) < self.max_slots(total)
     }
 }
 
-async fn told(freed: Option<Notified<'_>>) {
+async fn notified_or_pending(freed: Option<Notified<'_>>) {
     match freed {
         Some(freed) => freed.await,
         None => std::future::pending().await,
@@ -259,7 +260,7 @@ async fn told(freed: Option<Notified<'_>>) {
 }
 
 /// So many percent of `total`.
-fn share(total: usize, percent: u32) -> usize {
+fn share_of_total(total: usize, percent: u32) -> usize {
     match percent {
         0 | 100.. => total,
         percent => total / 100 * percent as usize + total % 100 * percent as usize / 100,
@@ -288,19 +289,19 @@ mod tests {
             (7, 100, 7),
             (7, 400, 7),
         ] {
-            assert!(share(total, percent).abs_diff(expected) <= 1, "{total} {percent}");
+            assert!(share_of_total(total, percent).abs_diff(expected) <= 1, "{total} {percent}");
         }
     }
 
     #[test]
     fn entries_that_nobody_holds_are_forgotten() {
-        let callers = Callers::new(SharePercent { key: 25, address: 50 }, 1 << 20);
+        let callers = CallerRegistry::new(SharePercent { key: 25, address: 50 }, 1 << 20);
         let held = callers.holder(Some("held"), None);
         let lease = held.lease(7);
-        for number in 0..10 * SWEEP_AT {
+        for number in 0..10 * EVICTION_THRESHOLD {
             drop(callers.holder(Some(&number.to_string()), None));
         }
-        assert!(lock(&callers.keys).all.len() <= SWEEP_AT + 1);
+        assert!(lock(&callers.keys).all.len() <= EVICTION_THRESHOLD + 1);
         assert_eq!(
             callers.holder(Some("held"), None).room(),
             (1 << 18) - 7,
@@ -311,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_key_and_an_address_have_shares_of_their_own() {
-        let callers = Callers::new(SharePercent { key: 25, address: 50 }, 1_000);
+        let callers = CallerRegistry::new(SharePercent { key: 25, address: 50 }, 1_000);
         let address: IpAddr = [192, 0, 2, 1].into();
         let one = callers.holder(Some("one"), Some(address));
         let lease = one.lease(250);
@@ -325,7 +326,7 @@ mod tests {
         let more = callers.holder(Some("two"), Some(address)).lease(250);
         assert_eq!(callers.holder(Some("three"), Some(address)).room(), 0, "the address has half");
         assert_eq!(callers.holder(Some("three"), Some([192, 0, 2, 2].into())).room(), 250);
-        let mut freed = [Box::pin(one.bytes_freed()), Box::pin(one.bytes_freed())];
+        let mut freed = [Box::pin(one.wait_for_bytes()), Box::pin(one.wait_for_bytes())];
         assert!(freed[0].as_mut().now_or_never().is_none());
         drop((lease, more));
         assert!(freed[0].as_mut().now_or_never().is_some(), "who waits is told");
@@ -335,9 +336,9 @@ mod tests {
         );
         drop(freed);
         assert_eq!((one.room(), callers.bytes().used()), (250, 0));
-        let freed = one.bytes_freed();
+        let freed = one.wait_for_bytes();
         drop(one.lease(7));
         assert!(freed.now_or_never().is_none(), "where there is room nobody is woken");
-        assert_eq!(Holder::default().room(), usize::MAX, "nobody has no bound");
+        assert_eq!(CallerShare::default().room(), usize::MAX, "nobody has no bound");
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::caller::Holder;
+use crate::caller::CallerShare;
 
 /// What slots are of. A caller's share of one says nothing about the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,12 +35,12 @@ pub struct FairSlots {
 /// One slot, free again when this is dropped.
 pub struct Slot {
     slots: Arc<FairSlots>,
-    holder: Holder,
+    holder: CallerShare,
 }
 
 /// Why there is no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Denied {
+pub enum AcquireError {
     /// All are taken.
     Full,
     /// There are free ones; the caller's share is used up.
@@ -48,13 +48,13 @@ pub enum Denied {
 }
 
 struct Waiter {
-    holder: Holder,
+    holder: CallerShare,
     sender: oneshot::Sender<Slot>,
 }
 
 /// A request that waits, counted until this is dropped.
-struct Waiting<'a> {
-    holder: &'a Holder,
+struct WaitingCount<'a> {
+    holder: &'a CallerShare,
     resource: Resource,
 }
 
@@ -86,8 +86,8 @@ impl FairSlots {
     /// A slot, where one can be had now.
     ///
     /// # Errors
-    /// [`Denied`].
-    pub fn try_acquire(self: &Arc<Self>, holder: &Holder) -> Result<Slot, Denied> {
+    /// [`AcquireError`].
+    pub fn try_acquire(self: &Arc<Self>, holder: &CallerShare) -> Result<Slot, AcquireError> {
         // Whoever waits while slots are free has no share left, so nobody is overtaken.
         let _guard = self.lock();
         if self.free() == 0 || !self.has_share(holder) {
@@ -100,12 +100,12 @@ impl FairSlots {
     /// many as its share has slots, unless `unbounded`. Dropping the future gives up the turn.
     ///
     /// # Errors
-    /// [`Denied`] when too many of the caller's requests wait already.
+    /// [`AcquireError`] when too many of the caller's requests wait already.
     pub async fn acquire(
         self: &Arc<Self>,
-        holder: &Holder,
+        holder: &CallerShare,
         unbounded: bool,
-    ) -> Result<Slot, Denied> {
+    ) -> Result<Slot, AcquireError> {
         let resource = self.resource;
         let granted = {
             let mut waiting = self.lock();
@@ -113,7 +113,7 @@ impl FairSlots {
                 return Ok(self.take(holder));
             }
             let crowded = holder.callers().any(|caller| {
-                caller.waiting(resource).load(Ordering::Relaxed) >= caller.most(self.total)
+                caller.waiting(resource).load(Ordering::Relaxed) >= caller.max_slots(self.total)
             });
             if crowded && !unbounded {
                 return Err(self.reason(holder));
@@ -126,29 +126,33 @@ impl FairSlots {
             waiting.push_back(Waiter { holder: holder.clone(), sender });
             granted
         };
-        let _waiting = Waiting::begin(holder, resource);
-        granted.await.map_err(|_| Denied::Full)
+        let _waiting = WaitingCount::begin(holder, resource);
+        granted.await.map_err(|_| AcquireError::Full)
     }
 
     /// Why a request that waited in vain did so.
     #[must_use]
-    pub fn reason(&self, holder: &Holder) -> Denied {
-        if self.free() > 0 && !self.has_share(holder) { Denied::Share } else { Denied::Full }
+    pub fn reason(&self, holder: &CallerShare) -> AcquireError {
+        if self.free() > 0 && !self.has_share(holder) {
+            AcquireError::Share
+        } else {
+            AcquireError::Full
+        }
     }
 
-    fn has_share(&self, holder: &Holder) -> bool {
+    fn has_share(&self, holder: &CallerShare) -> bool {
         holder.callers().all(|caller| caller.has_slot(self.resource, self.total))
     }
 
     /// Takes a free slot. Call it under the lock.
-    fn take(self: &Arc<Self>, holder: &Holder) -> Slot {
+    fn take(self: &Arc<Self>, holder: &CallerShare) -> Slot {
         self.free.fetch_sub(1, Ordering::Relaxed);
         holder.add(|caller| caller.held(self.resource), 1);
         Slot { slots: Arc::clone(self), holder: holder.clone() }
     }
 
     /// Puts a slot back, and hands out what is free to those that wait.
-    fn give_back(self: &Arc<Self>, holder: &Holder) {
+    fn release(self: &Arc<Self>, holder: &CallerShare) {
         let mut granted = Vec::new();
         {
             let mut waiting = self.lock();
@@ -194,18 +198,18 @@ impl FairSlots {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.slots.give_back(&self.holder);
+        self.slots.release(&self.holder);
     }
 }
 
-impl<'a> Waiting<'a> {
-    fn begin(holder: &'a Holder, resource: Resource) -> Self {
+impl<'a> WaitingCount<'a> {
+    fn begin(holder: &'a CallerShare, resource: Resource) -> Self {
         holder.add(|caller| caller.waiting(resource), 1);
         Self { holder, resource }
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingCount<'_> {
     fn drop(&mut self) {
         self.holder.subtract(|caller| caller.waiting(self.resource), 1);
     }

@@ -7,5 +7,5 @@ mod caller;
 mod fair_slots;
 
 pub use byte_budget::{ByteBudget, ByteLease};
-pub use caller::{Callers, Holder, SharePercent};
-pub use fair_slots::{Denied, FairSlots, Resource, Slot};
+pub use caller::{CallerRegistry, CallerShare, SharePercent};
+pub use fair_slots::{AcquireError, FairSlots, Resource, Slot};

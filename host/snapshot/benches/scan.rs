@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use yearbook_domain::ReadPlan;
-use yearbook_snapshot::{Files, Package, Reader, Silent, publish};
+use yearbook_snapshot::{ObjectStorage, Package, Reader, Silent, publish};
 use yearbook_workers::Workers;
 
 /// Months in the table; the rest of the rows are further series.
@@ -42,11 +42,12 @@ async fn measure(rows: usize) {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), rows);
     let workers = Workers::new(1);
-    let files = Files::open(&format!("file:{}", folder.path().join("store").display())).unwrap();
+    let files =
+        ObjectStorage::open(&format!("file:{}", folder.path().join("store").display())).unwrap();
     let package = Package::open(folder.path()).unwrap();
     let draft = publish(&files, &workers, &package, None, &Silent).await.unwrap();
     let plan = |change: &dyn Fn(&mut ReadPlan)| {
-        let mut plan = ReadPlan::everything(
+        let mut plan = ReadPlan::full_scan(
             package.name().clone(),
             package.namespace().clone(),
             Arc::new(draft.snapshot.clone()),
@@ -58,7 +59,7 @@ async fn measure(rows: usize) {
         (plan.start, plan.end) = (Some("2010-01-01".to_owned()), Some("2010-12-31".to_owned()))
     };
     let needle = |plan: &mut ReadPlan, text: &str| {
-        (plan.needle, plan.max_rows) = (Some(text.to_owned()), Some(100))
+        (plan.search_text, plan.max_rows) = (Some(text.to_owned()), Some(100))
     };
     let cases = [
         ("first 100 rows", plan(&|plan| plan.max_rows = Some(100))),

@@ -13,16 +13,16 @@ use arrow::datatypes::{DataType, SchemaRef};
 use arrow::error::ArrowError;
 use futures::TryStreamExt;
 use yearbook_domain::changes::{CHANGE_TYPE, ChangeSet};
-use yearbook_domain::{Column, ColumnType, Role, Snapshot};
+use yearbook_domain::{Column, ColumnRole, ColumnType, Snapshot};
 use yearbook_workers::Workers;
 
 use crate::publish::Progress;
 use crate::scan::Scan;
 use crate::table::chunk::{stored_type, unchecked_schema};
-use crate::{Failure, Files, Reader};
+use crate::{Failure, ObjectStorage, Reader};
 
-use self::index::Index;
-use self::sink::Sink;
+use self::index::RowIndex;
+use self::sink::ChangeFileWriter;
 
 pub use read::ChangesPlan;
 
@@ -33,7 +33,7 @@ pub use read::ChangesPlan;
 /// # Errors
 /// A [`Failure`] that names the file at fault, the older one's included.
 pub(crate) async fn between(
-    files: &Files,
+    files: &ObjectStorage,
     workers: &Arc<Workers>,
     old: &Snapshot,
     new: &Snapshot,
@@ -43,14 +43,14 @@ pub(crate) async fn between(
     let reader = Reader::new(files.clone(), Arc::clone(workers));
     let comparison =
         Comparison { workers: Arc::clone(workers), target: unchecked_schema(&new.columns) };
-    let (older, newer) = (Side::of(old, new), Side::of(new, new));
+    let (older, newer) = (ComparedSnapshot::of(old, new), ComparedSnapshot::of(new, new));
 
-    let mut index = Index::new(&comparison.target, older.key(old, new))?;
+    let mut index = RowIndex::new(&comparison.target, older.key(old, new))?;
     let mut rows = newer.scan(&reader).await?.batches;
     while let Some(batch) = rows.try_next().await? {
         index = comparison.run(move || index.learn(&batch)).await?;
     }
-    let mut sink = Sink::new(&new.columns)?;
+    let mut sink = ChangeFileWriter::new(&new.columns)?;
     for (side, is_older) in [(older, true), (newer, false)] {
         let side = Arc::new(side);
         let mut rows = side.scan(&reader).await?.batches;
@@ -58,7 +58,7 @@ pub(crate) async fn between(
             progress.advance(batch.num_rows() as u64);
             let (side, target) = (Arc::clone(&side), Arc::clone(&comparison.target));
             let job = move || {
-                let batch = side.aligned(&batch, target)?;
+                let batch = side.align(&batch, target)?;
                 let found = if is_older { index.older(&batch)? } else { index.newer(&batch)? };
                 sink.append(&batch, &found)?;
                 Ok((index, sink))
@@ -82,12 +82,12 @@ pub(crate) async fn between(
 
 /// Columns of a file of changes: those of the newer snapshot, any of which may be null in rows of
 /// the older one, and the kind of change.
-pub(crate) fn columns_of_file(columns: &[Column]) -> Vec<Column> {
+pub(crate) fn change_file_columns(columns: &[Column]) -> Vec<Column> {
     let kind = Column {
         name: CHANGE_TYPE.to_owned(),
         column_type: ColumnType::String,
         nullable: false,
-        role: Role::Attribute,
+        role: ColumnRole::Attribute,
         unit: None,
         description: None,
         few_values: true,
@@ -122,7 +122,7 @@ impl Comparison {
 }
 
 /// A snapshot as the newer one's columns show it.
-struct Side {
+struct ComparedSnapshot {
     /// With text read plain.
     snapshot: Snapshot,
     /// For each column of the newer snapshot, this one's with the same name and type.
@@ -131,7 +131,7 @@ struct Side {
     read: Vec<usize>,
 }
 
-impl Side {
+impl ComparedSnapshot {
     fn of(snapshot: &Snapshot, target: &Snapshot) -> Self {
         let same = |wanted: &Column, column: &Column| {
             wanted.name == column.name && type_of(wanted) == type_of(column)
@@ -158,7 +158,7 @@ impl Side {
             names
         };
         let key: Vec<usize> =
-            new.primary_key.iter().filter_map(|name| new.position(name)).collect();
+            new.primary_key.iter().filter_map(|name| new.column_index(name)).collect();
         let known =
             key.iter().all(|position| self.positions.get(*position).is_some_and(Option::is_some));
         if known && sorted(&old.primary_key) == sorted(&new.primary_key) { key } else { Vec::new() }
@@ -176,7 +176,7 @@ impl Side {
     }
 
     /// A batch of this side with the newer snapshot's columns.
-    fn aligned(&self, batch: &RecordBatch, target: SchemaRef) -> Result<RecordBatch, ArrowError> {
+    fn align(&self, batch: &RecordBatch, target: SchemaRef) -> Result<RecordBatch, ArrowError> {
         let mut there = batch.columns().iter();
         let mut column =
             |(position, field): (&Option<usize>, &Arc<arrow::datatypes::Field>)| -> ArrayRef {

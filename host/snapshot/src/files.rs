@@ -30,57 +30,57 @@ use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use yearbook_domain::{Stored, StoredFile};
 
 use crate::Failure;
-use crate::settings::StoreSettings;
+use crate::settings::StorageSettings;
 
-pub use self::counts::StorageCounts;
-pub use self::declare::Declare;
-pub use self::held::{Held, Leftover};
+pub use self::counts::StorageMetricsSnapshot;
+pub use self::declare::UploadRegistrar;
+pub use self::held::{Held, StaleUpload};
 
-use self::counts::Counters;
+use self::counts::StorageMetrics;
 use self::local::Local;
-use self::requests::Requests;
+use self::requests::StoreRequestMetrics;
 #[cfg(feature = "s3")]
 use self::s3::Bucket;
-use self::sums::Sums;
+use self::sums::BlockChecksums;
 
 /// Bytes held in memory at a time while a whole file is moved: above the least part size of S3 (5
 /// MiB).
-const TRANSFER: usize = 8 << 20;
+const TRANSFER_BYTES: usize = 8 << 20;
 
 /// Bytes of block checksums kept in memory: those of 32 GiB of files.
-const SUMS_IN_MEMORY: u64 = 8 << 20;
+const CHECKSUM_CACHE_BYTES: u64 = 8 << 20;
 
 /// The object store that holds snapshots. Cheap to clone.
 #[derive(Clone)]
-pub struct Files {
+pub struct ObjectStorage {
     store: Arc<dyn ObjectStore>,
     /// Where the store is a local folder, that folder.
     local: Option<Arc<Local>>,
     /// How it is used where it is not.
-    remote: Remote,
+    remote: RemoteSettings,
     /// Block checksums by digest of the file.
-    sums: Cache<String, Arc<Sums>>,
-    counters: Arc<Counters>,
-    declare: Option<Arc<dyn Declare>>,
+    sums: Cache<String, Arc<BlockChecksums>>,
+    counters: Arc<StorageMetrics>,
+    declare: Option<Arc<dyn UploadRegistrar>>,
 }
 
 /// How a store that is not a folder is used.
 #[derive(Clone, Default)]
-struct Remote {
-    settings: StoreSettings,
+struct RemoteSettings {
+    settings: StorageSettings,
     /// The bucket, where it is one: it signs addresses.
     #[cfg(feature = "s3")]
     bucket: Option<Arc<Bucket>>,
-    requests: Arc<Requests>,
+    requests: Arc<StoreRequestMetrics>,
 }
 
-impl Files {
+impl ObjectStorage {
     /// [`Files::open_with`] as it comes, without variables: for folders.
     ///
     /// # Errors
     /// As [`Files::open_with`].
     pub fn open(url: &str) -> Result<Self, Failure> {
-        Self::open_with(url, &StoreSettings::default(), &[])
+        Self::open_with(url, &StorageSettings::default(), &[])
     }
 
     /// Opens the store at `url`: `file:/path/to/folder` (created when absent), or
@@ -93,7 +93,7 @@ impl Files {
     /// [`Failure::Local`] when the folder cannot be made.
     pub fn open_with(
         url: &str,
-        settings: &StoreSettings,
+        settings: &StorageSettings,
         variables: &[(String, String)],
     ) -> Result<Self, Failure> {
         store::open(url, settings, variables)
@@ -102,7 +102,7 @@ impl Files {
     /// The same over any store, for stores that [`Files::open`] does not know.
     #[must_use]
     pub fn over(store: Arc<dyn ObjectStore>) -> Self {
-        Self::new(store, None, Remote::default())
+        Self::new(store, None, RemoteSettings::default())
     }
 
     /// Key of a stored file.
@@ -113,7 +113,7 @@ impl Files {
 
     /// Key of the checksums beside a stored file: whoever deletes the one deletes the other.
     #[must_use]
-    pub fn sums_key(file: &StoredFile) -> String {
+    pub fn checksums_key(file: &StoredFile) -> String {
         format!("snapshots/{}.crc32", file.sha256)
     }
 
@@ -157,11 +157,11 @@ impl Files {
         opened: std::fs::File,
         named: &Path,
     ) -> Result<StoredFile, Failure> {
-        let (opened, (file, sums)) = digest::of_local(opened, named).await?;
+        let (opened, (file, sums)) = digest::hash_local_file(opened, named).await?;
         self.declare(Stored::snapshot(&file.sha256)).await?;
         // First, so that a visible file always has its checksums.
-        if self.stored_sums(&file).await?.as_ref() != Some(&sums) {
-            let key = Self::sums_key(&file);
+        if self.stored_checksums(&file).await?.as_ref() != Some(&sums) {
+            let key = Self::checksums_key(&file);
             let put = self
                 .store
                 .put(&Key::from(key.as_str()), PutPayload::from_bytes(sums.to_bytes()))
@@ -226,7 +226,7 @@ impl Files {
 
     /// What reading has cost so far.
     #[must_use]
-    pub fn counts(&self) -> StorageCounts {
+    pub fn counts(&self) -> StorageMetricsSnapshot {
         self.counters.read(&self.remote.requests)
     }
 
@@ -241,7 +241,7 @@ impl Files {
     ///
     /// # Errors
     /// As [`Files::get_ranges`]; [`Failure::Mismatch`] where the store is not local.
-    pub(crate) fn read_here(
+    pub(crate) fn get_ranges_blocking(
         &self,
         file: &StoredFile,
         ranges: &[Range<u64>],
@@ -255,12 +255,12 @@ impl Files {
         got
     }
 
-    fn new(store: Arc<dyn ObjectStore>, local: Option<Local>, remote: Remote) -> Self {
-        let weigh = |digest: &String, sums: &Arc<Sums>| {
+    fn new(store: Arc<dyn ObjectStore>, local: Option<Local>, remote: RemoteSettings) -> Self {
+        let weigh = |digest: &String, sums: &Arc<BlockChecksums>| {
             u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX)
         };
         let local = local.map(Arc::new);
-        let sums = Cache::builder().max_capacity(SUMS_IN_MEMORY).weigher(weigh).build();
+        let sums = Cache::builder().max_capacity(CHECKSUM_CACHE_BYTES).weigher(weigh).build();
         Self { store, local, remote, sums, counters: Arc::default(), declare: None }
     }
 
@@ -278,7 +278,7 @@ impl Files {
         let sent = async {
             let mut source = tokio::fs::File::from_std(opened);
             source.rewind().await.map_err(unreadable)?;
-            let mut digest = digest::Running::default();
+            let mut digest = digest::FileHasher::default();
             loop {
                 let part = next_part(&mut source).await.map_err(unreadable)?;
                 if part.is_empty() {
@@ -305,16 +305,16 @@ impl Files {
     }
 }
 
-impl fmt::Debug for Files {
+impl fmt::Debug for ObjectStorage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Files({})", self.store)
     }
 }
 
-/// Up to [`TRANSFER`] bytes; only the last part is shorter, as stores demand.
+/// Up to [`TRANSFER_BYTES`] bytes; only the last part is shorter, as stores demand.
 async fn next_part(source: &mut tokio::fs::File) -> std::io::Result<Bytes> {
-    let mut part = Vec::with_capacity(TRANSFER);
-    source.take(TRANSFER as u64).read_to_end(&mut part).await?;
+    let mut part = Vec::with_capacity(TRANSFER_BYTES);
+    source.take(TRANSFER_BYTES as u64).read_to_end(&mut part).await?;
     Ok(part.into())
 }
 

@@ -4,5 +4,5 @@
 mod bounds;
 mod wkt;
 
-pub(crate) use bounds::Bounds;
+pub(crate) use bounds::GeometryBounds;
 pub(crate) use wkt::check;

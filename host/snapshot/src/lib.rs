@@ -15,9 +15,9 @@ mod write;
 
 pub use changes::ChangesPlan;
 pub use failure::Failure;
-pub use files::{Declare, Files, Held, Leftover, StorageCounts};
+pub use files::{Held, ObjectStorage, StaleUpload, StorageMetricsSnapshot, UploadRegistrar};
 pub use package::{DescriptorProblem, Package};
 pub use publish::{Draft, Fault, Progress, PublishError, SHOWN_FAULTS, Silent, publish};
-pub use read::{KeptCounts, ReadCounts, Reader, RowCounts, SampleLimits};
-pub use scan::{SLICING_VERSION, Scan};
-pub use settings::{Bulk, StoreSettings};
+pub use read::{CacheMetricsSnapshot, PreviewLimits, ReadMetricsSnapshot, Reader, RowCounts};
+pub use scan::{BATCHING_VERSION, Scan};
+pub use settings::{Bulk, StorageSettings};

@@ -14,11 +14,11 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use yearbook_domain::{Column, Credit, DatasetName, Layout, Namespace, name};
+use yearbook_domain::{Column, Credit, DatasetName, Namespace, TableLayout, name};
 
 use crate::PublishError;
-use extension::Extension;
-use node::{Node, Problems};
+use extension::YearbookExtension;
+use node::{DescriptorNode, DescriptorProblems};
 
 pub use node::DescriptorProblem;
 pub(crate) use resource::InputFormat;
@@ -48,7 +48,7 @@ pub struct Package {
     pub(crate) dimensions: Vec<String>,
     pub(crate) proportions: Vec<String>,
     pub(crate) date_column: Option<String>,
-    pub(crate) layout: Layout,
+    pub(crate) layout: TableLayout,
 }
 
 impl Package {
@@ -70,7 +70,7 @@ impl Package {
             )));
         }
         let text = file::read_bounded(&file, MAX_DESCRIPTOR_BYTES).map_err(io)?;
-        let mut problems = Problems::default();
+        let mut problems = DescriptorProblems::default();
         let package = parse(&text, folder, &mut problems);
         match package {
             Some(package) if problems.0.is_empty() => Ok(package),
@@ -103,7 +103,7 @@ impl Package {
     }
 }
 
-fn parse(text: &[u8], folder: &Path, problems: &mut Problems) -> Option<Package> {
+fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Option<Package> {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     let value: Value = match serde_json::from_slice(text) {
         Ok(value) => value,
@@ -112,18 +112,18 @@ fn parse(text: &[u8], folder: &Path, problems: &mut Problems) -> Option<Package>
             return None;
         }
     };
-    let root = Node::root(&value);
+    let root = DescriptorNode::root(&value);
     root.object(problems)?;
-    let name = dataset_name(&root, problems);
+    let name = parse_dataset_name(&root, problems);
     let title = root.get("title").and_then(|n| text::line(&n, problems));
-    let description = root.get("description").and_then(|n| text::prose(&n, problems));
-    let resource = only_resource(&root, problems);
+    let description = root.get("description").and_then(|n| text::parse_prose(&n, problems));
+    let resource = parse_only_resource(&root, problems);
     let file = resource.as_ref().and_then(|resource| resource::parse(resource, folder, problems));
     let schema = resource
-        .and_then(|resource| resource.need("schema", "the columns as a Table Schema", problems))
+        .and_then(|resource| resource.require("schema", "the columns as a Table Schema", problems))
         .and_then(|schema| schema::parse(&schema, problems));
     let extension = root
-        .need("yearbook", "an object with at least `namespace`", problems)
+        .require("yearbook", "an object with at least `namespace`", problems)
         .and_then(|node| extension::parse(&node, schema.as_ref(), problems))?;
     let credit = credit::compose(&root, title.as_deref(), &extension, problems);
     let (file, schema) = (file?, schema?);
@@ -131,7 +131,7 @@ fn parse(text: &[u8], folder: &Path, problems: &mut Problems) -> Option<Package>
     let bulk_redistribution = decide_redistribution(&extension, &credit, problems)?;
     let layout = columns::layout(&schema, &extension);
     Some(Package {
-        columns: columns::describe(&schema, &extension),
+        columns: columns::build_columns(&schema, &extension),
         data: file.path,
         format: file.format,
         name: name?,
@@ -152,9 +152,9 @@ fn parse(text: &[u8], folder: &Path, problems: &mut Problems) -> Option<Package>
 /// Decides whether bulk downloads are allowed: as the descriptor says, else as the licence is known
 /// to. A guess could break a licence, so there is none.
 fn decide_redistribution(
-    extension: &Extension,
+    extension: &YearbookExtension,
     credit: &Credit,
-    problems: &mut Problems,
+    problems: &mut DescriptorProblems,
 ) -> Option<bool> {
     if let Some(said) = extension.bulk_redistribution {
         return Some(said);
@@ -170,8 +170,11 @@ fn decide_redistribution(
     None
 }
 
-fn dataset_name(root: &Node<'_>, problems: &mut Problems) -> Option<DatasetName> {
-    let node = root.need("name", "the dataset's snake_case name", problems)?;
+fn parse_dataset_name(
+    root: &DescriptorNode<'_>,
+    problems: &mut DescriptorProblems,
+) -> Option<DatasetName> {
+    let node = root.require("name", "the dataset's snake_case name", problems)?;
     let text = node.text(problems)?;
     let parsed = DatasetName::parse(text);
     if parsed.is_none() {
@@ -180,15 +183,18 @@ fn dataset_name(root: &Node<'_>, problems: &mut Problems) -> Option<DatasetName>
             format!(
                 "{text:?} does not match {}; try {:?}",
                 name::PATTERN,
-                schema::snake_case(text)
+                schema::to_snake_case(text)
             ),
         );
     }
     parsed
 }
 
-fn only_resource<'a>(root: &Node<'a>, problems: &mut Problems) -> Option<Node<'a>> {
-    let node = root.need("resources", "a list with one resource", problems)?;
+fn parse_only_resource<'a>(
+    root: &DescriptorNode<'a>,
+    problems: &mut DescriptorProblems,
+) -> Option<DescriptorNode<'a>> {
+    let node = root.require("resources", "a list with one resource", problems)?;
     let mut list = node.list(problems)?;
     if list.len() != 1 {
         problems.add(

@@ -15,10 +15,10 @@ use yearbook_domain::{DatasetName, Millis, Namespace, Snapshot};
 use yearbook_workers::Workers;
 
 use crate::package::Package;
-use crate::{Failure, Files, changes};
+use crate::{Failure, ObjectStorage, changes};
 
 pub use error::{Fault, PublishError, SHOWN_FAULTS};
-pub(crate) use faults::{Faults, MAX_LISTED as MAX_LISTED_FAULTS, quote};
+pub(crate) use faults::{FaultList, MAX_LISTED as MAX_LISTED_FAULTS, quote};
 pub use progress::{Progress, Silent};
 
 /// What the catalogue is to commit.
@@ -49,7 +49,7 @@ pub struct Draft {
 /// # Errors
 /// [`PublishError::Table`] with the faults, and the other variants as they say.
 pub async fn publish(
-    files: &Files,
+    files: &ObjectStorage,
     workers: &Arc<Workers>,
     package: &Package,
     current: Option<&Snapshot>,
@@ -58,7 +58,7 @@ pub async fn publish(
     let package = Arc::new(package.clone());
     let (table, findings) = steps::read(workers, &package, progress).await?;
     let arranged = steps::arrange(workers, &package, table, progress).await?;
-    let id = steps::identify(workers, &package, &arranged, progress).await?;
+    let id = steps::compute_id(workers, &package, &arranged, progress).await?;
     let draft = |snapshot, unchanged, changes| Draft {
         name: package.name.clone(),
         namespace: package.namespace.clone(),
@@ -105,7 +105,8 @@ pub async fn publish(
             Ok(draft(current.clone(), true, None))
         }
         Some(current) if current.id != snapshot.id => {
-            let changes = compared(files, workers, current, &snapshot, progress).await?;
+            let changes =
+                compare_with_current(files, workers, current, &snapshot, progress).await?;
             Ok(draft(snapshot, false, changes))
         }
         _ => Ok(draft(snapshot, false, None)),
@@ -114,8 +115,8 @@ pub async fn publish(
 
 /// The changes since `old`. None when its file cannot be read: what is wrong with the past must not
 /// keep the present from being published, and clients are told that the history begins anew.
-async fn compared(
-    files: &Files,
+async fn compare_with_current(
+    files: &ObjectStorage,
     workers: &Arc<Workers>,
     old: &Snapshot,
     new: &Snapshot,

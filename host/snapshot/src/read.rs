@@ -26,54 +26,54 @@ use tracing::Instrument;
 use yearbook_domain::{ReadPlan, Snapshot};
 use yearbook_workers::Workers;
 
-use crate::scan::{self, Scan, StepLimits};
-use crate::{Failure, Files};
+use crate::scan::{self, ReadTaskLimits, Scan};
+use crate::{Failure, ObjectStorage};
 
-use self::kept::Kept;
+use self::kept::PageCache;
 
-pub use counts::{KeptCounts, ReadCounts};
-pub use preview::SampleLimits;
+pub use counts::{CacheMetricsSnapshot, ReadMetricsSnapshot};
+pub use preview::PreviewLimits;
 pub use row_counts::RowCounts;
 
-pub(crate) use budget::{Budget, Room};
+pub(crate) use budget::{BudgetPermit, FetchBudget};
 pub(crate) use decode::{Piece, Source};
 pub(crate) use dictionary::Dictionary;
 pub(crate) use footer::{Opened, dictionary_only};
-pub(crate) use kept::Effort;
-pub(crate) use needle::{Folded, Needle};
+pub(crate) use kept::ReadMetrics;
+pub(crate) use needle::{CaseFolded, Needle};
 pub(crate) use shape::{Projection, credits, described, sources_json};
 
 /// Bytes of footers and page indexes kept in memory. A file of a million rows and ten columns needs
 /// about 100 kB.
-const FOOTERS_IN_MEMORY: u64 = 64 << 20;
+const FOOTER_CACHE_BYTES: u64 = 64 << 20;
 
 /// Reads snapshots. Cheap to clone; clones share what is kept in memory.
 #[derive(Clone)]
 pub struct Reader {
-    files: Files,
+    files: ObjectStorage,
     workers: Arc<Workers>,
     /// By digest of the file and id of the snapshot, which decides how columns are read.
     footers: Cache<(String, String), Arc<Opened>>,
-    kept: Arc<Kept>,
-    budget: Budget,
-    steps: StepLimits,
+    kept: Arc<PageCache>,
+    budget: FetchBudget,
+    steps: ReadTaskLimits,
 }
 
 impl Reader {
     /// A reader of the snapshots in `files` that decodes on `workers`.
     #[must_use]
-    pub fn new(files: Files, workers: Arc<Workers>) -> Self {
+    pub fn new(files: ObjectStorage, workers: Arc<Workers>) -> Self {
         let weigh = |_: &(String, String), opened: &Arc<Opened>| {
             u32::try_from(opened.memory()).unwrap_or(u32::MAX)
         };
-        let footers = Cache::builder().max_capacity(FOOTERS_IN_MEMORY).weigher(weigh).build();
+        let footers = Cache::builder().max_capacity(FOOTER_CACHE_BYTES).weigher(weigh).build();
         Self {
             files,
             workers,
             footers,
-            kept: Arc::new(Kept::new()),
-            budget: Budget::new(budget::FETCHED_BYTES),
-            steps: StepLimits::default(),
+            kept: Arc::new(PageCache::new()),
+            budget: FetchBudget::new(budget::FETCH_BUDGET_BYTES),
+            steps: ReadTaskLimits::default(),
         }
     }
 
@@ -81,8 +81,8 @@ impl Reader {
     /// together. Default 128 MiB. Nothing waits for room: a scan that finds none fetches one batch
     /// at a time, and makes the same batches.
     #[must_use]
-    pub fn with_fetched_bytes(self, bytes: u64) -> Self {
-        Self { budget: Budget::new(bytes), ..self }
+    pub fn with_fetch_budget(self, bytes: u64) -> Self {
+        Self { budget: FetchBudget::new(bytes), ..self }
     }
 
     /// Whether stored files lie on this machine. Then what [`Reader::scan`] returns is ready when
@@ -101,22 +101,22 @@ impl Reader {
     /// A [`Failure`] that names the stored file. The stream ends after its first failure.
     pub async fn scan(&self, plan: &ReadPlan) -> Result<Scan, Failure> {
         let snapshot = &plan.snapshot;
-        let span = tracing::debug_span!("scan", snapshot = %snapshot.id, columns = plan.columns.len(), searched = plan.needle.is_some());
+        let span = tracing::debug_span!("scan", snapshot = %snapshot.id, columns = plan.columns.len(), searched = plan.search_text.is_some());
         self.find(plan).instrument(span).await
     }
 
     async fn find(&self, plan: &ReadPlan) -> Result<Scan, Failure> {
         let snapshot = &plan.snapshot;
         let schema = Self::schema(plan)?;
-        Effort::add(&self.kept.effort.scans, 1);
+        ReadMetrics::add(&self.kept.effort.scans, 1);
         let source = self.source(snapshot).await?;
         let selection = self.selection(&source, plan).await?;
         let projection = Projection::new(&source.opened, &plan.columns, schema)?;
-        let Some(needle) = &plan.needle else {
+        let Some(needle) = &plan.search_text else {
             return Ok(scan::plain(source, projection, &selection, plan.first_row, plan.max_rows));
         };
         let window = selection.start.max(plan.first_row).min(selection.end)..selection.end;
-        scan::filtered(source, projection, window, Needle::new(needle), plan.max_rows).await
+        scan::search_window(source, projection, window, Needle::new(needle), plan.max_rows).await
     }
 
     /// The schema of [`Reader::scan`], with the credits as metadata. No I/O.
@@ -138,7 +138,7 @@ impl Reader {
     pub async fn preview(
         &self,
         snapshot: &Snapshot,
-        limits: SampleLimits,
+        limits: PreviewLimits,
     ) -> Result<RecordBatch, Failure> {
         preview::preview(self, snapshot, limits).await
     }
@@ -169,7 +169,7 @@ impl Reader {
             .try_get_with(key, load)
             .await
             .map_err(|shared: Arc<Failure>| Failure::clone(&shared));
-        self.kept.effort.looked(kept::FOOTERS, !loaded);
+        self.kept.effort.record_lookup(kept::FOOTER_LOOKUPS, !loaded);
         let opened = opened?;
         Ok(Source {
             files: self.files.clone(),

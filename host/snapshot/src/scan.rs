@@ -21,8 +21,8 @@ use crate::read::{Needle, Projection, RowCounts, Source};
 
 use step::Filter;
 
-pub use slicing::SLICING_VERSION;
-pub(crate) use steps::StepLimits;
+pub use slicing::BATCHING_VERSION;
+pub(crate) use steps::ReadTaskLimits;
 
 /// Rows of a snapshot, to be read once.
 pub struct Scan {
@@ -44,13 +44,13 @@ pub(crate) fn plain(
     first_row: u64,
     max_rows: Option<u64>,
 ) -> Scan {
-    let (counts, rows) = RowCounts::of_range(selection, first_row, max_rows);
-    scan(source, projection, counts, rows, Filter::All)
+    let (counts, rows) = RowCounts::from_range(selection, first_row, max_rows);
+    build_scan(source, projection, counts, rows, Filter::All)
 }
 
 /// The rows of `window` with `needle` in a dimension, up to `max_rows`. With a maximum, the filter
 /// columns are read now and only they; without, step by step as the stream is polled.
-pub(crate) async fn filtered(
+pub(crate) async fn search_window(
     source: Source,
     projection: Projection,
     window: Range<u64>,
@@ -58,24 +58,30 @@ pub(crate) async fn filtered(
     max_rows: Option<u64>,
 ) -> Result<Scan, Failure> {
     if source.opened.dimensions.is_empty() {
-        return Ok(scan(source, projection, RowCounts::of_search(0, None), 0..0, Filter::All));
+        return Ok(build_scan(
+            source,
+            projection,
+            RowCounts::from_search(0, None),
+            0..0,
+            Filter::All,
+        ));
     }
     let Some(max_rows) = max_rows else {
-        return Ok(scan(
+        return Ok(build_scan(
             source,
             projection,
             RowCounts::default(),
             window,
-            Filter::Needle(Arc::new(search::Search::new(needle))),
+            Filter::Needle(Arc::new(search::DimensionSearch::new(needle))),
         ));
     };
     let found = matches::find(&source, window, needle, max_rows).await?;
     let rows = found.from..found.from + found.rows.len() as u64;
-    let counts = RowCounts::of_search(found.rows.count_set_bits() as u64, found.next);
-    Ok(scan(source, projection, counts, rows, Filter::Known { rows: found.rows }))
+    let counts = RowCounts::from_search(found.rows.count_set_bits() as u64, found.next);
+    Ok(build_scan(source, projection, counts, rows, Filter::Known { rows: found.rows }))
 }
 
-fn scan(
+fn build_scan(
     source: Source,
     projection: Projection,
     counts: RowCounts,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// How a store on the network is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct StoreSettings {
+pub struct StorageSettings {
     /// Longest wait for a connection, milliseconds. Default 2,000.
     pub connect_ms: u64,
     /// Longest that one request to the store may take, its body included, milliseconds. Default
@@ -37,7 +37,7 @@ pub enum Bulk {
     Redirect,
 }
 
-impl Default for StoreSettings {
+impl Default for StorageSettings {
     fn default() -> Self {
         Self {
             connect_ms: 2_000,
@@ -50,13 +50,13 @@ impl Default for StoreSettings {
     }
 }
 
-impl StoreSettings {
-    /// [`StoreSettings::answer_ms`] as a duration.
+impl StorageSettings {
+    /// [`StorageSettings::answer_ms`] as a duration.
     pub(crate) fn answer(&self) -> Duration {
         Duration::from_millis(self.answer_ms)
     }
 
-    /// [`StoreSettings::link_s`] as a duration.
+    /// [`StorageSettings::link_s`] as a duration.
     #[cfg(feature = "s3")]
     pub(crate) fn link(&self) -> Duration {
         Duration::from_secs(self.link_s)

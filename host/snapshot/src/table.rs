@@ -22,6 +22,6 @@ pub(crate) mod percent;
 pub(crate) mod source;
 pub(crate) mod unique;
 
-pub(crate) use blocks::Block;
+pub(crate) use blocks::RowBlock;
 pub(crate) use chunk::{Chunk, Table};
-pub(crate) use order::Order;
+pub(crate) use order::RowOrder;

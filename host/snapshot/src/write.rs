@@ -16,7 +16,7 @@ use yearbook_domain::Column;
 use crate::table::chunk::stored_schema;
 
 /// What goes into the file beside the rows.
-pub(crate) struct Description<'a> {
+pub(crate) struct SnapshotFileMetadata<'a> {
     /// With `few_values` decided.
     pub(crate) columns: &'a [Column],
     /// Positions of the columns by which rows are sorted.
@@ -33,7 +33,10 @@ pub(crate) struct SnapshotWriter {
 
 impl SnapshotWriter {
     /// Starts the file.
-    pub(crate) fn new(file: File, description: &Description<'_>) -> Result<Self, ParquetError> {
+    pub(crate) fn new(
+        file: File,
+        description: &SnapshotFileMetadata<'_>,
+    ) -> Result<Self, ParquetError> {
         let schema = stored_schema(description.columns);
         let options = ArrowWriterOptions::new().with_properties(properties::of(description));
         let writer = ArrowWriter::try_new_with_options(file, Arc::clone(&schema), options)?;

@@ -20,7 +20,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use queue::{Job, Queue};
-use threads::Driven;
+use threads::FutureState;
 
 pub use stack::{STACK_BYTES, spawn, with_stack};
 
@@ -60,7 +60,7 @@ impl Workers {
             threads
         };
         let queue = Arc::new(Queue::default());
-        threads::start(&queue, threads, stack_bytes);
+        threads::start_threads(&queue, threads, stack_bytes);
         Arc::new(Self { queue, threads })
     }
 
@@ -74,12 +74,12 @@ impl Workers {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Panicked> {
-        if turn::is_on(&self.queue) {
-            turn::give_way().await;
+        if turn::is_worker_of(&self.queue) {
+            turn::yield_if_slice_over().await;
             return catch_unwind(AssertUnwindSafe(job)).map_err(|_| Panicked);
         }
         let (sender, receiver) = oneshot::channel();
-        self.queue.push_step(Job::Call(Box::new(move || {
+        self.queue.push_continuation(Job::Call(Box::new(move || {
             if !sender.is_closed() {
                 let _ = sender.send(job());
             }
@@ -110,10 +110,10 @@ impl Workers {
             poll.await
         };
         let queue = Arc::clone(&self.queue);
-        let driven = Driven::new(Handle::try_current().ok());
+        let driven = FutureState::new(Handle::try_current().ok());
         let (begun, task) = Builder::new()
             .metadata(driven)
-            .spawn(|_| guarded, move |ready| queue.push_ready(ready));
+            .spawn(|_| guarded, move |ready| queue.push_future(ready));
         begun.schedule();
         // None: the workers stopped before the future was done.
         task.fallible().await.unwrap_or(Err(Panicked))

@@ -5,31 +5,31 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use async_task::Runnable;
 
-use crate::threads::Driven;
+use crate::threads::FutureState;
 use crate::turn;
 
 /// Jobs that have just begun and may be served in a row while steps of longer work wait. A small
 /// response takes some 0.2 ms, a step of a large one some 4 ms: so large ones keep about half of
 /// the time however many small ones there are.
-const FRESH_IN_A_ROW: u32 = 16;
+const MAX_CONSECUTIVE_NEW: u32 = 16;
 
 /// Work for one thread.
 pub(crate) enum Job {
     /// A function to be called.
     Call(Box<dyn FnOnce() + Send>),
     /// A future to be polled.
-    Poll(Runnable<Driven>),
+    Poll(Runnable<FutureState>),
 }
 
 /// The lines that workers serve.
 #[derive(Default)]
 pub(crate) struct Queue {
-    lines: Mutex<Lines>,
+    lines: Mutex<JobQueues>,
     work: Condvar,
 }
 
 #[derive(Default)]
-struct Lines {
+struct JobQueues {
     /// Futures that have not used up their first turn.
     fresh: VecDeque<Job>,
     /// Everything else.
@@ -43,17 +43,17 @@ struct Lines {
 
 impl Queue {
     /// Has `job` served after the steps that wait already.
-    pub(crate) fn push_step(&self, job: Job) {
+    pub(crate) fn push_continuation(&self, job: Job) {
         self.push(job, |lines| &mut lines.steps);
     }
 
     /// Has a future polled: with those that have just begun, or as a step when it has had its turn.
-    pub(crate) fn push_ready(&self, ready: Runnable<Driven>) {
-        if turn::is_over() {
-            ready.metadata().has_had_its_turn();
+    pub(crate) fn push_future(&self, ready: Runnable<FutureState>) {
+        if turn::take_yielded() {
+            ready.metadata().mark_continuation();
         }
-        if ready.metadata().is_long() {
-            self.push_step(Job::Poll(ready))
+        if ready.metadata().is_continuation() {
+            self.push_continuation(Job::Poll(ready))
         } else {
             self.push(Job::Poll(ready), |lines| &mut lines.fresh)
         }
@@ -92,7 +92,7 @@ impl Queue {
         drop(dropped);
     }
 
-    fn push(&self, job: Job, line: impl FnOnce(&mut Lines) -> &mut VecDeque<Job>) {
+    fn push(&self, job: Job, line: impl FnOnce(&mut JobQueues) -> &mut VecDeque<Job>) {
         let mut lines = self.lines();
         if lines.stopped {
             // Dropped without the lock: what a job owns may come back here.
@@ -108,14 +108,14 @@ impl Queue {
     }
 
     /// Nothing under the lock can fail half-way.
-    fn lines(&self) -> MutexGuard<'_, Lines> {
+    fn lines(&self) -> MutexGuard<'_, JobQueues> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Lines {
+impl JobQueues {
     fn next(&mut self) -> Option<Job> {
-        if self.in_a_row < FRESH_IN_A_ROW
+        if self.in_a_row < MAX_CONSECUTIVE_NEW
             && let Some(job) = self.fresh.pop_front()
         {
             self.in_a_row += 1;

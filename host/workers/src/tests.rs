@@ -26,12 +26,12 @@ async fn a_panicking_job_is_an_error_and_the_pool_goes_on() {
 #[tokio::test]
 async fn an_abandoned_job_that_has_not_begun_is_skipped() {
     let workers = Workers::new(1);
-    let release = occupied(&workers).await;
+    let release = occupy_worker(&workers).await;
     let ran = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&ran);
-    abandoned(workers.run(move || flag.store(true, Ordering::SeqCst))).await;
+    poll_and_drop(workers.run(move || flag.store(true, Ordering::SeqCst))).await;
     let flag = Arc::clone(&ran);
-    abandoned(workers.drive(async move { flag.store(true, Ordering::SeqCst) })).await;
+    poll_and_drop(workers.drive(async move { flag.store(true, Ordering::SeqCst) })).await;
     release.send(()).unwrap();
     workers.run(|| ()).await.unwrap();
     assert!(!ran.load(Ordering::SeqCst));
@@ -107,7 +107,7 @@ async fn dropping_a_driven_future_drops_what_it_owns() {
 #[tokio::test]
 async fn what_has_just_begun_goes_before_steps_of_long_work() {
     let workers = Workers::new(1);
-    let release = occupied(&workers).await;
+    let release = occupy_worker(&workers).await;
     let order = Arc::new(Mutex::new(Vec::new()));
     let note = |what: &'static str| {
         let order = Arc::clone(&order);
@@ -184,7 +184,7 @@ async fn long_work_takes_turns_with_what_has_just_begun() {
 #[tokio::test]
 async fn stopped_workers_answer_with_an_error() {
     let workers = Workers::new(1);
-    let release = occupied(&workers).await;
+    let release = occupy_worker(&workers).await;
     let other = Workers::new(1);
     let (first, second) = (workers.run(|| ()), workers.drive(async {}));
     // Neither has been asked for yet, so both come after the stop.
@@ -195,7 +195,7 @@ async fn stopped_workers_answer_with_an_error() {
 }
 
 /// Keeps a worker busy until what is returned is used.
-async fn occupied(workers: &Arc<Workers>) -> mpsc::Sender<()> {
+async fn occupy_worker(workers: &Arc<Workers>) -> mpsc::Sender<()> {
     let (release, gate) = mpsc::channel::<()>();
     let (begun, busy) = oneshot::channel();
     let workers = Arc::clone(workers);
@@ -211,7 +211,7 @@ async fn occupied(workers: &Arc<Workers>) -> mpsc::Sender<()> {
     release
 }
 
-async fn abandoned<F: Future>(future: F) {
+async fn poll_and_drop<F: Future>(future: F) {
     let mut future = Box::pin(future);
     assert!(poll_once(&mut future).await.is_none());
 }

@@ -10,32 +10,32 @@ use crate::queue::{Job, Queue};
 use crate::{stack, turn};
 
 /// What is known of a driven future.
-pub(crate) struct Driven {
+pub(crate) struct FutureState {
     /// Whose timers and tasks it uses.
     runtime: Option<Handle>,
     long: AtomicBool,
 }
 
-impl Driven {
+impl FutureState {
     /// A future that has just begun.
     pub(crate) fn new(runtime: Option<Handle>) -> Self {
         Self { runtime, long: AtomicBool::new(false) }
     }
 
     /// From now on it goes behind those that have just begun.
-    pub(crate) fn has_had_its_turn(&self) {
+    pub(crate) fn mark_continuation(&self) {
         self.long.store(true, Ordering::Relaxed);
     }
 
     /// Whether it goes behind those that have just begun.
-    pub(crate) fn is_long(&self) -> bool {
+    pub(crate) fn is_continuation(&self) -> bool {
         self.long.load(Ordering::Relaxed)
     }
 }
 
 /// Starts `count` threads with so much stack that serve `queue` until it stops.
 #[expect(clippy::expect_used, reason = "without worker threads there is no service to run")]
-pub(crate) fn start(queue: &Arc<Queue>, count: usize, stack_bytes: usize) {
+pub(crate) fn start_threads(queue: &Arc<Queue>, count: usize, stack_bytes: usize) {
     for index in 0..count {
         let queue = Arc::clone(queue);
         let thread = stack::spawn(&format!("worker-{index}"), stack_bytes, move || serve(&queue));
@@ -44,9 +44,9 @@ pub(crate) fn start(queue: &Arc<Queue>, count: usize, stack_bytes: usize) {
 }
 
 fn serve(queue: &Queue) {
-    turn::belong_to(queue);
+    turn::bind_to_queue(queue);
     while let Some(job) = queue.next() {
-        turn::begin();
+        turn::start_slice();
         // A future catches its own panics; a function's drops the sender of its result.
         let _ = catch_unwind(AssertUnwindSafe(|| match job {
             Job::Call(call) => call(),

@@ -8,39 +8,39 @@ use crate::queue::Queue;
 
 /// How long a future may go on calling `run` before others are served. As long as one step of a
 /// large response, so that neither waits for the other much longer than it works itself.
-const TURN: Duration = Duration::from_millis(4);
+const TIME_SLICE: Duration = Duration::from_millis(4);
 
 thread_local! {
     /// Address of the queue that this thread serves; 0: it is no worker.
-    static SERVES: Cell<usize> = const { Cell::new(0) };
-    static BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
-    static OVER: Cell<bool> = const { Cell::new(false) };
+    static WORKER_QUEUE: Cell<usize> = const { Cell::new(0) };
+    static SLICE_START: Cell<Option<Instant>> = const { Cell::new(None) };
+    static YIELDED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Makes this thread a worker of `queue`.
-pub(crate) fn belong_to(queue: &Queue) {
-    SERVES.set(address(queue));
+pub(crate) fn bind_to_queue(queue: &Queue) {
+    WORKER_QUEUE.set(address(queue));
 }
 
 /// Whether this thread is a worker of `queue`.
-pub(crate) fn is_on(queue: &Queue) -> bool {
-    SERVES.get() == address(queue)
+pub(crate) fn is_worker_of(queue: &Queue) -> bool {
+    WORKER_QUEUE.get() == address(queue)
 }
 
 /// A job begins on this thread.
-pub(crate) fn begin() {
-    OVER.set(false);
-    BEGAN.set(Some(Instant::now()));
+pub(crate) fn start_slice() {
+    YIELDED.set(false);
+    SLICE_START.set(Some(Instant::now()));
 }
 
 /// Whether the future that is being polled on this thread gave way to others.
-pub(crate) fn is_over() -> bool {
-    OVER.replace(false)
+pub(crate) fn take_yielded() -> bool {
+    YIELDED.replace(false)
 }
 
 /// Lets others be served when this future's turn is over. The queue sees to it that it comes back.
-pub(crate) async fn give_way() {
-    if BEGAN.get().is_none_or(|began| began.elapsed() < TURN) {
+pub(crate) async fn yield_if_slice_over() {
+    if SLICE_START.get().is_none_or(|began| began.elapsed() < TIME_SLICE) {
         return;
     }
     let mut given = false;
@@ -48,7 +48,7 @@ pub(crate) async fn give_way() {
         if std::mem::replace(&mut given, true) {
             return Poll::Ready(());
         }
-        OVER.set(true);
+        YIELDED.set(true);
         context.waker().wake_by_ref();
         Poll::Pending
     })

@@ -21,7 +21,7 @@ pub struct Arrow {
 }
 
 /// Length of the end-of-stream marker: a continuation and a length of zero.
-const END: usize = 8;
+const END_OF_STREAM_BYTES: usize = 8;
 
 impl Encoder for Arrow {
     fn describe() -> Description {
@@ -58,7 +58,7 @@ impl Encoder for Arrow {
     }
 
     fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
-        out.extend_from_slice(&self.empty[..self.empty.len() - END]);
+        out.extend_from_slice(&self.empty[..self.empty.len() - END_OF_STREAM_BYTES]);
         Ok(())
     }
 
@@ -72,7 +72,7 @@ impl Encoder for Arrow {
     }
 
     fn tail(&mut self, _: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
-        out.extend_from_slice(&self.empty[self.empty.len() - END..]);
+        out.extend_from_slice(&self.empty[self.empty.len() - END_OF_STREAM_BYTES..]);
         Ok(())
     }
 }

@@ -3,24 +3,24 @@
 
 use serde_json::{Value, json};
 
-use crate::Source;
+use crate::RowSource;
 use crate::names::{LAKE, SERVICE, SINK, SOURCE, expression, linked};
 
 /// Container of the lake.
 const FILE_SYSTEM: &str = "yearbook";
 
 /// Source and sink.
-pub(crate) fn all(source: Source) -> Vec<Value> {
+pub(crate) fn all(source: RowSource) -> Vec<Value> {
     vec![rows(source), files(source)]
 }
 
-fn rows(source: Source) -> Value {
+fn rows(source: RowSource) -> Value {
     let path = expression("@concat('v1/datasets/', dataset().name, '/data?', dataset().query)");
     let (kind, type_properties) = match source {
-        Source::Parquet => {
+        RowSource::Parquet => {
             ("Parquet", json!({"location": {"type": "HttpServerLocation", "relativeUrl": path}}))
         }
-        Source::Rest => ("RestResource", json!({"relativeUrl": path})),
+        RowSource::Rest => ("RestResource", json!({"relativeUrl": path})),
     };
     json!({
         "name": SOURCE,
@@ -34,10 +34,10 @@ fn rows(source: Source) -> Value {
     })
 }
 
-fn files(source: Source) -> Value {
+fn files(source: RowSource) -> Value {
     let (kind, extension) = match source {
-        Source::Parquet => ("Parquet", "parquet"),
-        Source::Rest => ("Json", "json"),
+        RowSource::Parquet => ("Parquet", "parquet"),
+        RowSource::Rest => ("Json", "json"),
     };
     let mut type_properties = json!({
         "location": {
@@ -47,7 +47,7 @@ fn files(source: Source) -> Value {
             "fileName": expression(&format!("@concat(dataset().name, '.{extension}')")),
         },
     });
-    if source == Source::Parquet {
+    if source == RowSource::Parquet {
         type_properties["compressionCodec"] = json!("snappy");
     }
     json!({

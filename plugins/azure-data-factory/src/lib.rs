@@ -20,7 +20,7 @@ pub struct AzureDataFactory;
 
 /// How rows are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum RowSource {
     /// One Parquet file a dataset.
     Parquet,
     /// JSON in pages.
@@ -46,7 +46,8 @@ impl Generator for AzureDataFactory {
     }
 
     fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
-        let source = if options.text("source")? == "rest" { Source::Rest } else { Source::Parquet };
+        let source =
+            if options.text("source")? == "rest" { RowSource::Rest } else { RowSource::Parquet };
         let warnings = warnings(request, source);
         let resource = |folder: &str, resource: Value| {
             let name = resource["name"].as_str().unwrap_or_default();
@@ -68,13 +69,13 @@ impl Generator for AzureDataFactory {
     }
 }
 
-fn warnings(request: &Request, source: Source) -> Vec<String> {
+fn warnings(request: &Request, source: RowSource) -> Vec<String> {
     let requests = request.datasets.iter().map(|dataset| match source {
-        Source::Parquet => 1,
-        Source::Rest => dataset.requests(pipeline::page(&request.plan)),
+        RowSource::Parquet => 1,
+        RowSource::Rest => dataset.requests(pipeline::page(&request.plan)),
     });
     let mut warnings: Vec<String> = request.plan.cost(requests.sum()).into_iter().collect();
-    if let (Source::Parquet, Some(cap)) = (source, request.plan.row_cap)
+    if let (RowSource::Parquet, Some(cap)) = (source, request.plan.row_cap)
         && let Some(cut) = request.names(|dataset| dataset.rows > cap)
     {
         warnings.push(format!(

@@ -3,21 +3,21 @@
 use serde_json::{Value, json};
 use yearbook_sdk::generator::Request;
 
-use crate::Source;
+use crate::RowSource;
 use crate::names::{LAKE, SECRET, SERVICE, VAULT, linked};
 
 /// The service, the vault and the lake.
-pub(crate) fn all(request: &Request, source: Source) -> Vec<Value> {
+pub(crate) fn all(request: &Request, source: RowSource) -> Vec<Value> {
     vec![service(request, source), vault(), lake()]
 }
 
-fn service(request: &Request, source: Source) -> Value {
+fn service(request: &Request, source: RowSource) -> Value {
     json!({
         "name": SERVICE,
         "properties": {
             "type": match source {
-                Source::Parquet => "HttpServer",
-                Source::Rest => "RestService",
+                RowSource::Parquet => "HttpServer",
+                RowSource::Rest => "RestService",
             },
             "description": "The statistics service.",
             "typeProperties": {

@@ -3,22 +3,22 @@
 use serde_json::{Value, json};
 use yearbook_sdk::generator::{Plan, Request};
 
-use crate::Source;
+use crate::RowSource;
 use crate::names::{PIPELINE, SINK, SOURCE, expression};
 
 /// More rows than any dataset has. A positive limit passes the guard against unbounded pulls, which
 /// `limit=0` does not.
-const ALL: u64 = 1_000_000_000;
+const ALL_ROWS: u64 = 1_000_000_000;
 /// Rows of a page of JSON, geometry included.
-const PAGE: u64 = 10_000;
+const PAGE_ROWS: u64 = 10_000;
 
 /// Rows of a page where pages are read.
 pub(crate) fn page(plan: &Plan) -> u64 {
-    plan.page(PAGE)
+    plan.page(PAGE_ROWS)
 }
 
 /// The pipeline with the chosen datasets as its parameter's default.
-pub(crate) fn copy(request: &Request, source: Source) -> Value {
+pub(crate) fn copy(request: &Request, source: RowSource) -> Value {
     let names: Vec<&str> = request.datasets.iter().map(|dataset| dataset.name.as_str()).collect();
     json!({
         "name": PIPELINE,
@@ -41,10 +41,10 @@ pub(crate) fn copy(request: &Request, source: Source) -> Value {
     })
 }
 
-fn activity(request: &Request, source: Source) -> Value {
+fn activity(request: &Request, source: RowSource) -> Value {
     let query = match source {
-        Source::Parquet => format!("format=parquet&limit={ALL}"),
-        Source::Rest => format!("format=json&limit={}", page(&request.plan)),
+        RowSource::Parquet => format!("format=parquet&limit={ALL_ROWS}"),
+        RowSource::Rest => format!("format=json&limit={}", page(&request.plan)),
     };
     json!({
         "name": "CopyDataset",
@@ -71,13 +71,13 @@ fn activity(request: &Request, source: Source) -> Value {
     })
 }
 
-fn reader(source: Source) -> Value {
+fn reader(source: RowSource) -> Value {
     match source {
-        Source::Parquet => json!({
+        RowSource::Parquet => json!({
             "type": "ParquetSource",
             "storeSettings": {"type": "HttpReadSettings", "requestMethod": "GET", "requestTimeout": "00:10:00"},
         }),
-        Source::Rest => json!({
+        RowSource::Rest => json!({
             "type": "RestSource",
             "requestMethod": "GET",
             "httpRequestTimeout": "00:10:00",
@@ -88,13 +88,13 @@ fn reader(source: Source) -> Value {
     }
 }
 
-fn writer(source: Source) -> Value {
+fn writer(source: RowSource) -> Value {
     let store = json!({"type": "AzureBlobFSWriteSettings"});
     match source {
-        Source::Parquet => {
+        RowSource::Parquet => {
             json!({"type": "ParquetSink", "storeSettings": store, "formatSettings": {"type": "ParquetWriteSettings"}})
         }
-        Source::Rest => json!({
+        RowSource::Rest => json!({
             "type": "JsonSink",
             "storeSettings": store,
             "formatSettings": {"type": "JsonWriteSettings", "filePattern": "setOfObjects"},

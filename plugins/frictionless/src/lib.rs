@@ -13,7 +13,7 @@ pub struct Frictionless;
 
 /// Where a resource's data is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum ResourceSource {
     /// CSV of `/data`.
     Rows,
     /// The stored Parquet file, where it may be downloaded.
@@ -39,7 +39,11 @@ impl Generator for Frictionless {
     }
 
     fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
-        let source = if options.text("source")? == "bulk" { Source::Files } else { Source::Rows };
+        let source = if options.text("source")? == "bulk" {
+            ResourceSource::Files
+        } else {
+            ResourceSource::Rows
+        };
         let warnings = warnings(request, source);
         let files = vec![
             File::text(
@@ -74,7 +78,7 @@ with system.use_context(http_session=session, trusted=True):
 ```
 "#;
 
-fn warnings(request: &Request, source: Source) -> Vec<String> {
+fn warnings(request: &Request, source: ResourceSource) -> Vec<String> {
     let mut warnings: Vec<String> = request
         .plan
         .cost(u64::try_from(request.datasets.len()).unwrap_or(u64::MAX))
@@ -92,7 +96,7 @@ fn warnings(request: &Request, source: Source) -> Vec<String> {
             )
         }));
     }
-    if source == Source::Files {
+    if source == ResourceSource::Files {
         if plan.bulk == BulkFiles::None {
             warnings.push(format!(
                 "The {} plan has no bulk files; every resource's path is its rows as CSV.",

@@ -4,15 +4,15 @@
 use serde_json::{Map, Value, json};
 use yearbook_sdk::generator::{Column, ColumnType, Dataset, Plan, Request};
 
-use crate::Source;
+use crate::ResourceSource;
 
 /// Rows above which the service refuses `limit=0` (spec 8), as it does where there is geometry.
-const UNBOUNDED: u64 = 100_000;
+const UNBOUNDED_GUARD_ROWS: u64 = 100_000;
 /// In the place of `limit=0`: more than any dataset has.
-const EVERYTHING: u64 = 1_000_000_000;
+const ALL_ROWS: u64 = 1_000_000_000;
 
 /// datapackage.json.
-pub(crate) fn package(request: &Request, source: Source) -> Value {
+pub(crate) fn package(request: &Request, source: ResourceSource) -> Value {
     let mut licences: Vec<Value> = Vec::new();
     for licence in request.datasets.iter().map(licence) {
         if !licences.contains(&licence) {
@@ -38,13 +38,20 @@ pub(crate) fn package(request: &Request, source: Source) -> Value {
 }
 
 /// The file that a resource is, where it is one.
-pub(crate) fn file<'a>(dataset: &'a Dataset, plan: &Plan, source: Source) -> Option<&'a str> {
-    dataset.file(plan).filter(|_| source == Source::Files)
+pub(crate) fn file<'a>(
+    dataset: &'a Dataset,
+    plan: &Plan,
+    source: ResourceSource,
+) -> Option<&'a str> {
+    dataset.file(plan).filter(|_| source == ResourceSource::Files)
 }
 
-fn resource(dataset: &Dataset, plan: &Plan, source: Source) -> Value {
-    let limit =
-        if dataset.rows > UNBOUNDED || dataset.geometry().is_some() { EVERYTHING } else { 0 };
+fn resource(dataset: &Dataset, plan: &Plan, source: ResourceSource) -> Value {
+    let limit = if dataset.rows > UNBOUNDED_GUARD_ROWS || dataset.geometry().is_some() {
+        ALL_ROWS
+    } else {
+        0
+    };
     let (path, format, media_type) = match file(dataset, plan, source) {
         Some(url) => (url.to_owned(), "parquet", "application/vnd.apache.parquet"),
         None => (format!("{}?format=csv&limit={limit}", dataset.data_url), "csv", "text/csv"),

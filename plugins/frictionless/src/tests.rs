@@ -10,7 +10,7 @@ use super::*;
 
 #[test]
 fn resources_have_keys_types_and_credits() {
-    let package = package::package(&project::request(), Source::Rows);
+    let package = package::package(&project::request(), ResourceSource::Rows);
     let long = &package["resources"][0];
     assert_eq!(
         long["path"],
@@ -45,7 +45,7 @@ fn files_stand_where_plan_and_licence_allow_them() {
         none.warnings
     );
     request.plan.bulk = BulkFiles::Monthly;
-    let package = package::package(&request, Source::Files);
+    let package = package::package(&request, ResourceSource::Files);
     assert_eq!(
         package["resources"][0]["path"],
         "https://data.example.org/v1/bulk/tests/harvest_long"
@@ -68,7 +68,8 @@ fn files_stand_where_plan_and_licence_allow_them() {
 fn a_licence_that_is_no_identifier_keeps_its_words_as_a_title() {
     let mut request = project::request();
     request.datasets[0].licence = "Crown © (see site)".to_owned();
-    let licence = package::package(&request, Source::Rows)["resources"][0]["licenses"][0].clone();
+    let licence =
+        package::package(&request, ResourceSource::Rows)["resources"][0]["licenses"][0].clone();
     assert_eq!(licence, json!({"name": "Crown----see-site-", "title": "Crown © (see site)"}));
 }
 

@@ -9,24 +9,24 @@ use yearbook_sdk::{Batch, Column, Description, Encoder, Error, Note, Options, Sc
 
 pub mod transcode;
 
-yearbook_sdk::export_encoder!(GeoJson);
+yearbook_sdk::export_encoder!(GeoJsonEncoder);
 
 /// What stands around a feature's geometry and properties.
-const BEFORE: &[u8] = b"{\"type\":\"Feature\",\"geometry\":";
-const BETWEEN: &[u8] = b",\"properties\":";
+const FEATURE_START: &[u8] = b"{\"type\":\"Feature\",\"geometry\":";
+const PROPERTIES_KEY: &[u8] = b",\"properties\":";
 
 /// One response as a FeatureCollection.
-pub struct GeoJson {
+pub struct GeoJsonEncoder {
     geometry: usize,
     recoder: Recoder<()>,
-    transcoder: transcode::Transcoder,
+    transcoder: transcode::WktToGeoJson,
     /// None where there is no other column.
     properties: Option<Rows<json::Json>>,
     lines: Vec<u8>,
     head: Vec<u8>,
 }
 
-impl Encoder for GeoJson {
+impl Encoder for GeoJsonEncoder {
     fn describe() -> Description {
         Description {
             format: "geojson",
@@ -62,7 +62,7 @@ impl Encoder for GeoJson {
         Ok(Self {
             geometry,
             recoder,
-            transcoder: transcode::Transcoder::default(),
+            transcoder: transcode::WktToGeoJson::default(),
             properties,
             lines: Vec::new(),
             head,
@@ -88,9 +88,9 @@ impl Encoder for GeoJson {
             if row > 0 {
                 out.push(b',');
             }
-            out.extend_from_slice(BEFORE);
+            out.extend_from_slice(FEATURE_START);
             out.extend_from_slice(made(&geometries, row).unwrap_or(b"null"));
-            out.extend_from_slice(BETWEEN);
+            out.extend_from_slice(PROPERTIES_KEY);
             // JSON has no line feed but those between the rows.
             match first_byte(lines, |byte| byte == b'\n') {
                 Some(end) => {

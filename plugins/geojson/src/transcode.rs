@@ -1,18 +1,18 @@
 //! WKT into GeoJSON, text to text. Digits are copied; a ring is turned where RFC 7946 (section
 //! 3.1.6) wants it the other way round.
 
-use yearbook_wkt::{DEPTH, Kind, Malformed, Position, Reader, value};
+use yearbook_wkt::{CoordinateText, Kind, MAX_DEPTH, Malformed, Reader, value};
 
 /// Keeps the buffer for a ring.
 #[derive(Debug, Default)]
-pub struct Transcoder {
+pub struct WktToGeoJson {
     /// Positions of the ring at hand, as GeoJSON, one after the other.
     ring: Vec<u8>,
     /// Where each of them begins in `ring`.
     starts: Vec<usize>,
 }
 
-impl Transcoder {
+impl WktToGeoJson {
     /// Appends the geometry object of a text.
     ///
     /// # Errors
@@ -20,7 +20,7 @@ impl Transcoder {
     /// then.
     pub fn geometry(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), Malformed> {
         let mut reader = Reader::new(text);
-        self.object(&mut reader, DEPTH, out)?;
+        self.object(&mut reader, MAX_DEPTH, out)?;
         reader.end()
     }
 
@@ -87,7 +87,7 @@ impl Transcoder {
         // Twice the area that is on the left, by triangles from the first position, so that digits
         // are not lost to the distance from the origin.
         let (mut area, mut first, mut last) = (0.0, None, [0.0; 2]);
-        if !reader.opens()? {
+        if !reader.open_or_empty()? {
             out.extend_from_slice(b"[]");
             return Ok(());
         }
@@ -130,7 +130,7 @@ fn list(
     mut item: impl FnMut(&mut Reader<'_>, &mut Vec<u8>) -> Result<(), Malformed>,
 ) -> Result<(), Malformed> {
     out.push(b'[');
-    if reader.opens()? {
+    if reader.open_or_empty()? {
         loop {
             item(reader, out)?;
             if !reader.goes_on()? {
@@ -144,7 +144,7 @@ fn list(
 }
 
 fn point(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
-    if !reader.opens()? {
+    if !reader.open_or_empty()? {
         out.extend_from_slice(b"[]");
         return Ok(());
     }
@@ -156,11 +156,11 @@ fn point(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
 /// GeoJSON has no position for it.
 fn points(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
     out.push(b'[');
-    if reader.opens()? {
+    if reader.open_or_empty()? {
         let mut some = false;
         loop {
-            let bare = reader.has_number();
-            if bare || reader.opens()? {
+            let bare = reader.peek_number();
+            if bare || reader.open_or_empty()? {
                 if std::mem::replace(&mut some, true) {
                     out.push(b',');
                 }
@@ -178,7 +178,7 @@ fn points(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
     Ok(())
 }
 
-fn position([x, y]: Position<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
+fn position([x, y]: CoordinateText<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
     out.push(b'[');
     number(x, out)?;
     out.push(b',');

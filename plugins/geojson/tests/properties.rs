@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use wkt::Wkt;
 use wkt::types::{Coord, LineString, Polygon};
-use yearbook_geojson::transcode::Transcoder;
+use yearbook_geojson::transcode::WktToGeoJson;
 
 type Line = Vec<Vec<f64>>;
 
@@ -141,13 +141,13 @@ proptest! {
     #[test]
     fn a_geometry_is_the_same_to_other_readers(text in geometry()) {
         let mut made = Vec::new();
-        Transcoder::default().geometry(&text, &mut made).unwrap();
+        WktToGeoJson::default().geometry(&text, &mut made).unwrap();
         let found: geojson::Geometry = serde_json::from_slice(&made).unwrap();
         same(&text.parse().unwrap(), &found.value);
     }
 
     #[test]
     fn no_text_makes_it_panic(text in "(POINT|POLYGON|MULTI|GEOMETRYCOLLECTION|EMPTY|[ (),.+e0-9-]){0,20}") {
-        let _ = Transcoder::default().geometry(&text, &mut Vec::new());
+        let _ = WktToGeoJson::default().geometry(&text, &mut Vec::new());
     }
 }

@@ -2,12 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use geojson::FeatureCollection;
-use yearbook_geojson::GeoJson;
+use yearbook_geojson::GeoJsonEncoder;
 use yearbook_sdk::Error;
 use yearbook_sdk::testing::{Table, conformance, encode};
 
 fn text(table: &Table) -> String {
-    String::from_utf8(encode::<GeoJson>(table, &[]).unwrap()).unwrap()
+    String::from_utf8(encode::<GeoJsonEncoder>(table, &[]).unwrap()).unwrap()
 }
 
 fn placed(geometries: &[Option<&str>]) -> Table {
@@ -27,7 +27,7 @@ fn geometry(wkt: &str) -> String {
 
 #[test]
 fn conforms() {
-    conformance::check::<GeoJson>(|bytes| {
+    conformance::check::<GeoJsonEncoder>(|bytes| {
         serde_json::from_slice::<FeatureCollection>(bytes).unwrap().features.len()
     });
 }
@@ -145,14 +145,14 @@ fn what_is_not_wkt_of_two_dimensions_is_an_error_and_nothing_panics() {
         "POINT (é 2)",
         &deep,
     ] {
-        let made = encode::<GeoJson>(&placed(&[Some(wkt)]), &[]);
+        let made = encode::<GeoJsonEncoder>(&placed(&[Some(wkt)]), &[]);
         assert!(matches!(made, Err(Error::Internal(_))), "{wkt}: {made:?}");
     }
 }
 
 #[test]
 fn a_table_without_geometry_is_declined_with_what_to_do() {
-    let declined = encode::<GeoJson>(&Table::new().integers("a", &[Some(1)]), &[]);
+    let declined = encode::<GeoJsonEncoder>(&Table::new().integers("a", &[Some(1)]), &[]);
     assert!(
         matches!(declined, Err(Error::UnsupportedSchema(said)) if said.contains("geometry=false") && said.contains("format=json"))
     );

@@ -8,26 +8,26 @@ use yearbook_sdk::generator::Role;
 use yearbook_sdk::text::{Dialect as _, json::Json};
 use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Note, Options, Parameter, Schema};
 
-use wkb::{Extent, NOWHERE};
+use wkb::{EMPTY_EXTENT, GeometryExtent};
 
 mod wkb;
 
-yearbook_sdk::export_encoder!(GeoParquet);
+yearbook_sdk::export_encoder!(GeoParquetEncoder);
 
 /// What the geometry is called, as tools expect, since it is WKT no more; unless the dataset has
 /// such a column.
-const NAME: &str = "geometry";
+const GEOMETRY_COLUMN: &str = "geometry";
 
 /// One response in GeoParquet.
-pub struct GeoParquet {
+pub struct GeoParquetEncoder {
     name: String,
-    recoder: Recoder<Extent>,
+    recoder: Recoder<GeometryExtent>,
     writer: Writer,
     /// Of the part that was just made.
-    extent: Extent,
+    extent: GeometryExtent,
 }
 
-impl Encoder for GeoParquet {
+impl Encoder for GeoParquetEncoder {
     fn describe() -> Description {
         Description {
             format: "geoparquet",
@@ -65,13 +65,13 @@ impl Encoder for GeoParquet {
                     .to_owned(),
             ));
         };
-        if schema.fields.iter().all(|field| field.name != NAME) {
-            schema.fields[column].name = NAME.to_owned();
+        if schema.fields.iter().all(|field| field.name != GEOMETRY_COLUMN) {
+            schema.fields[column].name = GEOMETRY_COLUMN.to_owned();
         }
         let name = schema.fields[column].name.clone();
         let recoder = Recoder::new(schema, column);
         let writer = Writer::open(recoder.schema().clone(), codec)?;
-        Ok(Self { name, recoder, writer, extent: NOWHERE })
+        Ok(Self { name, recoder, writer, extent: EMPTY_EXTENT })
     }
 
     fn head(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -80,7 +80,7 @@ impl Encoder for GeoParquet {
     }
 
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
-        let mut extent = NOWHERE;
+        let mut extent = EMPTY_EXTENT;
         let batch = self.recoder.apply(
             batch,
             |text, out| Ok(wkb::geometry(text, out)?),
@@ -98,19 +98,19 @@ impl Encoder for GeoParquet {
     }
 
     fn tail(&mut self, notes: &[Note], out: &mut Vec<u8>) -> Result<(), Error> {
-        let mut extent = NOWHERE;
+        let mut extent = EMPTY_EXTENT;
         let mut inner = Vec::with_capacity(notes.len());
         for Note { offset, bytes } in notes {
-            let (own, rest) = Extent::read(bytes)?;
+            let (own, rest) = GeometryExtent::read(bytes)?;
             extent.join(&own);
             inner.push(Note { offset: *offset, bytes: rest.to_vec() });
         }
-        self.writer.tail(&inner, &[("geo".to_owned(), about(&self.name, &extent))], out)
+        self.writer.tail(&inner, &[("geo".to_owned(), geo_metadata(&self.name, &extent))], out)
     }
 }
 
 /// The `geo` metadata. Without `crs` it is OGC:CRS84, which is what datasets have.
-fn about(name: &str, extent: &Extent) -> String {
+fn geo_metadata(name: &str, extent: &GeometryExtent) -> String {
     let mut quoted = Vec::new();
     Json.text(name.as_bytes(), &mut quoted);
     let name = String::from_utf8_lossy(&quoted);

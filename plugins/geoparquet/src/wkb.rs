@@ -2,11 +2,11 @@
 //! all geometries together.
 
 use yearbook_sdk::Error;
-use yearbook_wkt::{DEPTH, Kind, Malformed, Reader, value};
+use yearbook_wkt::{Kind, MAX_DEPTH, Malformed, Reader, value};
 
 /// Where some geometries lie and of which kinds they are.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Extent {
+pub(crate) struct GeometryExtent {
     /// West, south, east, north; none has a place where west is beyond east.
     bounds: [f64; 4],
     /// A bit a kind, in the order of their numbers.
@@ -14,15 +14,15 @@ pub(crate) struct Extent {
 }
 
 /// Of no geometry.
-pub(crate) const NOWHERE: Extent = Extent {
+pub(crate) const EMPTY_EXTENT: GeometryExtent = GeometryExtent {
     bounds: [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY],
     kinds: 0,
 };
 
 /// Bytes of an extent in a note.
-pub(crate) const NOTED: usize = 33;
+pub(crate) const EXTENT_BYTES: usize = 33;
 
-impl Extent {
+impl GeometryExtent {
     pub(crate) fn join(&mut self, other: &Self) {
         let ([west, south, east, north], own) = (other.bounds, self.bounds);
         self.bounds = [own[0].min(west), own[1].min(south), own[2].max(east), own[3].max(north)];
@@ -49,12 +49,12 @@ impl Extent {
         note.push(self.kinds);
     }
 
-    /// What [`Extent::write`] wrote, and what follows it.
+    /// What [`GeometryExtent::write`] wrote, and what follows it.
     ///
     /// # Errors
     /// [`Error::Internal`] when the note is none of this encoder's.
     pub(crate) fn read(note: &[u8]) -> Result<(Self, &[u8]), Error> {
-        let parts = note.split_first_chunk::<NOTED>();
+        let parts = note.split_first_chunk::<EXTENT_BYTES>();
         let (own, rest) = parts.ok_or_else(|| {
             Error::Internal("a part's note came back as something else".to_owned())
         })?;
@@ -68,10 +68,10 @@ impl Extent {
 ///
 /// # Errors
 /// [`Malformed`] for text that is not WKT of two dimensions; something may have been appended then.
-pub(crate) fn geometry(text: &str, out: &mut Vec<u8>) -> Result<Extent, Malformed> {
+pub(crate) fn geometry(text: &str, out: &mut Vec<u8>) -> Result<GeometryExtent, Malformed> {
     let mut reader = Reader::new(text);
-    let mut extent = NOWHERE;
-    let kind = named(&mut reader, DEPTH, &mut extent, out)?;
+    let mut extent = EMPTY_EXTENT;
+    let kind = named(&mut reader, MAX_DEPTH, &mut extent, out)?;
     reader.end()?;
     extent.kinds = 1 << kind as u8;
     Ok(extent)
@@ -80,17 +80,17 @@ pub(crate) fn geometry(text: &str, out: &mut Vec<u8>) -> Result<Extent, Malforme
 fn named(
     reader: &mut Reader<'_>,
     depth: usize,
-    extent: &mut Extent,
+    extent: &mut GeometryExtent,
     out: &mut Vec<u8>,
 ) -> Result<Kind, Malformed> {
     let deeper = depth.checked_sub(1).ok_or(Malformed { at: 0 })?;
     let kind = reader.kind()?;
     header(kind, out);
     match (kind, kind.member()) {
-        (Kind::GeometryCollection, _) => {
-            counted(reader, out, |reader, out| named(reader, deeper, extent, out).map(|_| ()))?
-        }
-        (_, Some(member)) => counted(reader, out, |reader, out| {
+        (Kind::GeometryCollection, _) => write_with_count(reader, out, |reader, out| {
+            named(reader, deeper, extent, out).map(|_| ())
+        })?,
+        (_, Some(member)) => write_with_count(reader, out, |reader, out| {
             header(member, out);
             body(member, reader, extent, out)
         })?,
@@ -109,24 +109,28 @@ fn header(kind: Kind, out: &mut Vec<u8>) {
 fn body(
     kind: Kind,
     reader: &mut Reader<'_>,
-    extent: &mut Extent,
+    extent: &mut GeometryExtent,
     out: &mut Vec<u8>,
 ) -> Result<(), Malformed> {
     match kind {
         Kind::Point => point(reader, extent, out),
-        Kind::Polygon => counted(reader, out, |reader, out| {
-            counted(reader, out, |reader, out| position(reader, extent, out))
+        Kind::Polygon => write_with_count(reader, out, |reader, out| {
+            write_with_count(reader, out, |reader, out| position(reader, extent, out))
         }),
-        _ => counted(reader, out, |reader, out| position(reader, extent, out)),
+        _ => write_with_count(reader, out, |reader, out| position(reader, extent, out)),
     }
 }
 
 /// In parentheses, or bare in a MULTIPOINT; an empty point has the coordinates NaN.
-fn point(reader: &mut Reader<'_>, extent: &mut Extent, out: &mut Vec<u8>) -> Result<(), Malformed> {
-    if reader.has_number() {
+fn point(
+    reader: &mut Reader<'_>,
+    extent: &mut GeometryExtent,
+    out: &mut Vec<u8>,
+) -> Result<(), Malformed> {
+    if reader.peek_number() {
         return position(reader, extent, out);
     }
-    if !reader.opens()? {
+    if !reader.open_or_empty()? {
         [f64::NAN; 2].iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
         return Ok(());
     }
@@ -136,7 +140,7 @@ fn point(reader: &mut Reader<'_>, extent: &mut Extent, out: &mut Vec<u8>) -> Res
 
 fn position(
     reader: &mut Reader<'_>,
-    extent: &mut Extent,
+    extent: &mut GeometryExtent,
     out: &mut Vec<u8>,
 ) -> Result<(), Malformed> {
     let [x, y] = reader.position()?;
@@ -148,7 +152,7 @@ fn position(
 }
 
 /// Items with their number before them.
-fn counted(
+fn write_with_count(
     reader: &mut Reader<'_>,
     out: &mut Vec<u8>,
     mut item: impl FnMut(&mut Reader<'_>, &mut Vec<u8>) -> Result<(), Malformed>,
@@ -156,7 +160,7 @@ fn counted(
     let at = out.len();
     out.extend_from_slice(&0_u32.to_le_bytes());
     let mut count = 0_u32;
-    if reader.opens()? {
+    if reader.open_or_empty()? {
         loop {
             item(reader, out)?;
             count += 1;
@@ -175,7 +179,7 @@ mod tests {
 
     use super::*;
 
-    fn made(text: &str) -> (String, Extent) {
+    fn made(text: &str) -> (String, GeometryExtent) {
         let mut out = Vec::new();
         let extent = geometry(text, &mut out).unwrap();
         (out.iter().map(|byte| format!("{byte:02x}")).collect(), extent)
@@ -207,7 +211,7 @@ mod tests {
 
     #[test]
     fn extents_are_joined_and_come_back_from_notes() {
-        let mut extent = NOWHERE;
+        let mut extent = EMPTY_EXTENT;
         assert_eq!(extent.bbox(), None);
         extent.join(&made("MULTIPOINT (1 2, -3 4.5)").1);
         extent.join(&made("POLYGON EMPTY").1);
@@ -216,9 +220,9 @@ mod tests {
         assert_eq!(extent.kinds().collect::<Vec<_>>(), ["Point", "Polygon", "MultiPoint"]);
         let mut note = Vec::new();
         extent.write(&mut note);
-        assert_eq!(note.len(), NOTED);
+        assert_eq!(note.len(), EXTENT_BYTES);
         note.push(7);
-        assert_eq!(Extent::read(&note).unwrap(), (extent, &[7][..]));
-        assert!(Extent::read(&note[..20]).is_err());
+        assert_eq!(GeometryExtent::read(&note).unwrap(), (extent, &[7][..]));
+        assert!(GeometryExtent::read(&note[..20]).is_err());
     }
 }

@@ -5,7 +5,7 @@ use arrow::array::{Array as _, AsArray as _};
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
-use yearbook_geoparquet::GeoParquet;
+use yearbook_geoparquet::GeoParquetEncoder;
 use yearbook_sdk::Error;
 use yearbook_sdk::testing::{Table, conformance, encode, encode_apart};
 
@@ -37,7 +37,7 @@ fn values(bytes: &[u8], name: &str) -> Vec<Option<Vec<u8>>> {
 
 #[test]
 fn conforms() {
-    conformance::check::<GeoParquet>(|bytes| {
+    conformance::check::<GeoParquetEncoder>(|bytes| {
         reader(bytes).build().unwrap().map(|batch| batch.unwrap().num_rows()).sum()
     });
 }
@@ -55,7 +55,7 @@ fn the_file_says_what_and_where_its_geometries_are() {
     {
         let table =
             table.about("shape_wkt", "yearbook.role", "geometry").integers("n", &[Some(1); 4]);
-        let whole = encode::<GeoParquet>(&table, &[]).unwrap();
+        let whole = encode::<GeoParquetEncoder>(&table, &[]).unwrap();
         let expected = json!({
             "version": "1.1.0",
             "primary_column": "geometry",
@@ -70,7 +70,7 @@ fn the_file_says_what_and_where_its_geometries_are() {
         assert_eq!(found[3].as_deref(), Some(&[1, 4, 0, 0, 0, 0, 0, 0, 0][..]));
         // By an instance a part, the tail knows all of them.
         let cut = table.batches_of(1);
-        let apart = encode_apart::<GeoParquet>(&cut, &[]).unwrap().response(Some(b""));
+        let apart = encode_apart::<GeoParquetEncoder>(&cut, &[]).unwrap().response(Some(b""));
         assert_eq!((geo(&apart), values(&apart, "geometry")), (expected, found));
     }
 }
@@ -82,7 +82,7 @@ fn a_dictionary_s_values_count_only_where_rows_have_them() {
         .dictionary("shape", &shapes)
         .about("shape", "yearbook.role", "geometry")
         .batches_of(1);
-    let parts = encode_apart::<GeoParquet>(&table, &[]).unwrap();
+    let parts = encode_apart::<GeoParquetEncoder>(&table, &[]).unwrap();
     // The first part's note: west, south, east and north of its one row, though its dictionary has
     // two values.
     let bounds: Vec<_> = parts.notes[0]
@@ -100,7 +100,7 @@ fn a_column_that_is_called_geometry_keeps_its_name() {
         .text("geometry", &[Some("x")])
         .text("shape", &[Some("POINT (1 2)")])
         .about("shape", "yearbook.role", "geometry");
-    let made = encode::<GeoParquet>(&table, &[]).unwrap();
+    let made = encode::<GeoParquetEncoder>(&table, &[]).unwrap();
     assert_eq!(geo(&made)["primary_column"], "shape");
     assert!(values(&made, "shape")[0].is_some());
 }
@@ -109,13 +109,13 @@ fn a_column_that_is_called_geometry_keeps_its_name() {
 fn no_rows_have_no_kinds_and_no_bounding_box() {
     let table =
         Table::new().text("shape", &[None::<&str>; 0]).about("shape", "yearbook.role", "geometry");
-    let made = encode::<GeoParquet>(&table, &[]).unwrap();
+    let made = encode::<GeoParquetEncoder>(&table, &[]).unwrap();
     assert_eq!(geo(&made)["columns"]["geometry"], json!({"encoding": "WKB", "geometry_types": []}));
 }
 
 #[test]
 fn a_table_without_geometry_is_declined_with_what_to_do() {
-    let declined = encode::<GeoParquet>(&Table::new().integers("a", &[Some(1)]), &[]);
+    let declined = encode::<GeoParquetEncoder>(&Table::new().integers("a", &[Some(1)]), &[]);
     assert!(
         matches!(declined, Err(Error::UnsupportedSchema(said)) if said.contains("geometry=false") && said.contains("format=parquet"))
     );

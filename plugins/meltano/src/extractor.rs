@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use yearbook_sdk::generator::KEY_VARIABLE;
 
-use crate::stream::Stream;
+use crate::stream::TapStream;
 
 /// The tap's name in the project.
 pub(crate) const NAME: &str = "tap-rest-api-msdk";
 
 /// The tap with its settings and streams.
-pub(crate) fn definition(base_url: &str, streams: &[Stream<'_>]) -> Value {
+pub(crate) fn definition(base_url: &str, streams: &[TapStream<'_>]) -> Value {
     let setting = |name: &str, kind: &str| json!({"name": name, "kind": kind});
     json!({
         "name": NAME,
@@ -39,7 +39,7 @@ pub(crate) fn definition(base_url: &str, streams: &[Stream<'_>]) -> Value {
             "pagination_next_page_param": "cursor",
             "backoff_type": "header",
             "backoff_param": "Retry-After",
-            "streams": streams.iter().map(Stream::definition).collect::<Vec<_>>(),
+            "streams": streams.iter().map(TapStream::definition).collect::<Vec<_>>(),
         },
     })
 }

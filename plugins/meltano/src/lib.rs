@@ -11,7 +11,7 @@ mod loader;
 mod readme;
 mod stream;
 
-use stream::Stream;
+use stream::TapStream;
 
 yearbook_sdk::export_generator!(Meltano);
 
@@ -51,8 +51,8 @@ impl Generator for Meltano {
     fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
         let (geometry, incremental) =
             (options.boolean("geometry")?, options.boolean("incremental")?);
-        let stream = |dataset| Stream::new(dataset, &request.plan, geometry, incremental);
-        let streams: Vec<Stream<'_>> = request.datasets.iter().map(stream).collect();
+        let stream = |dataset| TapStream::new(dataset, &request.plan, geometry, incremental);
+        let streams: Vec<TapStream<'_>> = request.datasets.iter().map(stream).collect();
         let project = json!({
             "requires_meltano": ">=4.0.0",
             "default_environment": "dev",
@@ -77,9 +77,9 @@ impl Generator for Meltano {
     }
 }
 
-fn warnings(request: &Request, streams: &[Stream<'_>]) -> Vec<String> {
+fn warnings(request: &Request, streams: &[TapStream<'_>]) -> Vec<String> {
     let mut warnings: Vec<String> =
-        request.plan.cost(streams.iter().map(Stream::requests).sum()).into_iter().collect();
+        request.plan.cost(streams.iter().map(TapStream::requests).sum()).into_iter().collect();
     if request.plan.monthly_requests.is_some() {
         warnings.push(
             "When the month's requests are used up, the service says when counting starts anew, and the tap waits until then: \
@@ -87,11 +87,11 @@ fn warnings(request: &Request, streams: &[Stream<'_>]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let names = |wanted: fn(&Stream<'_>) -> bool| -> String {
+    let names = |wanted: fn(&TapStream<'_>) -> bool| -> String {
         streams
             .iter()
             .filter(|stream| wanted(stream))
-            .map(Stream::name)
+            .map(TapStream::name)
             .collect::<Vec<_>>()
             .join(", ")
     };

@@ -3,12 +3,12 @@
 use yearbook_sdk::generator::{File, KEY_VARIABLE, Request};
 
 use crate::loader;
-use crate::stream::Stream;
+use crate::stream::TapStream;
 
 /// README.md.
 pub(crate) fn file(
     request: &Request,
-    streams: &[Stream<'_>],
+    streams: &[TapStream<'_>],
     incremental: bool,
     warnings: &[String],
 ) -> File {

@@ -5,14 +5,14 @@ use yearbook_sdk::generator::{Column, ColumnType, Dataset, Plan};
 
 /// How a dataset is read.
 #[derive(Debug)]
-pub(crate) struct Stream<'a> {
+pub(crate) struct TapStream<'a> {
     dataset: &'a Dataset,
     geometry: bool,
     incremental: bool,
     page: u64,
 }
 
-impl<'a> Stream<'a> {
+impl<'a> TapStream<'a> {
     /// Decides page and columns; `geometry`: whether it is wanted where there is one;
     /// `incremental`: whether later runs go on from the last date where there is one.
     pub(crate) fn new(

@@ -8,7 +8,7 @@ use yearbook_sdk::testing::project::{self, generate, text};
 use super::*;
 
 fn stream(request: &Request, index: usize, geometry: bool) -> serde_json::Value {
-    Stream::new(&request.datasets[index], &request.plan, geometry, true).definition()
+    TapStream::new(&request.datasets[index], &request.plan, geometry, true).definition()
 }
 
 #[test]

@@ -5,13 +5,13 @@
 use yearbook_sdk::text::{Rows, json};
 use yearbook_sdk::{Batch, Description, Encoder, Error, Options, Schema};
 
-yearbook_sdk::export_encoder!(Ndjson);
+yearbook_sdk::export_encoder!(NdjsonEncoder);
 
 /// One response, an object a line.
 #[derive(Debug)]
-pub struct Ndjson(Rows<json::Json>);
+pub struct NdjsonEncoder(Rows<json::Json>);
 
-impl Encoder for Ndjson {
+impl Encoder for NdjsonEncoder {
     fn describe() -> Description {
         Description {
             format: "ndjson",

@@ -1,16 +1,16 @@
 //! What a line of `ndjson` is.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use yearbook_ndjson::Ndjson;
+use yearbook_ndjson::NdjsonEncoder;
 use yearbook_sdk::testing::{Table, conformance, encode};
 
 fn text(table: &Table) -> String {
-    String::from_utf8(encode::<Ndjson>(table, &[]).unwrap()).unwrap()
+    String::from_utf8(encode::<NdjsonEncoder>(table, &[]).unwrap()).unwrap()
 }
 
 #[test]
 fn conforms() {
-    conformance::check::<Ndjson>(|bytes| {
+    conformance::check::<NdjsonEncoder>(|bytes| {
         let text = str::from_utf8(bytes).unwrap();
         assert!(text.is_empty() || text.ends_with('\n'));
         text.lines()

@@ -2,8 +2,8 @@
 
 use yearbook_sdk::Error;
 
-use crate::bounds::Bounds;
-use crate::chunk::{ChunkWriter, PAGE_ROWS, Rows, Tools};
+use crate::bounds::MinMax;
+use crate::chunk::{ChunkWriter, PAGE_ROWS, PageRows, Tools};
 use crate::levels;
 use crate::note::Chunk;
 
@@ -17,7 +17,7 @@ pub(crate) fn write(
     values: &[u8],
     valid: Option<&[u8]>,
 ) -> Result<Chunk, Error> {
-    let compressed = tools.press.is_used();
+    let compressed = tools.press.compresses();
     let mut writer = ChunkWriter::new(out, tools, optional, compressed);
     let mut present = Vec::new();
     for first in (0..length).step_by(PAGE_ROWS) {
@@ -47,8 +47,8 @@ pub(crate) fn write(
         };
         let trues = levels::count(&present, held);
         let bounds =
-            (held > 0).then(|| Bounds::exact(&[u8::from(trues == held)], &[u8::from(trues > 0)]));
-        writer.data(&Rows { count, nulls: count - held, valid }, bounds, |body| {
+            (held > 0).then(|| MinMax::exact(&[u8::from(trues == held)], &[u8::from(trues > 0)]));
+        writer.data(&PageRows { count, nulls: count - held, valid }, bounds, |body| {
             body.extend_from_slice(&present)
         })?;
     }

@@ -2,40 +2,40 @@
 
 use std::cmp::Ordering;
 
-use crate::file::Physical;
+use crate::file::PhysicalType;
 
 /// Bytes of text in a bound at most.
-const TEXT: usize = 64;
+const MAX_TEXT_BYTES: usize = 64;
 
 /// Least and greatest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Bounds {
-    pub(crate) min: Bound,
-    pub(crate) max: Bound,
+pub(crate) struct MinMax {
+    pub(crate) min: MinMaxBound,
+    pub(crate) max: MinMaxBound,
 }
 
 /// One of them, in the plain encoding without a length.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Bound {
+pub(crate) struct MinMaxBound {
     pub(crate) bytes: Vec<u8>,
     /// Whether it is a value of the page and not merely beyond all of them.
     pub(crate) exact: bool,
 }
 
-impl Bounds {
+impl MinMax {
     /// Of numbers and booleans, by their bytes.
     pub(crate) fn exact(min: &[u8], max: &[u8]) -> Self {
-        let bound = |bytes: &[u8]| Bound { bytes: bytes.to_vec(), exact: true };
+        let bound = |bytes: &[u8]| MinMaxBound { bytes: bytes.to_vec(), exact: true };
         Self { min: bound(min), max: bound(max) }
     }
 
     /// Of text, which must be UTF-8: cut between characters where it is long.
     pub(crate) fn text(min: &[u8], max: &[u8]) -> Self {
-        Self { min: below(min), max: above(max) }
+        Self { min: lower_bound(min), max: upper_bound(max) }
     }
 
     /// Of both together.
-    pub(crate) fn join(mut self, other: &Self, physical: Physical) -> Self {
+    pub(crate) fn join(mut self, other: &Self, physical: PhysicalType) -> Self {
         if compare(&other.min.bytes, &self.min.bytes, physical).is_lt() {
             self.min = other.min.clone();
         }
@@ -47,30 +47,32 @@ impl Bounds {
 }
 
 /// The order that the format defines for a type.
-pub(crate) fn compare(left: &[u8], right: &[u8], physical: Physical) -> Ordering {
+pub(crate) fn compare(left: &[u8], right: &[u8], physical: PhysicalType) -> Ordering {
     let number = |bytes: &[u8]| bytes.first_chunk().copied().unwrap_or_default();
     match physical {
-        Physical::Int64 => i64::from_le_bytes(number(left)).cmp(&i64::from_le_bytes(number(right))),
+        PhysicalType::Int64 => {
+            i64::from_le_bytes(number(left)).cmp(&i64::from_le_bytes(number(right)))
+        }
         // Bounds are never NaN.
-        Physical::Double => {
+        PhysicalType::Double => {
             f64::from_le_bytes(number(left)).total_cmp(&f64::from_le_bytes(number(right)))
         }
-        Physical::Boolean | Physical::Text | Physical::Binary => left.cmp(right),
+        PhysicalType::Boolean | PhysicalType::Text | PhysicalType::Binary => left.cmp(right),
     }
 }
 
-/// A text that is not greater, of at most [`TEXT`] bytes.
-fn below(text: &[u8]) -> Bound {
-    let end = cut(text);
-    Bound { bytes: text[..end].to_vec(), exact: end == text.len() }
+/// A text that is not greater, of at most [`MAX_TEXT_BYTES`] bytes.
+fn lower_bound(text: &[u8]) -> MinMaxBound {
+    let end = char_boundary(text);
+    MinMaxBound { bytes: text[..end].to_vec(), exact: end == text.len() }
 }
 
-/// A text that is not less: of at most [`TEXT`] bytes unless there is none such, whose last
+/// A text that is not less: of at most [`MAX_TEXT_BYTES`] bytes unless there is none such, whose last
 /// character that has a successor of the same length is replaced by it.
-fn above(text: &[u8]) -> Bound {
-    let end = cut(text);
+fn upper_bound(text: &[u8]) -> MinMaxBound {
+    let end = char_boundary(text);
     if end == text.len() {
-        return Bound { bytes: text.to_vec(), exact: true };
+        return MinMaxBound { bytes: text.to_vec(), exact: true };
     }
     let short = str::from_utf8(&text[..end]).unwrap_or_default();
     let next = short.char_indices().rev().find_map(|(start, last)| {
@@ -81,18 +83,18 @@ fn above(text: &[u8]) -> Bound {
         Some(bytes)
     });
     match next {
-        Some(bytes) => Bound { bytes, exact: false },
-        None => Bound { bytes: text.to_vec(), exact: true },
+        Some(bytes) => MinMaxBound { bytes, exact: false },
+        None => MinMaxBound { bytes: text.to_vec(), exact: true },
     }
 }
 
-/// Where to cut: after at most [`TEXT`] bytes, before a character.
-fn cut(text: &[u8]) -> usize {
-    if text.len() <= TEXT {
+/// Where to cut: after at most [`MAX_TEXT_BYTES`] bytes, before a character.
+fn char_boundary(text: &[u8]) -> usize {
+    if text.len() <= MAX_TEXT_BYTES {
         return text.len();
     }
     let continues = |at: &usize| text[*at] & 0xc0 == 0x80;
-    (0..=TEXT).rev().find(|at| !continues(at)).unwrap_or(0)
+    (0..=MAX_TEXT_BYTES).rev().find(|at| !continues(at)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -118,7 +120,7 @@ mod tests {
             ),
             (long("\u{7f}b"), long("\u{7f}"), format!("{}b", "a".repeat(62))),
         ] {
-            let bounds = Bounds::text(text.as_bytes(), text.as_bytes());
+            let bounds = MinMax::text(text.as_bytes(), text.as_bytes());
             assert_eq!(bounds.min.bytes, min.as_bytes());
             assert_eq!(bounds.max.bytes, max.as_bytes());
             assert_eq!((bounds.min.exact, bounds.max.exact), (min == text, max == text));
@@ -132,18 +134,19 @@ mod tests {
     #[test]
     fn a_text_that_nothing_short_is_above_stands_whole() {
         let text = "\u{10ffff}".repeat(20);
-        let bounds = Bounds::text(text.as_bytes(), text.as_bytes());
-        assert_eq!(bounds.max, Bound { bytes: text.clone().into_bytes(), exact: true });
-        assert_eq!(bounds.min, Bound { bytes: text.as_bytes()[..64].to_vec(), exact: false });
+        let bounds = MinMax::text(text.as_bytes(), text.as_bytes());
+        assert_eq!(bounds.max, MinMaxBound { bytes: text.clone().into_bytes(), exact: true });
+        assert_eq!(bounds.min, MinMaxBound { bytes: text.as_bytes()[..64].to_vec(), exact: false });
     }
 
     #[test]
     fn joined_bounds_hold_both_in_the_order_of_their_type() {
-        let exact = |value: i64| Bounds::exact(&value.to_le_bytes(), &value.to_le_bytes());
-        let joined = exact(-1).join(&exact(256), Physical::Int64).join(&exact(3), Physical::Int64);
-        assert_eq!(joined, Bounds::exact(&(-1_i64).to_le_bytes(), &256_i64.to_le_bytes()));
-        let exact = |value: f64| Bounds::exact(&value.to_le_bytes(), &value.to_le_bytes());
-        let joined = exact(-0.5).join(&exact(-2.0), Physical::Double);
-        assert_eq!(joined, Bounds::exact(&(-2.0_f64).to_le_bytes(), &(-0.5_f64).to_le_bytes()));
+        let exact = |value: i64| MinMax::exact(&value.to_le_bytes(), &value.to_le_bytes());
+        let joined =
+            exact(-1).join(&exact(256), PhysicalType::Int64).join(&exact(3), PhysicalType::Int64);
+        assert_eq!(joined, MinMax::exact(&(-1_i64).to_le_bytes(), &256_i64.to_le_bytes()));
+        let exact = |value: f64| MinMax::exact(&value.to_le_bytes(), &value.to_le_bytes());
+        let joined = exact(-0.5).join(&exact(-2.0), PhysicalType::Double);
+        assert_eq!(joined, MinMax::exact(&(-2.0_f64).to_le_bytes(), &(-0.5_f64).to_le_bytes()));
     }
 }

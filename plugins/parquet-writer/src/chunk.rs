@@ -2,11 +2,11 @@
 
 use yearbook_sdk::Error;
 
-use crate::bounds::Bounds;
-use crate::codec::Press;
+use crate::bounds::MinMax;
+use crate::codec::PageCompressor;
 use crate::footer::{DATA_PAGE, DICTIONARY_PAGE, PLAIN, RLE, RLE_DICTIONARY};
 use crate::levels;
-use crate::note::{Chunk, Page};
+use crate::note::{Chunk, PageNote};
 use crate::thrift::Thrift;
 
 /// Rows of a page at most: readers skip pages by the page index.
@@ -15,7 +15,7 @@ pub(crate) const PAGE_ROWS: usize = 16 * 1024;
 pub(crate) const PAGE_BYTES: usize = 1024 * 1024;
 
 /// Rows of a page and which of them are not null.
-pub(crate) struct Rows<'a> {
+pub(crate) struct PageRows<'a> {
     pub(crate) count: usize,
     pub(crate) nulls: usize,
     /// The page's own bitmap; none where no row is null.
@@ -33,12 +33,12 @@ pub(crate) struct ChunkWriter<'a> {
 
 /// What all columns share: a codec, and a page before it is compressed.
 pub(crate) struct Tools {
-    pub(crate) press: Press,
+    pub(crate) press: PageCompressor,
     body: Vec<u8>,
 }
 
 impl Tools {
-    pub(crate) fn new(press: Press) -> Self {
+    pub(crate) fn new(press: PageCompressor) -> Self {
         Self { press, body: Vec::new() }
     }
 }
@@ -66,7 +66,7 @@ impl<'a> ChunkWriter<'a> {
         values(&mut self.tools.body);
         self.chunk.dictionary = self.page(DICTIONARY_PAGE, |header| {
             header.nested(7, |header| {
-                header.i32(1, small(count));
+                header.i32(1, to_i32(count));
                 header.i32(2, PLAIN);
                 header.bool(3, sorted);
             });
@@ -77,8 +77,8 @@ impl<'a> ChunkWriter<'a> {
     /// A data page. `values` appends those that are not null.
     pub(crate) fn data(
         &mut self,
-        rows: &Rows<'_>,
-        bounds: Option<Bounds>,
+        rows: &PageRows<'_>,
+        bounds: Option<MinMax>,
         values: impl FnOnce(&mut Vec<u8>),
     ) -> Result<(), Error> {
         self.tools.body.clear();
@@ -94,13 +94,13 @@ impl<'a> ChunkWriter<'a> {
         let encoding = if self.keyed { RLE_DICTIONARY } else { PLAIN };
         let size = self.page(DATA_PAGE, |header| {
             header.nested(5, |header| {
-                header.i32(1, small(rows.count));
+                header.i32(1, to_i32(rows.count));
                 header.i32(2, encoding);
                 header.i32(3, RLE);
                 header.i32(4, RLE);
             });
         })?;
-        self.chunk.pages.push(Page {
+        self.chunk.pages.push(PageNote {
             size,
             rows: rows.count as u64,
             nulls: rows.nulls as u64,
@@ -121,8 +121,8 @@ impl<'a> ChunkWriter<'a> {
         let start = self.out.len();
         let mut header = Thrift::new(self.out);
         header.i32(1, kind);
-        header.i32(2, small(body.len()));
-        header.i32(3, small(squeezed.len()));
+        header.i32(2, to_i32(body.len()));
+        header.i32(3, to_i32(squeezed.len()));
         rest(&mut header);
         header.end();
         let header = self.out.len() - start;
@@ -133,6 +133,6 @@ impl<'a> ChunkWriter<'a> {
 }
 
 /// Pages are far below 2 GiB: a row group's bytes are bounded, and a cell crosses in one batch.
-fn small(value: usize) -> i32 {
+fn to_i32(value: usize) -> i32 {
     i32::try_from(value).unwrap_or(i32::MAX)
 }

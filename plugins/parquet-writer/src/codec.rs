@@ -40,14 +40,14 @@ impl Codec {
 }
 
 /// A codec with its tables and a buffer, made once a response.
-pub(crate) struct Press {
+pub(crate) struct PageCompressor {
     codec: Codec,
     snappy: snap::raw::Encoder,
     lz4: Option<Box<lz4_flex::block::CompressTable>>,
     buffer: Vec<u8>,
 }
 
-impl Press {
+impl PageCompressor {
     pub(crate) fn new(codec: Codec) -> Self {
         let lz4 =
             (codec == Codec::Lz4Raw).then(|| Box::new(lz4_flex::block::CompressTable::large()));
@@ -55,7 +55,7 @@ impl Press {
     }
 
     /// Whether anything is compressed at all.
-    pub(crate) fn is_used(&self) -> bool {
+    pub(crate) fn compresses(&self) -> bool {
         self.codec != Codec::None
     }
 
@@ -92,9 +92,9 @@ impl Press {
     /// sides.
     ///
     /// # Errors
-    /// As [`Press::squeeze`].
-    pub(crate) fn pays(&mut self, values: &[u8]) -> Result<bool, Error> {
-        if !self.is_used() {
+    /// As [`PageCompressor::squeeze`].
+    pub(crate) fn is_worthwhile(&mut self, values: &[u8]) -> Result<bool, Error> {
+        if !self.compresses() {
             return Ok(false);
         }
         if values.len() <= 3 * SAMPLE {
@@ -125,14 +125,14 @@ mod tests {
         let noise: Vec<u8> = (0..100_000).map(|_| noise()).collect();
         let text = b"the same again and again, ".repeat(4_000);
         for codec in [Codec::Snappy, Codec::Lz4Raw] {
-            let mut press = Press::new(codec);
-            assert!(!press.pays(&noise).unwrap());
-            assert!(press.pays(&text).unwrap());
-            assert!(press.pays(&noise[..100]).unwrap(), "too little to tell");
+            let mut press = PageCompressor::new(codec);
+            assert!(!press.is_worthwhile(&noise).unwrap());
+            assert!(press.is_worthwhile(&text).unwrap());
+            assert!(press.is_worthwhile(&noise[..100]).unwrap(), "too little to tell");
             assert!(press.squeeze(&text).unwrap().len() < text.len() / 4);
         }
-        let mut press = Press::new(Codec::None);
-        assert!(!press.pays(&text).unwrap());
+        let mut press = PageCompressor::new(Codec::None);
+        assert!(!press.is_worthwhile(&text).unwrap());
         assert_eq!(press.squeeze(&text).unwrap(), text);
     }
 }

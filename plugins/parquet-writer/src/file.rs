@@ -4,13 +4,13 @@
 use yearbook_sdk::{Batch, DataType, Error, Field, Note, Schema};
 
 use crate::chunk::Tools;
-use crate::codec::{Codec, Press};
-use crate::footer::{self, About, Placed};
+use crate::codec::{Codec, PageCompressor};
+use crate::footer::{self, FooterMetadata, Placed};
 use crate::{group, keys, note};
 
 /// How values are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Physical {
+pub(crate) enum PhysicalType {
     Boolean,
     Int64,
     Double,
@@ -19,9 +19,9 @@ pub(crate) enum Physical {
     Binary,
 }
 
-impl Physical {
+impl PhysicalType {
     /// Of a column that this writer takes.
-    fn of(field: &Field) -> Option<Self> {
+    fn from_field(field: &Field) -> Option<Self> {
         match (field.value_type(), field.dictionary.is_some()) {
             (DataType::Boolean, false) => Some(Self::Boolean),
             (DataType::Int64, false) => Some(Self::Int64),
@@ -44,16 +44,16 @@ impl Physical {
 }
 
 /// A column as the file's schema has it.
-pub(crate) struct Column {
+pub(crate) struct FileColumn {
     pub(crate) name: String,
-    pub(crate) physical: Physical,
+    pub(crate) physical: PhysicalType,
     pub(crate) nullable: bool,
 }
 
 /// One response.
 pub(crate) struct File {
     schema: Schema,
-    columns: Vec<Column>,
+    columns: Vec<FileColumn>,
     codec: Codec,
     tools: Tools,
     note: Vec<u8>,
@@ -63,9 +63,9 @@ impl File {
     /// Gives the schema back when it has a column of another type.
     pub(crate) fn open(schema: Schema, codec: Codec) -> Result<Self, Schema> {
         let column = |field: &Field| {
-            Some(Column {
+            Some(FileColumn {
                 name: field.name.clone(),
-                physical: Physical::of(field)?,
+                physical: PhysicalType::from_field(field)?,
                 nullable: field.nullable,
             })
         };
@@ -74,7 +74,7 @@ impl File {
                 schema,
                 columns,
                 codec,
-                tools: Tools::new(Press::new(codec)),
+                tools: Tools::new(PageCompressor::new(codec)),
                 note: Vec::new(),
             }),
             None => Err(schema),
@@ -108,7 +108,7 @@ impl File {
             }
         }
         let pairs = keys::pairs(&self.schema, more)?;
-        let about = About {
+        let about = FooterMetadata {
             columns: &self.columns,
             codec: self.codec,
             pairs: &pairs,

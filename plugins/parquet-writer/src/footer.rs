@@ -3,10 +3,10 @@
 //! <https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift>. Field numbers
 //! are that file's.
 
-use crate::bounds::{Bounds, compare};
+use crate::bounds::{MinMax, compare};
 use crate::codec::Codec;
-use crate::file::{Column, Physical};
-use crate::note::{Chunk, Group, Page};
+use crate::file::{FileColumn, PhysicalType};
+use crate::note::{Chunk, PageNote, RowGroupNote};
 use crate::thrift::Thrift;
 
 /// Numbers of encodings.
@@ -23,35 +23,38 @@ pub(crate) const MAGIC: &[u8] = b"PAR1";
 /// A row group with the place of its first byte.
 pub(crate) struct Placed {
     pub(crate) offset: u64,
-    pub(crate) group: Group,
+    pub(crate) group: RowGroupNote,
 }
 
 /// Where a chunk's two indexes stand: offset and length, none where there is no index.
 #[derive(Default)]
-struct Indexes {
+struct IndexLocations {
     columns: Option<(u64, usize)>,
     offsets: (u64, usize),
 }
 
 /// What a file says about itself beside its data.
-pub(crate) struct About<'a> {
-    pub(crate) columns: &'a [Column],
+pub(crate) struct FooterMetadata<'a> {
+    pub(crate) columns: &'a [FileColumn],
     pub(crate) codec: Codec,
     pub(crate) pairs: &'a [(String, String)],
     pub(crate) created_by: &'a str,
 }
 
 /// Appends everything behind the last row group. `at` is where the first byte of it stands.
-pub(crate) fn write(about: &About<'_>, groups: &[Placed], at: u64, out: &mut Vec<u8>) {
+pub(crate) fn write(about: &FooterMetadata<'_>, groups: &[Placed], at: u64, out: &mut Vec<u8>) {
     let start = out.len();
     let place = |out: &Vec<u8>| at + (out.len() - start) as u64;
-    let mut indexes: Vec<Vec<Indexes>> = Vec::new();
+    let mut indexes: Vec<Vec<IndexLocations>> = Vec::new();
     for Placed { group, .. } in groups {
         let of_columns = group.chunks.iter().zip(about.columns).map(|(chunk, column)| {
             let offset = place(out);
             let before = out.len();
             let written = column_index(out, chunk, column.physical);
-            Indexes { columns: written.then(|| (offset, out.len() - before)), offsets: (0, 0) }
+            IndexLocations {
+                columns: written.then(|| (offset, out.len() - before)),
+                offsets: (0, 0),
+            }
         });
         indexes.push(of_columns.collect());
     }
@@ -73,14 +76,14 @@ pub(crate) fn write(about: &About<'_>, groups: &[Placed], at: u64, out: &mut Vec
 }
 
 /// Says whether there is one: not where a page has values without an order.
-fn column_index(out: &mut Vec<u8>, chunk: &Chunk, physical: Physical) -> bool {
+fn column_index(out: &mut Vec<u8>, chunk: &Chunk, physical: PhysicalType) -> bool {
     if !chunk.is_ordered() {
         return false;
     }
     let mut thrift = Thrift::new(out);
-    thrift.bools(1, chunk.pages.iter().map(Page::is_null));
-    thrift.binaries(2, chunk.pages.iter().map(Page::min));
-    thrift.binaries(3, chunk.pages.iter().map(Page::max));
+    thrift.bools(1, chunk.pages.iter().map(PageNote::is_null));
+    thrift.binaries(2, chunk.pages.iter().map(PageNote::min));
+    thrift.binaries(3, chunk.pages.iter().map(PageNote::max));
     thrift.i32(4, boundary_order(chunk, physical));
     thrift.i64s(5, chunk.pages.iter().map(|page| signed(page.nulls)));
     thrift.end();
@@ -88,8 +91,8 @@ fn column_index(out: &mut Vec<u8>, chunk: &Chunk, physical: Physical) -> bool {
 }
 
 /// 1 where no page's bounds lie below those of a page before, 2 where none lie above, else 0.
-fn boundary_order(chunk: &Chunk, physical: Physical) -> i32 {
-    let bounds: Vec<&Bounds> = chunk.pages.iter().filter_map(|page| page.bounds.as_ref()).collect();
+fn boundary_order(chunk: &Chunk, physical: PhysicalType) -> i32 {
+    let bounds: Vec<&MinMax> = chunk.pages.iter().filter_map(|page| page.bounds.as_ref()).collect();
     let holds = |wrong: std::cmp::Ordering| {
         bounds.windows(2).all(|pair| {
             compare(&pair[1].min.bytes, &pair[0].min.bytes, physical) != wrong
@@ -116,15 +119,20 @@ fn offset_index(out: &mut Vec<u8>, chunk: &Chunk, first: u64) {
     thrift.end();
 }
 
-fn file(out: &mut Vec<u8>, about: &About<'_>, groups: &[Placed], indexes: &[Vec<Indexes>]) {
+fn file(
+    out: &mut Vec<u8>,
+    about: &FooterMetadata<'_>,
+    groups: &[Placed],
+    indexes: &[Vec<IndexLocations>],
+) {
     let mut file = Thrift::new(out);
     file.i32(1, 1);
     file.structs(
         2,
         std::iter::once(None).chain(about.columns.iter().map(Some)).collect::<Vec<_>>().into_iter(),
         |element, column| match column {
-            None => root(element, about.columns.len()),
-            Some(column) => leaf(element, column),
+            None => write_root_element(element, about.columns.len()),
+            Some(column) => write_column_element(element, column),
         },
     );
     file.i64(3, signed(groups.iter().map(|placed| placed.group.rows).sum()));
@@ -145,16 +153,16 @@ fn file(out: &mut Vec<u8>, about: &About<'_>, groups: &[Placed], indexes: &[Vec<
     file.end();
 }
 
-fn root(element: &mut Thrift<'_>, columns: usize) {
+fn write_root_element(element: &mut Thrift<'_>, columns: usize) {
     element.binary(4, b"arrow_schema");
     element.i32(5, i32::try_from(columns).unwrap_or(i32::MAX));
 }
 
-fn leaf(element: &mut Thrift<'_>, column: &Column) {
+fn write_column_element(element: &mut Thrift<'_>, column: &FileColumn) {
     element.i32(1, column.physical.id());
     element.i32(3, i32::from(column.nullable));
     element.binary(4, column.name.as_bytes());
-    if column.physical == Physical::Text {
+    if column.physical == PhysicalType::Text {
         // UTF8, in the old spelling and in the new one.
         element.i32(6, 0);
         element.nested(10, |logical| logical.nested(1, |_| ()));
@@ -163,10 +171,10 @@ fn leaf(element: &mut Thrift<'_>, column: &Column) {
 
 fn row_group(
     element: &mut Thrift<'_>,
-    about: &About<'_>,
+    about: &FooterMetadata<'_>,
     ordinal: usize,
     placed: &Placed,
-    indexes: &[Indexes],
+    indexes: &[IndexLocations],
 ) {
     let Placed { offset, group } = placed;
     let mut first = *offset;
@@ -196,7 +204,7 @@ fn row_group(
 
 fn column_chunk(
     element: &mut Thrift<'_>,
-    column: &Column,
+    column: &FileColumn,
     chunk: &Chunk,
     codec: Codec,
     first: u64,
@@ -221,11 +229,11 @@ fn column_chunk(
             .iter()
             .filter(|_| chunk.is_ordered())
             .filter_map(|page| page.bounds.as_ref());
-        let joined = bounds.fold(None, |joined: Option<Bounds>, bounds| match joined {
+        let joined = bounds.fold(None, |joined: Option<MinMax>, bounds| match joined {
             Some(joined) => Some(joined.join(bounds, column.physical)),
             None => Some(bounds.clone()),
         });
-        if let Some(Bounds { min, max }) = joined {
+        if let Some(MinMax { min, max }) = joined {
             statistics.binary(5, &max.bytes);
             statistics.binary(6, &min.bytes);
             statistics.bool(7, max.exact);

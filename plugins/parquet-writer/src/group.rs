@@ -7,8 +7,8 @@ use yearbook_sdk::{Batch, Column, Error, Values};
 
 use crate::chunk::Tools;
 use crate::levels;
-use crate::note::{Chunk, Group};
-use crate::text::{self, Texts};
+use crate::note::{Chunk, RowGroupNote};
+use crate::text::{self, TextValues};
 use crate::{ROW_GROUP_BYTES, ROW_GROUP_ROWS, boolean, number};
 
 /// Appends the rows of a batch as row groups, each within both bounds.
@@ -19,7 +19,7 @@ pub(crate) fn write(
     out: &mut Vec<u8>,
     tools: &mut Tools,
     batch: &Batch,
-) -> Result<Vec<Group>, Error> {
+) -> Result<Vec<RowGroupNote>, Error> {
     let columns: Vec<_> = batch.columns().collect();
     let mut groups = Vec::new();
     let mut start = 0;
@@ -31,7 +31,7 @@ pub(crate) fn write(
             .iter()
             .map(|column| chunk(out, tools, column, rows.clone()))
             .collect::<Result<_, _>>()?;
-        groups.push(Group { rows: rows.len() as u64, chunks });
+        groups.push(RowGroupNote { rows: rows.len() as u64, chunks });
     }
     Ok(groups)
 }
@@ -86,30 +86,34 @@ fn chunk(
             boolean::write(out, tools, optional, rows.len(), &values, valid)
         }
         Values::Utf8(texts) => {
-            let texts =
-                Texts { offsets: &texts.offsets()[rows.start..=rows.end], bytes: texts.buffer() };
+            let texts = TextValues {
+                offsets: &texts.offsets()[rows.start..=rows.end],
+                bytes: texts.buffer(),
+            };
             text::write(out, tools, optional, texts, valid)
         }
         Values::Binary(values) => {
-            let values =
-                Texts { offsets: &values.offsets()[rows.start..=rows.end], bytes: values.buffer() };
+            let values = TextValues {
+                offsets: &values.offsets()[rows.start..=rows.end],
+                bytes: values.buffer(),
+            };
             text::write(out, tools, optional, values, valid).map(unbounded)
         }
         Values::Dictionary(dictionary) => {
             let keys = &dictionary.keys[rows];
             match &dictionary.values.values {
                 Values::Utf8(texts) => {
-                    let texts = Texts { offsets: texts.offsets(), bytes: texts.buffer() };
+                    let texts = TextValues { offsets: texts.offsets(), bytes: texts.buffer() };
                     text::write_keys(out, tools, optional, keys, valid, texts)
                 }
                 Values::Binary(values) => {
-                    let values = Texts { offsets: values.offsets(), bytes: values.buffer() };
+                    let values = TextValues { offsets: values.offsets(), bytes: values.buffer() };
                     text::write_keys(out, tools, optional, keys, valid, values).map(unbounded)
                 }
-                _ => Err(unexpected(column)),
+                _ => Err(unsupported_type(column)),
             }
         }
-        _ => Err(unexpected(column)),
+        _ => Err(unsupported_type(column)),
     }
 }
 
@@ -119,7 +123,7 @@ fn unbounded(mut chunk: Chunk) -> Chunk {
     chunk
 }
 
-fn unexpected(column: &Column<'_>) -> Error {
+fn unsupported_type(column: &Column<'_>) -> Error {
     Error::Internal(format!(
         "column `{}` is not of the type that the schema says",
         column.field.name

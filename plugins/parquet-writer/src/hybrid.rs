@@ -4,9 +4,9 @@
 use crate::thrift::varint;
 
 /// Positions that are packed together.
-const GROUP: usize = 8;
+const GROUP_VALUES: usize = 8;
 /// Groups of one value that are worth a run of their own.
-const RUN: usize = 2;
+const MIN_RUN_GROUPS: usize = 2;
 
 /// Bits that the greatest position takes. At least one, which is what other writers say too.
 pub(crate) fn width(greatest: u16) -> u32 {
@@ -17,10 +17,10 @@ pub(crate) fn width(greatest: u16) -> u32 {
 pub(crate) fn write(out: &mut Vec<u8>, positions: &[u16], width: u32) {
     let mut packed = 0; // where the run of packed bits began that is not written yet
     let mut at = 0;
-    let (groups, rest) = positions.as_chunks::<GROUP>();
+    let (groups, rest) = positions.as_chunks::<GROUP_VALUES>();
     while at < groups.len() {
         let value = groups[at][0];
-        let same = |group: &[u16; GROUP]| {
+        let same = |group: &[u16; GROUP_VALUES]| {
             group.iter().fold(true, |same, &position| same & (position == value))
         };
         if !same(&groups[at]) {
@@ -28,13 +28,13 @@ pub(crate) fn write(out: &mut Vec<u8>, positions: &[u16], width: u32) {
             continue;
         }
         let end = at + groups[at..].iter().take_while(|group| same(group)).count();
-        if end - at < RUN {
+        if end - at < MIN_RUN_GROUPS {
             at = end;
             continue;
         }
-        pack(out, &positions[packed * GROUP..at * GROUP], width);
+        pack(out, &positions[packed * GROUP_VALUES..at * GROUP_VALUES], width);
         let ends = end == groups.len() && rest.iter().all(|&position| position == value);
-        let rows = (end - at) * GROUP + if ends { rest.len() } else { 0 };
+        let rows = (end - at) * GROUP_VALUES + if ends { rest.len() } else { 0 };
         varint(out, (rows as u64) << 1);
         out.extend_from_slice(&value.to_le_bytes()[..width.div_ceil(8) as usize]);
         if ends {
@@ -42,14 +42,14 @@ pub(crate) fn write(out: &mut Vec<u8>, positions: &[u16], width: u32) {
         }
         (at, packed) = (end, end);
     }
-    pack(out, &positions[packed * GROUP..], width);
+    pack(out, &positions[packed * GROUP_VALUES..], width);
 }
 
 fn pack(out: &mut Vec<u8>, positions: &[u16], width: u32) {
     if positions.is_empty() {
         return;
     }
-    let groups = positions.len().div_ceil(GROUP);
+    let groups = positions.len().div_ceil(GROUP_VALUES);
     varint(out, (groups as u64) << 1 | 1);
     macro_rules! widths {
         ($($width:literal)*) => {
@@ -65,22 +65,22 @@ fn pack(out: &mut Vec<u8>, positions: &[u16], width: u32) {
 /// One loop for each width, so that shifts are constants. A last group that is not full is filled
 /// up with zeros.
 fn bits<const WIDTH: usize>(out: &mut Vec<u8>, positions: &[u16]) {
-    let (groups, rest) = positions.as_chunks::<GROUP>();
+    let (groups, rest) = positions.as_chunks::<GROUP_VALUES>();
     let start = out.len();
-    out.resize(start + positions.len().div_ceil(GROUP) * WIDTH, 0);
+    out.resize(start + positions.len().div_ceil(GROUP_VALUES) * WIDTH, 0);
     let (packed, _) = out[start..].as_chunks_mut::<WIDTH>();
     for (group, packed) in groups.iter().zip(packed.iter_mut()) {
         *packed = one::<WIDTH>(group);
     }
     if let (false, Some(packed)) = (rest.is_empty(), packed.last_mut()) {
-        let mut group = [0; GROUP];
+        let mut group = [0; GROUP_VALUES];
         group[..rest.len()].copy_from_slice(rest);
         *packed = one::<WIDTH>(&group);
     }
 }
 
 #[inline(always)]
-fn one<const WIDTH: usize>(group: &[u16; GROUP]) -> [u8; WIDTH] {
+fn one<const WIDTH: usize>(group: &[u16; GROUP_VALUES]) -> [u8; WIDTH] {
     let half = |half: [u16; 4]| {
         u64::from(half[0])
             | u64::from(half[1]) << WIDTH

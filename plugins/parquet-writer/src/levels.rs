@@ -57,22 +57,22 @@ pub(crate) fn levels(out: &mut Vec<u8>, rows: usize, nulls: usize, valid: Option
 }
 
 /// Appends the values whose bits are set. `valid` begins with the first value.
-pub(crate) fn dense<T: Copy>(out: &mut Vec<T>, values: &[T], valid: &[u8]) {
+pub(crate) fn append_valid<T: Copy>(out: &mut Vec<T>, values: &[T], valid: &[u8]) {
     out.reserve(values.len());
     let (eights, rest) = values.as_chunks::<8>();
     for (eight, &byte) in eights.iter().zip(valid) {
         if byte == 0xff {
             out.extend_from_slice(eight);
         } else {
-            some(out, eight, byte);
+            append_by_mask(out, eight, byte);
         }
     }
     if let Some(&byte) = valid.get(eights.len()) {
-        some(out, rest, byte);
+        append_by_mask(out, rest, byte);
     }
 }
 
-fn some<T: Copy>(out: &mut Vec<T>, values: &[T], mut byte: u8) {
+fn append_by_mask<T: Copy>(out: &mut Vec<T>, values: &[T], mut byte: u8) {
     while let Some(value) = values.get(byte.trailing_zeros() as usize) {
         out.push(*value);
         byte &= byte - 1;
@@ -112,7 +112,7 @@ mod tests {
             let valid: Vec<bool> = (0..length).map(|at| at % 16 < 8 || at % 3 == 0).collect();
             let values: Vec<usize> = (0..length).collect();
             let mut made = Vec::new();
-            dense(&mut made, &values, &bitmap(&valid));
+            append_valid(&mut made, &values, &bitmap(&valid));
             let expected: Vec<_> = values.into_iter().filter(|at| valid[*at]).collect();
             assert_eq!(made, expected);
         }

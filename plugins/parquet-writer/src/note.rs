@@ -3,12 +3,12 @@
 
 use yearbook_sdk::Error;
 
-use crate::bounds::{Bound, Bounds};
+use crate::bounds::{MinMax, MinMaxBound};
 use crate::thrift::varint;
 
 /// One row group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Group {
+pub(crate) struct RowGroupNote {
     pub(crate) rows: u64,
     /// In the order of the file's columns, which is also that of their bytes.
     pub(crate) chunks: Vec<Chunk>,
@@ -23,18 +23,18 @@ pub(crate) struct Chunk {
     pub(crate) dictionary: u64,
     /// Bytes of all pages with their headers, before compression.
     pub(crate) plain: u64,
-    pub(crate) pages: Vec<Page>,
+    pub(crate) pages: Vec<PageNote>,
 }
 
 /// One data page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Page {
+pub(crate) struct PageNote {
     /// Bytes with its header.
     pub(crate) size: u64,
     pub(crate) rows: u64,
     pub(crate) nulls: u64,
     /// None where there are no values, or some without an order, which only NaN is.
-    pub(crate) bounds: Option<Bounds>,
+    pub(crate) bounds: Option<MinMax>,
 }
 
 impl Chunk {
@@ -49,7 +49,7 @@ impl Chunk {
     }
 }
 
-impl Page {
+impl PageNote {
     pub(crate) fn is_null(&self) -> bool {
         self.nulls == self.rows
     }
@@ -59,14 +59,14 @@ impl Page {
         self.bounds.as_ref().map_or(&[], |bounds| &bounds.min.bytes)
     }
 
-    /// As [`Page::min`].
+    /// As [`PageNote::min`].
     pub(crate) fn max(&self) -> &[u8] {
         self.bounds.as_ref().map_or(&[], |bounds| &bounds.max.bytes)
     }
 }
 
 /// As bytes.
-pub(crate) fn write(groups: &[Group]) -> Vec<u8> {
+pub(crate) fn write(groups: &[RowGroupNote]) -> Vec<u8> {
     let mut out = Vec::new();
     varint(&mut out, groups.len() as u64);
     for group in groups {
@@ -96,7 +96,7 @@ pub(crate) fn write(groups: &[Group]) -> Vec<u8> {
 ///
 /// # Errors
 /// [`Error::Internal`] when the bytes are no note of this encoder.
-pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Group>, Error> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Vec<RowGroupNote>, Error> {
     let mut reader = Reader { bytes };
     let groups = reader.list(Reader::group).filter(|_| reader.bytes.is_empty());
     groups.ok_or_else(|| Error::Internal("a part's note came back as something else".to_owned()))
@@ -107,8 +107,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn group(&mut self) -> Option<Group> {
-        Some(Group { rows: self.number()?, chunks: self.list(Self::chunk)? })
+    fn group(&mut self) -> Option<RowGroupNote> {
+        Some(RowGroupNote { rows: self.number()?, chunks: self.list(Self::chunk)? })
     }
 
     fn chunk(&mut self) -> Option<Chunk> {
@@ -121,21 +121,21 @@ impl Reader<'_> {
         })
     }
 
-    fn page(&mut self) -> Option<Page> {
+    fn page(&mut self) -> Option<PageNote> {
         let (size, rows, nulls) = (self.number()?, self.number()?, self.number()?);
         let bounds = if self.number()? == 0 {
             None
         } else {
-            Some(Bounds { min: self.bound()?, max: self.bound()? })
+            Some(MinMax { min: self.bound()?, max: self.bound()? })
         };
-        Some(Page { size, rows, nulls, bounds })
+        Some(PageNote { size, rows, nulls, bounds })
     }
 
-    fn bound(&mut self) -> Option<Bound> {
+    fn bound(&mut self) -> Option<MinMaxBound> {
         let length = self.number()?;
         let (bytes, rest) = self.bytes.split_at_checked(usize::try_from(length >> 1).ok()?)?;
         self.bytes = rest;
-        Some(Bound { bytes: bytes.to_vec(), exact: length & 1 == 1 })
+        Some(MinMaxBound { bytes: bytes.to_vec(), exact: length & 1 == 1 })
     }
 
     fn list<T>(&mut self, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
@@ -165,18 +165,18 @@ mod tests {
 
     #[test]
     fn a_note_comes_back_as_it_was_written() {
-        let bound = |bytes: &[u8], exact| Bound { bytes: bytes.to_vec(), exact };
-        let page = Page {
+        let bound = |bytes: &[u8], exact| MinMaxBound { bytes: bytes.to_vec(), exact };
+        let page = PageNote {
             size: 70_000,
             rows: 3,
             nulls: 1,
-            bounds: Some(Bounds { min: bound(b"", true), max: bound(&[255; 64], false) }),
+            bounds: Some(MinMax { min: bound(b"", true), max: bound(&[255; 64], false) }),
         };
-        let empty = Page { size: 1, rows: u64::MAX, nulls: 0, bounds: None };
+        let empty = PageNote { size: 1, rows: u64::MAX, nulls: 0, bounds: None };
         let chunk = Chunk { compressed: true, dictionary: 9, plain: 200, pages: vec![page, empty] };
         let groups = [
-            Group { rows: 3, chunks: vec![chunk, Chunk::default()] },
-            Group { rows: 0, chunks: Vec::new() },
+            RowGroupNote { rows: 3, chunks: vec![chunk, Chunk::default()] },
+            RowGroupNote { rows: 0, chunks: Vec::new() },
         ];
         let bytes = write(&groups);
         assert_eq!(read(&bytes).unwrap(), groups);

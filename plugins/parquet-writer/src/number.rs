@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use yearbook_sdk::Error;
 use zerocopy::{Immutable, IntoBytes};
 
-use crate::bounds::Bounds;
-use crate::chunk::{ChunkWriter, PAGE_ROWS, Rows, Tools};
+use crate::bounds::MinMax;
+use crate::chunk::{ChunkWriter, PAGE_ROWS, PageRows, Tools};
 use crate::hybrid;
 use crate::levels;
 use crate::note::Chunk;
-use crate::slots::{Full, Slots};
+use crate::slots::{DictionaryFull, DictionarySlots};
 
 /// Values that are looked at before a dictionary is tried.
 pub(crate) const SAMPLE: usize = 4096;
@@ -19,26 +19,26 @@ pub(crate) const SAMPLE: usize = 4096;
 pub(crate) const DISTINCT_EIGHTHS: usize = 7;
 
 /// A 64-bit number.
-pub(crate) trait Number: Copy + IntoBytes + Immutable {
+pub(crate) trait ParquetNumber: Copy + IntoBytes + Immutable {
     /// What tells values apart.
     fn bits(self) -> u64;
 
     /// Least and greatest of a page's values; none where they have no order.
-    fn bounds(values: &[Self]) -> Option<Bounds>;
+    fn bounds(values: &[Self]) -> Option<MinMax>;
 }
 
-impl Number for i64 {
+impl ParquetNumber for i64 {
     fn bits(self) -> u64 {
         self.cast_unsigned()
     }
 
-    fn bounds(values: &[Self]) -> Option<Bounds> {
+    fn bounds(values: &[Self]) -> Option<MinMax> {
         let (min, max) = lanes(values, Self::MAX, Self::MIN);
-        (!values.is_empty()).then(|| Bounds::exact(&min.to_le_bytes(), &max.to_le_bytes()))
+        (!values.is_empty()).then(|| MinMax::exact(&min.to_le_bytes(), &max.to_le_bytes()))
     }
 }
 
-impl Number for f64 {
+impl ParquetNumber for f64 {
     /// Zeros of both signs and all kinds of NaN stay what they are.
     fn bits(self) -> u64 {
         self.to_bits()
@@ -47,13 +47,13 @@ impl Number for f64 {
     /// A zero stands for zeros of both signs, as the format demands. Where there is NaN there are
     /// no bounds: the format would let us leave NaN out, but readers that sort it above all else
     /// then skip it.
-    fn bounds(values: &[Self]) -> Option<Bounds> {
+    fn bounds(values: &[Self]) -> Option<MinMax> {
         let ordered = values.iter().fold(true, |ordered, value| ordered & !value.is_nan());
         let (min, max) = lanes(values, Self::INFINITY, Self::NEG_INFINITY);
         let min = if min == 0.0 { -0.0 } else { min };
         let max = if max == 0.0 { 0.0 } else { max };
         (ordered && !values.is_empty())
-            .then(|| Bounds::exact(&min.to_le_bytes(), &max.to_le_bytes()))
+            .then(|| MinMax::exact(&min.to_le_bytes(), &max.to_le_bytes()))
     }
 }
 
@@ -74,7 +74,7 @@ fn lanes<T: Copy + PartialOrd>(values: &[T], greatest: T, least: T) -> (T, T) {
 }
 
 /// Writes a column. `valid` begins with the first value; none where no row is null.
-pub(crate) fn write<T: Number>(
+pub(crate) fn write<T: ParquetNumber>(
     out: &mut Vec<u8>,
     tools: &mut Tools,
     optional: bool,
@@ -84,13 +84,13 @@ pub(crate) fn write<T: Number>(
     let mut present = Cow::Borrowed(values);
     if let Some(valid) = valid {
         let mut closed = Vec::new();
-        levels::dense(&mut closed, values, valid);
+        levels::append_valid(&mut closed, values, valid);
         present = Cow::Owned(closed);
     }
     let keys = keys(&present);
     let compressed = match &keys {
-        Some(_) => tools.press.is_used(),
-        None => tools.press.pays(present.as_bytes())?,
+        Some(_) => tools.press.compresses(),
+        None => tools.press.is_worthwhile(present.as_bytes())?,
     };
     let mut writer = ChunkWriter::new(out, tools, optional, compressed);
     if let Some(keys) = &keys {
@@ -104,7 +104,7 @@ pub(crate) fn write<T: Number>(
         // Pages begin on a byte of the bitmap.
         let valid = valid.map(|valid| &valid[first / 8..(first + count).div_ceil(8)]);
         let end = start + valid.map_or(count, |valid| levels::count(valid, count));
-        let rows = Rows { count, nulls: count - (end - start), valid };
+        let rows = PageRows { count, nulls: count - (end - start), valid };
         let page = &present[start..end];
         let bounds = T::bounds(page);
         writer.data(&rows, bounds, |body| match &keys {
@@ -121,12 +121,12 @@ pub(crate) fn write<T: Number>(
 }
 
 /// A dictionary and every value's position in it.
-struct Keys<T> {
+struct NumberDictionary<T> {
     distinct: Vec<T>,
     positions: Vec<u16>,
 }
 
-impl<T> Keys<T> {
+impl<T> NumberDictionary<T> {
     fn greatest(&self) -> u16 {
         u16::try_from(self.distinct.len().saturating_sub(1)).unwrap_or(u16::MAX)
     }
@@ -134,16 +134,16 @@ impl<T> Keys<T> {
 
 /// A dictionary of at most a quarter of the values; none where they are too many or a sample has
 /// too many already.
-fn keys<T: Number>(values: &[T]) -> Option<Keys<T>> {
+fn keys<T: ParquetNumber>(values: &[T]) -> Option<NumberDictionary<T>> {
     let sampled = values.len().min(SAMPLE);
-    let mut slots = Slots::new(sampled * DISTINCT_EIGHTHS / 8);
+    let mut slots = DictionarySlots::new(sampled * DISTINCT_EIGHTHS / 8);
     for value in values.iter().step_by((values.len() / SAMPLE).max(1)).take(sampled) {
         slots.position(value.bits()).ok()?;
     }
     if values.is_empty() {
         return None;
     }
-    let mut slots = Slots::new((values.len() / 4).min(1 << 15));
+    let mut slots = DictionarySlots::new((values.len() / 4).min(1 << 15));
     let (mut distinct, mut positions) = (Vec::new(), Vec::with_capacity(values.len()));
     for value in values {
         match slots.position(value.bits()) {
@@ -153,8 +153,8 @@ fn keys<T: Number>(values: &[T]) -> Option<Keys<T>> {
                 }
                 positions.push(position);
             }
-            Err(Full) => return None,
+            Err(DictionaryFull) => return None,
         }
     }
-    Some(Keys { distinct, positions })
+    Some(NumberDictionary { distinct, positions })
 }

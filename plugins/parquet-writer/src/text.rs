@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 
 use yearbook_sdk::Error;
 
-use crate::bounds::Bounds;
-use crate::chunk::{ChunkWriter, PAGE_BYTES, PAGE_ROWS, Rows, Tools};
+use crate::bounds::MinMax;
+use crate::chunk::{ChunkWriter, PAGE_BYTES, PAGE_ROWS, PageRows, Tools};
 use crate::hybrid;
 use crate::levels;
 use crate::note::Chunk;
@@ -16,7 +16,7 @@ mod repeats;
 
 /// Texts in a row, each from its offset to the next.
 #[derive(Clone, Copy)]
-pub(crate) struct Texts<'a> {
+pub(crate) struct TextValues<'a> {
     pub(crate) offsets: &'a [i32],
     pub(crate) bytes: &'a [u8],
 }
@@ -25,10 +25,10 @@ pub(crate) struct Texts<'a> {
 const DISTINCT: usize = 1 << 16;
 /// Texts up to this length are copied sixteen bytes at a time, past their end: that is quicker than
 /// a call that copies exactly.
-const SHORT: usize = 64;
+const SHORT_BYTES: usize = 64;
 const STEP: usize = 16;
 
-impl<'a> Texts<'a> {
+impl<'a> TextValues<'a> {
     pub(crate) fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
@@ -47,14 +47,14 @@ pub(crate) fn write(
     out: &mut Vec<u8>,
     tools: &mut Tools,
     optional: bool,
-    texts: Texts<'_>,
+    texts: TextValues<'_>,
     valid: Option<&[u8]>,
 ) -> Result<Chunk, Error> {
     match repeats::find(texts, valid) {
         Some((distinct, positions)) => {
-            sorted(out, tools, optional, texts.len(), valid, distinct, positions)
+            sort_dictionary(out, tools, optional, texts.len(), valid, distinct, positions)
         }
-        None => plain(out, tools, optional, texts, valid),
+        None => write_plain_pages(out, tools, optional, texts, valid),
     }
 }
 
@@ -65,12 +65,12 @@ pub(crate) fn write_keys(
     optional: bool,
     keys: &[i32],
     valid: Option<&[u8]>,
-    values: Texts<'_>,
+    values: TextValues<'_>,
 ) -> Result<Chunk, Error> {
     let mut present = Cow::Borrowed(keys);
     if let Some(valid) = valid {
         let mut closed = Vec::new();
-        levels::dense(&mut closed, keys, valid);
+        levels::append_valid(&mut closed, keys, valid);
         present = Cow::Owned(closed);
     }
     let index = |key: i32| usize::try_from(key).unwrap_or(usize::MAX);
@@ -81,7 +81,13 @@ pub(crate) fn write_keys(
     let count = used.iter().filter(|used| **used).count();
     if count * 2 > present.len() || count > DISTINCT {
         let (offsets, bytes) = gather(keys, valid, values);
-        return plain(out, tools, optional, Texts { offsets: &offsets, bytes: &bytes }, valid);
+        return write_plain_pages(
+            out,
+            tools,
+            optional,
+            TextValues { offsets: &offsets, bytes: &bytes },
+            valid,
+        );
     }
     let mut places = vec![0; values.len()];
     let mut distinct = Vec::with_capacity(count);
@@ -90,7 +96,7 @@ pub(crate) fn write_keys(
         distinct.push(values.get(at));
     }
     let positions = present.iter().map(|key| places[index(*key)]).collect();
-    sorted(out, tools, optional, keys.len(), valid, distinct, positions)
+    sort_dictionary(out, tools, optional, keys.len(), valid, distinct, positions)
 }
 
 /// A position among at most [`DISTINCT`] texts.
@@ -99,7 +105,7 @@ fn place(at: usize) -> u16 {
 }
 
 /// The texts of all rows; those of nulls are empty.
-fn gather(keys: &[i32], valid: Option<&[u8]>, values: Texts<'_>) -> (Vec<i32>, Vec<u8>) {
+fn gather(keys: &[i32], valid: Option<&[u8]>, values: TextValues<'_>) -> (Vec<i32>, Vec<u8>) {
     let (mut offsets, mut bytes) = (vec![0], Vec::new());
     for (row, key) in keys.iter().enumerate() {
         if is_valid(valid, row) {
@@ -116,7 +122,7 @@ fn is_valid(valid: Option<&[u8]>, row: usize) -> bool {
 
 /// With a dictionary in ascending order, so that the least and the greatest position of a page are
 /// those of its least and greatest text. `positions` are those of the rows that are not null.
-fn sorted(
+fn sort_dictionary(
     out: &mut Vec<u8>,
     tools: &mut Tools,
     optional: bool,
@@ -138,11 +144,11 @@ fn sorted(
     for position in &mut positions {
         *position = ranks[usize::from(*position)];
     }
-    let compressed = tools.press.is_used();
+    let compressed = tools.press.compresses();
     let mut writer = ChunkWriter::new(out, tools, optional, compressed);
     writer.dictionary(texts.len(), true, |body| {
         for text in &texts {
-            body.extend_from_slice(&length_of(text.len()));
+            body.extend_from_slice(&length_prefix(text.len()));
             body.extend_from_slice(text);
         }
     })?;
@@ -158,8 +164,8 @@ fn sorted(
             .iter()
             .fold((u16::MAX, 0), |(min, max), &position| (position.min(min), position.max(max)));
         let text = |position: u16| texts[usize::from(position)];
-        let bounds = (!page.is_empty()).then(|| Bounds::text(text(ends.0), text(ends.1)));
-        writer.data(&Rows { count, nulls: count - page.len(), valid }, bounds, |body| {
+        let bounds = (!page.is_empty()).then(|| MinMax::text(text(ends.0), text(ends.1)));
+        writer.data(&PageRows { count, nulls: count - page.len(), valid }, bounds, |body| {
             body.extend(u8::try_from(width));
             hybrid::write(body, page, width);
         })?;
@@ -169,14 +175,15 @@ fn sorted(
 }
 
 /// Each text behind its length.
-fn plain(
+fn write_plain_pages(
     out: &mut Vec<u8>,
     tools: &mut Tools,
     optional: bool,
-    texts: Texts<'_>,
+    texts: TextValues<'_>,
     valid: Option<&[u8]>,
 ) -> Result<Chunk, Error> {
-    let compressed = tools.press.pays(&texts.bytes[texts.start(0)..texts.start(texts.len())])?;
+    let compressed =
+        tools.press.is_worthwhile(&texts.bytes[texts.start(0)..texts.start(texts.len())])?;
     let mut writer = ChunkWriter::new(out, tools, optional, compressed);
     let mut bits = Vec::new();
     let mut first = 0;
@@ -192,20 +199,21 @@ fn plain(
             bits.as_slice()
         });
         let nulls = valid.map_or(0, |valid| count - levels::count(valid, count));
-        let page = Texts { offsets: &texts.offsets[first..=first + count], bytes: texts.bytes };
-        let bounds = ends(page, valid).map(|(min, max)| Bounds::text(min, max));
-        writer.data(&Rows { count, nulls, valid }, bounds, |body| append(body, page, valid))?;
+        let page =
+            TextValues { offsets: &texts.offsets[first..=first + count], bytes: texts.bytes };
+        let bounds = ends(page, valid).map(|(min, max)| MinMax::text(min, max));
+        writer.data(&PageRows { count, nulls, valid }, bounds, |body| append(body, page, valid))?;
         first += count;
     }
     Ok(writer.finish())
 }
 
 /// Lengths as the plain encoding has them.
-fn length_of(length: usize) -> [u8; 4] {
+fn length_prefix(length: usize) -> [u8; 4] {
     u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes()
 }
 
-fn append(body: &mut Vec<u8>, texts: Texts<'_>, valid: Option<&[u8]>) {
+fn append(body: &mut Vec<u8>, texts: TextValues<'_>, valid: Option<&[u8]>) {
     let mut at = body.len();
     body.resize(at + texts.len() * 4 + texts.start(texts.len()) - texts.start(0) + STEP, 0);
     for row in 0..texts.len() {
@@ -214,9 +222,9 @@ fn append(body: &mut Vec<u8>, texts: Texts<'_>, valid: Option<&[u8]>) {
         }
         let (from, to) = (texts.start(row), texts.start(row + 1));
         let length = to - from;
-        body[at..at + 4].copy_from_slice(&length_of(length));
+        body[at..at + 4].copy_from_slice(&length_prefix(length));
         at += 4;
-        if length <= SHORT && texts.bytes.len() - from >= length.next_multiple_of(STEP) {
+        if length <= SHORT_BYTES && texts.bytes.len() - from >= length.next_multiple_of(STEP) {
             for done in (0..length).step_by(STEP) {
                 body[at + done..at + done + STEP]
                     .copy_from_slice(&texts.bytes[from + done..from + done + STEP]);
@@ -230,7 +238,7 @@ fn append(body: &mut Vec<u8>, texts: Texts<'_>, valid: Option<&[u8]>) {
 }
 
 /// Least and greatest text; none where all are null.
-fn ends<'a>(texts: Texts<'a>, valid: Option<&[u8]>) -> Option<(&'a [u8], &'a [u8])> {
+fn ends<'a>(texts: TextValues<'a>, valid: Option<&[u8]>) -> Option<(&'a [u8], &'a [u8])> {
     let mut rows = (0..texts.len()).filter(|row| is_valid(valid, *row));
     let first = rows.next()?;
     let first = (prefix(texts, first), texts.get(first));
@@ -247,7 +255,7 @@ fn ends<'a>(texts: Texts<'a>, valid: Option<&[u8]>) -> Option<(&'a [u8], &'a [u8
 }
 
 /// The first eight bytes as a number that sorts as they do, filled up with zeros.
-fn prefix(texts: Texts<'_>, row: usize) -> u64 {
+fn prefix(texts: TextValues<'_>, row: usize) -> u64 {
     let text = texts.get(row);
     match text.first_chunk() {
         Some(eight) => u64::from_be_bytes(*eight),

@@ -14,7 +14,7 @@ pub struct Python;
 
 /// The library whose tables the script gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Frame {
+pub(crate) enum FrameLibrary {
     Pandas,
     Polars,
 }
@@ -38,14 +38,18 @@ impl Generator for Python {
     }
 
     fn generate(request: &Request, options: &Options) -> Result<Project, Error> {
-        let frame = if options.text("frame")? == "polars" { Frame::Polars } else { Frame::Pandas };
+        let frame = if options.text("frame")? == "polars" {
+            FrameLibrary::Polars
+        } else {
+            FrameLibrary::Pandas
+        };
         let mut warnings: Vec<String> = request.cost().into_iter().collect();
         warnings.extend(request.keyless().map(|names| {
             format!("Without a primary key, so rows have no names of their own: {names}.")
         }));
         let requirements = match frame {
-            Frame::Pandas => "httpx>=0.27\npandas>=2.2\npyarrow>=16\n",
-            Frame::Polars => "httpx>=0.27\npolars>=1\npyarrow>=16\n",
+            FrameLibrary::Pandas => "httpx>=0.27\npandas>=2.2\npyarrow>=16\n",
+            FrameLibrary::Polars => "httpx>=0.27\npolars>=1\npyarrow>=16\n",
         };
         let files = vec![
             File::text(

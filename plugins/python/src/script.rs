@@ -6,18 +6,20 @@ use std::fmt::Write;
 use serde_json::json;
 use yearbook_sdk::generator::{ColumnType, Dataset, Request};
 
-use crate::Frame;
+use crate::FrameLibrary;
 
 const PROGRAM: &str = include_str!("read_statistics.py");
 
 /// The program.
-pub(crate) fn script(request: &Request, frame: Frame) -> String {
+pub(crate) fn script(request: &Request, frame: FrameLibrary) -> String {
     let (import, convert) = match frame {
-        Frame::Pandas => (
+        FrameLibrary::Pandas => (
             "import pandas as pd\nimport pyarrow as pa\n",
             "table.to_pandas(types_mapper=pd.ArrowDtype)",
         ),
-        Frame::Polars => ("import polars as pl\nimport pyarrow as pa\n", "pl.from_arrow(table)"),
+        FrameLibrary::Polars => {
+            ("import polars as pl\nimport pyarrow as pa\n", "pl.from_arrow(table)")
+        }
     };
     let table: String = request.datasets.iter().map(|dataset| entry(dataset, request)).collect();
     // What free text says comes last: nothing is put into it.

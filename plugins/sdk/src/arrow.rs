@@ -12,7 +12,7 @@ use arrow_schema::ffi::{FFI_ArrowSchema, Flags};
 
 use crate::batch::Array;
 use crate::{Batch, DataType as Kind, Error, Field, Schema, raw};
-use plain::Texts;
+use plain::TextDictionary;
 
 mod plain;
 
@@ -42,7 +42,7 @@ pub struct Plain {
     fields: Vec<Field>,
     schema: SchemaRef,
     /// One a column; unused where it crossed plain.
-    texts: Vec<Texts>,
+    texts: Vec<TextDictionary>,
 }
 
 impl Plain {
@@ -65,7 +65,7 @@ impl Plain {
         };
         let fields = crossing.fields.iter().map(spelled).collect::<Result<_, _>>()?;
         let plain = Schema { fields, metadata: crossing.metadata.clone() };
-        let texts = plain.fields.iter().map(|_| Texts::default()).collect();
+        let texts = plain.fields.iter().map(|_| TextDictionary::default()).collect();
         Ok(Self { fields: crossing.fields.clone(), schema: schema(&plain)?, texts })
     }
 

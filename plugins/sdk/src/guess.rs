@@ -6,19 +6,19 @@ const LARGEST: usize = 8 << 20;
 
 /// What the last part tells about the next.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Guess {
+pub(crate) struct BufferEstimate {
     /// Bytes that a row became, rounded up; 0 before the first part.
     row_bytes: usize,
 }
 
-impl Guess {
+impl BufferEstimate {
     /// A buffer for a part of so many rows.
     pub(crate) fn buffer(self, rows: usize) -> Vec<u8> {
         Vec::with_capacity(rows.saturating_mul(self.row_bytes).min(LARGEST))
     }
 
     /// A part of so many rows had so many bytes.
-    pub(crate) fn learn(&mut self, rows: usize, bytes: usize) {
+    pub(crate) fn update(&mut self, rows: usize, bytes: usize) {
         self.row_bytes = bytes / rows.max(1) + 1;
     }
 }
@@ -29,9 +29,9 @@ mod tests {
 
     #[test]
     fn a_buffer_begins_as_large_as_the_last_part_was_and_never_larger_than_its_bound() {
-        let mut guess = Guess::default();
+        let mut guess = BufferEstimate::default();
         assert_eq!(guess.buffer(100).capacity(), 0);
-        guess.learn(100, 999);
+        guess.update(100, 999);
         assert_eq!(guess.buffer(50).capacity(), 500);
         assert_eq!(guess.buffer(usize::MAX).capacity(), LARGEST);
     }

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::sync::Once;
 
 use crate::batch::Decoder;
-use crate::guess::Guess;
+use crate::guess::BufferEstimate;
 use crate::log::{self, Level};
 use crate::{Encoder, Error, Kind, Note, Options, Parameter, Schema, Value, wire};
 use encoder_world::exports::yearbook::plugin::encoder as wit;
@@ -46,7 +46,7 @@ pub struct Encoding<E>(RefCell<Begun<E>>);
 pub struct Begun<E> {
     encoder: E,
     decoder: Decoder,
-    guess: Guess,
+    guess: BufferEstimate,
 }
 
 impl<E: Encoder> wit::Guest for EncoderExport<E> {
@@ -82,7 +82,7 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
         Ok(wit::Encoding::new(Self(RefCell::new(Begun {
             encoder,
             decoder,
-            guess: Guess::default(),
+            guess: BufferEstimate::default(),
         }))))
     }
 
@@ -92,14 +92,14 @@ impl<E: Encoder> wit::GuestEncoding for Encoding<E> {
         Ok(out)
     }
 
-    fn part(&self, rows: wit::Batch) -> Result<wit::Piece, types::Error> {
+    fn part(&self, rows: wit::Batch) -> Result<wit::RepeatedText, types::Error> {
         let Begun { encoder, decoder, guess } = &mut *self.0.borrow_mut();
         let batch = decoder.decode(wire_batch(rows)).map_err(wit_error)?;
         let rows = batch.rows();
         let mut bytes = guess.buffer(rows);
         encoder.part(batch, &mut bytes).map_err(wit_error)?;
-        guess.learn(rows, bytes.len());
-        Ok(wit::Piece { bytes, note: encoder.note() })
+        guess.update(rows, bytes.len());
+        Ok(wit::RepeatedText { bytes, note: encoder.note() })
     }
 
     fn tail(&self, notes: Vec<wit::Noted>) -> Result<Vec<u8>, types::Error> {

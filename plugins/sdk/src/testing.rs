@@ -12,7 +12,7 @@ mod table;
 
 pub use table::Table;
 
-use progress::Progress;
+use progress::EncodingDriver;
 
 use crate::batch::Decoder;
 use crate::{Batch, Encoder, Error, Kind, Note, Options, Schema, Value};
@@ -82,7 +82,7 @@ pub fn respond<E: Encoder>(
 ) -> Result<(), Error> {
     let separator = E::describe().separator.unwrap_or_default();
     let mut encoder = E::open(batches[0].schema().clone(), &chosen::<E>(&[]))?;
-    let mut progress = Progress::<E>::default();
+    let mut progress = EncodingDriver::<E>::default();
     take(progress.head(&mut encoder)?);
     for (position, batch) in batches.into_iter().enumerate() {
         if position > 0 && !separator.is_empty() {
@@ -147,14 +147,14 @@ pub fn encode_by_turns<E: Encoder>(
 
 /// A response in the making, all of which is kept.
 struct Response<E> {
-    progress: Progress<E>,
+    progress: EncodingDriver<E>,
     head: Vec<u8>,
     parts: Vec<Vec<u8>>,
 }
 
 impl<E: Encoder> Response<E> {
     fn begin(encoder: &mut E) -> Result<Self, Error> {
-        let mut progress = Progress::default();
+        let mut progress = EncodingDriver::default();
         let head = progress.head(encoder)?;
         Ok(Self { progress, head, parts: Vec::new() })
     }

@@ -7,19 +7,19 @@ use yearbook_sdk::{Batch, Description, Encoder, Error, Kind, Options, Parameter,
 
 mod structure;
 
-yearbook_sdk::export_encoder!(SdmxCsv);
+yearbook_sdk::export_encoder!(SdmxCsvEncoder);
 
 /// SDMX-CSV has one delimiter by default, which its readers expect.
 const DIALECT: csv::Csv = csv::Csv { delimiter: b',' };
 
 /// One response in SDMX-CSV.
 #[derive(Debug)]
-pub struct SdmxCsv {
+pub struct SdmxCsvEncoder {
     rows: Rows<csv::Csv>,
     header: Vec<u8>,
 }
 
-impl Encoder for SdmxCsv {
+impl Encoder for SdmxCsvEncoder {
     fn describe() -> Description {
         let text = |name, default, allowed, docs| Parameter {
             name,

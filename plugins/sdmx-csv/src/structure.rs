@@ -14,7 +14,7 @@ const VALUE: &str = "OBS_VALUE";
 pub(crate) fn names(schema: &Schema, time: &str, value: &str) -> Result<Vec<String>, Error> {
     let with_role =
         |role| (0..schema.fields.len()).filter(move |at| schema.fields[*at].role() == Some(role));
-    let time = match named(schema, "time_period", time)? {
+    let time = match column_option(schema, "time_period", time)? {
         Some(column) => column,
         None => with_role(Role::Period).chain(with_role(Role::Date)).next().ok_or_else(|| {
             missing(
@@ -23,7 +23,7 @@ pub(crate) fn names(schema: &Schema, time: &str, value: &str) -> Result<Vec<Stri
             )
         })?,
     };
-    let values: Vec<usize> = match named(schema, "obs_value", value)? {
+    let values: Vec<usize> = match column_option(schema, "obs_value", value)? {
         Some(column) => vec![column],
         None => with_role(Role::Value).filter(|column| *column != time).collect(),
     };
@@ -48,7 +48,7 @@ pub(crate) fn names(schema: &Schema, time: &str, value: &str) -> Result<Vec<Stri
     Ok(schema.fields.iter().enumerate().map(name).collect())
 }
 
-fn named(schema: &Schema, option: &str, name: &str) -> Result<Option<usize>, Error> {
+fn column_option(schema: &Schema, option: &str, name: &str) -> Result<Option<usize>, Error> {
     if name.is_empty() {
         return Ok(None);
     }

@@ -3,7 +3,7 @@
 
 use yearbook_sdk::testing::{Table, conformance, encode};
 use yearbook_sdk::{Error, Value};
-use yearbook_sdmx_csv::SdmxCsv;
+use yearbook_sdmx_csv::SdmxCsvEncoder;
 
 fn table() -> Table {
     Table::new()
@@ -23,12 +23,12 @@ fn table() -> Table {
 fn text(table: &Table, options: &[(&str, &str)]) -> Result<String, Error> {
     let options: Vec<_> =
         options.iter().map(|(name, value)| (*name, Value::Text((*value).to_owned()))).collect();
-    encode::<SdmxCsv>(table, &options).map(|bytes| String::from_utf8(bytes).unwrap())
+    encode::<SdmxCsvEncoder>(table, &options).map(|bytes| String::from_utf8(bytes).unwrap())
 }
 
 #[test]
 fn conforms() {
-    conformance::check::<SdmxCsv>(|bytes| {
+    conformance::check::<SdmxCsvEncoder>(|bytes| {
         let mut reader = csv::ReaderBuilder::new().from_reader(bytes);
         assert_eq!(
             reader.headers().unwrap().iter().take(3).collect::<Vec<_>>(),

@@ -86,10 +86,10 @@ impl From<Malformed> for Error {
 }
 
 /// A position's two numbers, as they are written.
-pub type Position<'a> = [&'a str; 2];
+pub type CoordinateText<'a> = [&'a str; 2];
 
 /// How deep collections may stand in collections.
-pub const DEPTH: usize = 32;
+pub const MAX_DEPTH: usize = 32;
 
 /// A place in a text.
 #[derive(Debug, Clone)]
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`Malformed`] where neither stands here.
-    pub fn opens(&mut self) -> Result<bool, Malformed> {
+    pub fn open_or_empty(&mut self) -> Result<bool, Malformed> {
         if self.has(b'(') {
             return Ok(true);
         }
@@ -133,8 +133,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether a number stands here: a point of a MULTIPOINT without parentheses of its own.
-    pub fn has_number(&mut self) -> bool {
-        self.skip();
+    pub fn peek_number(&mut self) -> bool {
+        self.skip_whitespace();
         self.peek().is_some_and(|byte| is_of_number(byte) && !byte.is_ascii_alphabetic())
     }
 
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`Malformed`] for anything else.
-    pub fn position(&mut self) -> Result<Position<'a>, Malformed> {
+    pub fn position(&mut self) -> Result<CoordinateText<'a>, Malformed> {
         Ok([self.number()?, self.number()?])
     }
 
@@ -162,12 +162,12 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`Malformed`].
     pub fn end(mut self) -> Result<(), Malformed> {
-        self.skip();
+        self.skip_whitespace();
         if self.at == self.text.len() { Ok(()) } else { Err(Malformed { at: self.at }) }
     }
 
     fn number(&mut self) -> Result<&'a str, Malformed> {
-        self.skip();
+        self.skip_whitespace();
         let rest = &self.text.as_bytes()[self.at..];
         let length = rest.iter().position(|byte| !is_of_number(*byte)).unwrap_or(rest.len());
         let number = &self.text[self.at..self.at + length];
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
     }
 
     fn word(&mut self) -> &'a str {
-        self.skip();
+        self.skip_whitespace();
         let rest = &self.text.as_bytes()[self.at..];
         let length = rest.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(rest.len());
         let word = &self.text[self.at..self.at + length];
@@ -188,13 +188,13 @@ impl<'a> Reader<'a> {
     }
 
     fn has(&mut self, byte: u8) -> bool {
-        self.skip();
+        self.skip_whitespace();
         let has = self.peek() == Some(byte);
         self.at += usize::from(has);
         has
     }
 
-    fn skip(&mut self) {
+    fn skip_whitespace(&mut self) {
         while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
             self.at += 1;
         }

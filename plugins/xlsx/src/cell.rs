@@ -9,11 +9,11 @@ use crate::xml;
 const DIALECT: Csv = Csv { delimiter: 0 };
 
 /// Integers up to here are the same as floats, which is what a spreadsheet calculates with.
-const EXACT: u64 = 1 << 53;
+const MAX_EXACT_INTEGER: u64 = 1 << 53;
 
 /// How a column's values are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum CellKind {
     Text,
     /// Text that is a date.
     Date,
@@ -23,7 +23,7 @@ pub(crate) enum Shown {
     Other,
 }
 
-impl Shown {
+impl CellKind {
     pub(crate) fn of(field: &Field, dates: bool) -> Self {
         match field.value_type() {
             DataType::Utf8 | DataType::LargeUtf8 => {
@@ -52,42 +52,42 @@ impl Shown {
 /// Appends a cell; nothing where there is no value. Says whether all of the value is in it. `place`
 /// is the column's letters.
 pub(crate) fn write(
-    shown: Shown,
+    shown: CellKind,
     column: &Column<'_>,
     row: usize,
-    place: &Place<'_>,
+    place: &CellRef<'_>,
     out: &mut Vec<u8>,
 ) -> bool {
     if !is_valid(column, row) {
         return true;
     }
     match shown {
-        Shown::Text => return column.text(row).is_none_or(|value| text(value, place, "", out)),
-        Shown::Date => {
+        CellKind::Text => return column.text(row).is_none_or(|value| text(value, place, "", out)),
+        CellKind::Date => {
             let value = column.text(row).unwrap_or_default();
-            match serial(value) {
+            match date_serial(value) {
                 Some(days) => place.cell(" s=\"1\"", out, |out| {
                     out.extend_from_slice(days.to_string().as_bytes())
                 }),
                 None => return text(value, place, "", out),
             }
         }
-        Shown::Boolean => match &column.values {
+        CellKind::Boolean => match &column.values {
             Values::Boolean(bits) => {
                 place.cell(" t=\"b\"", out, |out| out.push(b'0' + u8::from(bits.get(row))))
             }
-            _ => return other(column, row, place, out),
+            _ => return write_as_text(column, row, place, out),
         },
-        Shown::Number if is_exact(column, row) => {
+        CellKind::Number if is_exact(column, row) => {
             place.cell("", out, |out| render(&DIALECT, column, row, out))
         }
-        Shown::Number | Shown::Other => return other(column, row, place, out),
+        CellKind::Number | CellKind::Other => return write_as_text(column, row, place, out),
     }
     true
 }
 
 /// Appends a cell of text in `style`; whether all of it fits.
-pub(crate) fn text(value: &str, place: &Place<'_>, style: &str, out: &mut Vec<u8>) -> bool {
+pub(crate) fn text(value: &str, place: &CellRef<'_>, style: &str, out: &mut Vec<u8>) -> bool {
     let (fitting, whole) = xml::fitting(value);
     place.open(style, out);
     out.extend_from_slice(b" t=\"inlineStr\"><is><t xml:space=\"preserve\">");
@@ -99,7 +99,7 @@ pub(crate) fn text(value: &str, place: &Place<'_>, style: &str, out: &mut Vec<u8
     whole
 }
 
-fn other(column: &Column<'_>, row: usize, place: &Place<'_>, out: &mut Vec<u8>) -> bool {
+fn write_as_text(column: &Column<'_>, row: usize, place: &CellRef<'_>, out: &mut Vec<u8>) -> bool {
     let mut value = Vec::new();
     render(&DIALECT, column, row, &mut value);
     text(&String::from_utf8_lossy(&value), place, "", out)
@@ -118,8 +118,8 @@ fn is_valid(column: &Column<'_>, row: usize) -> bool {
 /// Whether a number is one that a spreadsheet has.
 fn is_exact(column: &Column<'_>, row: usize) -> bool {
     match &column.values {
-        Values::Int64(values) => values[row].unsigned_abs() <= EXACT,
-        Values::UInt64(values) => values[row] <= EXACT,
+        Values::Int64(values) => values[row].unsigned_abs() <= MAX_EXACT_INTEGER,
+        Values::UInt64(values) => values[row] <= MAX_EXACT_INTEGER,
         Values::Float32(values) => values[row].is_finite(),
         Values::Float64(values) => values[row].is_finite(),
         Values::Dictionary(keyed) => {
@@ -130,14 +130,14 @@ fn is_exact(column: &Column<'_>, row: usize) -> bool {
 }
 
 /// A place in a sheet.
-pub(crate) struct Place<'a> {
+pub(crate) struct CellRef<'a> {
     /// Letters of the column.
     pub(crate) column: &'a str,
     /// Digits of the row.
     pub(crate) row: &'a str,
 }
 
-impl Place<'_> {
+impl CellRef<'_> {
     fn open(&self, style: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(b"<c r=\"");
         out.extend_from_slice(self.column.as_bytes());
@@ -169,7 +169,7 @@ pub(crate) fn letters(mut column: usize) -> String {
 
 /// The number of a day `YYYY-MM-DD`. None before 1900-03-01: spreadsheets disagree there, since
 /// some have a 29 February in 1900.
-fn serial(date: &str) -> Option<u32> {
+fn date_serial(date: &str) -> Option<u32> {
     let bytes: &[u8; 10] = date.as_bytes().try_into().ok()?;
     let number = |digits: &[u8]| {
         digits.iter().try_fold(0, |sum, digit| {
@@ -220,7 +220,7 @@ mod tests {
             ("2020/01/01", None),
             ("2020-01-0é", None),
         ] {
-            assert_eq!(serial(date), expected, "{date}");
+            assert_eq!(date_serial(date), expected, "{date}");
         }
     }
 }

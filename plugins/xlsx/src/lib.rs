@@ -10,29 +10,29 @@ use yearbook_sdk::{
 };
 
 use archive::Archive;
-use cell::{Place, Shown};
+use cell::{CellKind, CellRef};
 
 mod archive;
 mod cell;
 mod workbook;
 mod xml;
 
-yearbook_sdk::export_encoder!(Xlsx);
+yearbook_sdk::export_encoder!(XlsxEncoder);
 
 /// Rows of a sheet, its header included.
-const ROWS: u64 = 1 << 20;
+const MAX_SHEET_ROWS: u64 = 1 << 20;
 /// Columns of a sheet.
-const COLUMNS: usize = 1 << 14;
+const MAX_SHEET_COLUMNS: usize = 1 << 14;
 /// Bytes of a sheet before compression, after which another one begins: its file must stay below 4
 /// GiB.
-const BYTES: u64 = 3 << 30;
+const MAX_SHEET_BYTES: u64 = 3 << 30;
 /// Bytes of XML that are compressed at a time.
-const BLOCK: usize = 64 << 10;
+const BLOCK_BYTES: usize = 64 << 10;
 
 /// One response as a workbook.
-pub struct Xlsx {
+pub struct XlsxEncoder {
     schema: Schema,
-    columns: Vec<Showing>,
+    columns: Vec<SheetColumn>,
     archive: Archive,
     /// How many sheets of data have begun.
     sheets: usize,
@@ -44,14 +44,14 @@ pub struct Xlsx {
 }
 
 /// A column in the workbook.
-struct Showing {
+struct SheetColumn {
     letters: String,
-    shown: Shown,
+    shown: CellKind,
     /// Cells that do not hold all of their text.
     cut: u64,
 }
 
-impl Encoder for Xlsx {
+impl Encoder for XlsxEncoder {
     fn describe() -> Description {
         let boolean = |name, default, docs| Parameter {
             name,
@@ -91,9 +91,9 @@ impl Encoder for Xlsx {
 
     fn open(schema: Schema, options: &Options) -> Result<Self, Error> {
         text::check::<csv::Csv>(&schema.fields)?;
-        if schema.fields.len() > COLUMNS {
+        if schema.fields.len() > MAX_SHEET_COLUMNS {
             let sentence = format!(
-                "the table has {} columns and a sheet at most {COLUMNS}; name those that you need in `columns`",
+                "the table has {} columns and a sheet at most {MAX_SHEET_COLUMNS}; name those that you need in `columns`",
                 schema.fields.len()
             );
             return Err(Error::UnsupportedSchema(sentence));
@@ -108,9 +108,9 @@ impl Encoder for Xlsx {
             )));
         }
         let dates = options.boolean("dates")?;
-        let column = |(at, field)| Showing {
+        let column = |(at, field)| SheetColumn {
             letters: cell::letters(at),
-            shown: Shown::of(field, dates),
+            shown: CellKind::of(field, dates),
             cut: 0,
         };
         let columns = schema.fields.iter().enumerate().map(column).collect();
@@ -135,7 +135,7 @@ impl Encoder for Xlsx {
     fn part(&mut self, batch: Batch, out: &mut Vec<u8>) -> Result<(), Error> {
         let columns: Vec<Column<'_>> = batch.columns().collect();
         for row in 0..batch.rows() {
-            if self.row == ROWS || self.archive.plain() > BYTES {
+            if self.row == MAX_SHEET_ROWS || self.archive.plain() > MAX_SHEET_BYTES {
                 self.end(out)?;
                 self.begin(out)?;
             }
@@ -144,12 +144,12 @@ impl Encoder for Xlsx {
             let number = self.row.to_string();
             row_start(&number, &mut self.block);
             for (showing, column) in self.columns.iter_mut().zip(&columns) {
-                let place = Place { column: &showing.letters, row: &number };
+                let place = CellRef { column: &showing.letters, row: &number };
                 let whole = cell::write(showing.shown, column, row, &place, &mut self.block);
                 showing.cut += u64::from(!whole);
             }
             self.block.extend_from_slice(b"</row>");
-            if self.block.len() > BLOCK {
+            if self.block.len() > BLOCK_BYTES {
                 self.flush(out)?;
             }
         }
@@ -168,14 +168,14 @@ impl Encoder for Xlsx {
             &workbook::about(&self.schema, self.rows, &cut),
             out,
         )?;
-        for (path, content) in workbook::parts(self.sheets) {
+        for (path, content) in workbook::closing_parts(self.sheets) {
             self.archive.store(path, content.as_bytes(), out)?;
         }
         std::mem::replace(&mut self.archive, Archive::new()).finish(out)
     }
 }
 
-impl Xlsx {
+impl XlsxEncoder {
     /// Begins a sheet with the header.
     fn begin(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.sheets += 1;
@@ -186,7 +186,7 @@ impl Xlsx {
         for (showing, field) in self.columns.iter().zip(&self.schema.fields) {
             cell::text(
                 &field.name,
-                &Place { column: &showing.letters, row: "1" },
+                &CellRef { column: &showing.letters, row: "1" },
                 " s=\"2\"",
                 &mut self.block,
             );

@@ -3,7 +3,7 @@
 
 use yearbook_sdk::Schema;
 
-use crate::cell::{self, Place};
+use crate::cell::{self, CellRef};
 use crate::xml;
 
 /// Every XML file is a sheet unless it is named, so that the first file need not know how many
@@ -64,7 +64,7 @@ pub(crate) fn path(sheet: usize) -> String {
 }
 
 /// What sheets there are; and where they stand. `data` sheets of rows, then the one about them.
-pub(crate) fn parts(data: usize) -> [(&'static str, String); 2] {
+pub(crate) fn closing_parts(data: usize) -> [(&'static str, String); 2] {
     let (mut sheets, mut relations) = (String::new(), String::new());
     for sheet in 1..=data + 1 {
         let name = match sheet {
@@ -107,15 +107,15 @@ pub(crate) fn about(schema: &Schema, rows: u64, cut: &[(&str, u64)]) -> Vec<u8> 
     for (column, cells) in cut {
         lines.push((
             format!("cut in {column}"),
-            format!("{cells} cells, to the {} characters that a cell holds", xml::LONGEST),
+            format!("{cells} cells, to the {} characters that a cell holds", xml::MAX_CELL_UNITS),
         ));
     }
     let mut out = ABOUT.as_bytes().to_vec();
     for (position, (name, value)) in lines.iter().enumerate() {
         let row = (position + 1).to_string();
         out.extend_from_slice(format!("<row r=\"{row}\">").as_bytes());
-        cell::text(name, &Place { column: "A", row: &row }, " s=\"2\"", &mut out);
-        cell::text(value, &Place { column: "B", row: &row }, "", &mut out);
+        cell::text(name, &CellRef { column: "A", row: &row }, " s=\"2\"", &mut out);
+        cell::text(value, &CellRef { column: "B", row: &row }, "", &mut out);
         out.extend_from_slice(b"</row>");
     }
     out.extend_from_slice(SHEET_END.as_bytes());

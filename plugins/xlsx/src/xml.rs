@@ -1,7 +1,7 @@
 //! Text in XML, as spreadsheets have it (ECMA-376 part 1, 22.9.2.19).
 
 /// UTF-16 units that a cell may hold.
-pub(crate) const LONGEST: usize = 32_767;
+pub(crate) const MAX_CELL_UNITS: usize = 32_767;
 
 /// Appends text as an element's content. Characters that XML cannot have are written `_xHHHH_`, and
 /// what only looks like that is written so that it stays as it is.
@@ -40,17 +40,17 @@ fn looks_escaped(text: &str) -> bool {
 /// As much of a text as a cell may hold, with an ellipsis at its end where that is not all; and
 /// whether it is all.
 pub(crate) fn fitting(text: &str) -> (&str, bool) {
-    if text.len() <= LONGEST {
+    if text.len() <= MAX_CELL_UNITS {
         return (text, true);
     }
     let (mut units, mut last) = (0, 0);
     for (at, character) in text.char_indices() {
         units += character.len_utf16();
         // One unit is the ellipsis's.
-        if units < LONGEST {
+        if units < MAX_CELL_UNITS {
             last = at + character.len_utf8();
         }
-        if units > LONGEST {
+        if units > MAX_CELL_UNITS {
             return (&text[..last], false);
         }
     }
@@ -80,8 +80,12 @@ mod tests {
 
     #[test]
     fn a_cell_holds_32_767_utf_16_units() {
-        for (text, units) in [("a", LONGEST), ("é", LONGEST), ("日", LONGEST), ("👩", LONGEST / 2)]
-        {
+        for (text, units) in [
+            ("a", MAX_CELL_UNITS),
+            ("é", MAX_CELL_UNITS),
+            ("日", MAX_CELL_UNITS),
+            ("👩", MAX_CELL_UNITS / 2),
+        ] {
             let longest = text.repeat(units);
             assert_eq!(fitting(&longest), (longest.as_str(), true));
             let longer = text.repeat(units + 1);
@@ -89,7 +93,7 @@ mod tests {
             assert!(!whole);
             assert_eq!(
                 cut.encode_utf16().count(),
-                (LONGEST - 1) / text.encode_utf16().count() * text.encode_utf16().count()
+                (MAX_CELL_UNITS - 1) / text.encode_utf16().count() * text.encode_utf16().count()
             );
         }
     }

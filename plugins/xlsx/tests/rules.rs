@@ -6,7 +6,7 @@ use std::io::{Cursor, Read as _};
 
 use yearbook_sdk::testing::{Table, conformance, encode};
 use yearbook_sdk::{Error, Value};
-use yearbook_xlsx::Xlsx;
+use yearbook_xlsx::XlsxEncoder;
 
 /// A file of the workbook, checked against its checksum by the zip crate.
 fn file(bytes: &[u8], path: &str) -> Option<String> {
@@ -22,7 +22,7 @@ fn sheet(bytes: &[u8], number: usize) -> Option<String> {
 
 /// The cells of a sheet below its header.
 fn cells(table: &Table, options: &[(&str, Value)]) -> String {
-    let sheet = sheet(&encode::<Xlsx>(table, options).unwrap(), 1).unwrap();
+    let sheet = sheet(&encode::<XlsxEncoder>(table, options).unwrap(), 1).unwrap();
     let (_, rows) = sheet.split_once("</row>").unwrap();
     rows.strip_suffix("</sheetData></worksheet>").unwrap().to_owned()
 }
@@ -33,7 +33,9 @@ fn text(place: &str, value: &str) -> String {
 
 #[test]
 fn conforms() {
-    conformance::check::<Xlsx>(|bytes| sheet(bytes, 1).unwrap().matches("<row ").count() - 1);
+    conformance::check::<XlsxEncoder>(|bytes| {
+        sheet(bytes, 1).unwrap().matches("<row ").count() - 1
+    });
 }
 
 #[test]
@@ -81,7 +83,7 @@ fn a_text_that_is_too_long_is_cut_and_counted() {
         .text("a", &[Some(&long), Some(&longest)])
         .text("b", &[Some("x"), None])
         .metadata("yearbook.licence", "CC-BY-4.0");
-    let made = encode::<Xlsx>(&table, &[]).unwrap();
+    let made = encode::<XlsxEncoder>(&table, &[]).unwrap();
     assert_eq!(
         sheet(&made, 1).unwrap().split("</row>").skip(1).take(2).collect::<String>(),
         format!(
@@ -106,7 +108,7 @@ fn a_geometry_is_declined_unless_it_may_be_cut() {
         "yearbook.role",
         "geometry",
     );
-    let declined = encode::<Xlsx>(&table, &[]);
+    let declined = encode::<XlsxEncoder>(&table, &[]);
     assert!(
         matches!(declined, Err(Error::UnsupportedSchema(said)) if said.contains("`shape`") && said.contains("geometry=false"))
     );
@@ -117,9 +119,9 @@ fn a_geometry_is_declined_unless_it_may_be_cut() {
 fn more_columns_than_a_sheet_has_are_declined() {
     let wide =
         |columns| (0..columns).fold(Table::new(), |table, at| table.nulls(&format!("c{at}"), 0));
-    assert!(encode::<Xlsx>(&wide(16_384), &[]).is_ok());
+    assert!(encode::<XlsxEncoder>(&wide(16_384), &[]).is_ok());
     assert!(
-        matches!(encode::<Xlsx>(&wide(16_385), &[]), Err(Error::UnsupportedSchema(said)) if said.contains("16384"))
+        matches!(encode::<XlsxEncoder>(&wide(16_385), &[]), Err(Error::UnsupportedSchema(said)) if said.contains("16384"))
     );
 }
 
@@ -127,7 +129,7 @@ fn more_columns_than_a_sheet_has_are_declined() {
 fn rows_beyond_a_sheet_go_on_on_the_next_one() {
     let rows = 1_048_577;
     let table = Table::new().booleans("a", &vec![Some(true); rows]).batches_of(100_000);
-    let made = encode::<Xlsx>(&table, &[]).unwrap();
+    let made = encode::<XlsxEncoder>(&table, &[]).unwrap();
     let count = |number| sheet(&made, number).unwrap().matches("<row ").count();
     assert_eq!((count(1), count(2)), (1_048_576, 3));
     let workbook = file(&made, "xl/workbook.xml").unwrap();
@@ -141,7 +143,7 @@ fn rows_beyond_a_sheet_go_on_on_the_next_one() {
 
 #[test]
 fn an_empty_table_is_a_header() {
-    let made = encode::<Xlsx>(&Table::new().text("a", &[None::<&str>; 0]), &[]).unwrap();
+    let made = encode::<XlsxEncoder>(&Table::new().text("a", &[None::<&str>; 0]), &[]).unwrap();
     assert_eq!(sheet(&made, 1).unwrap().matches("<row ").count(), 1);
     let mut archive = zip::ZipArchive::new(Cursor::new(&made)).unwrap();
     assert_eq!(archive.by_index(0).unwrap().name().unwrap(), "[Content_Types].xml");

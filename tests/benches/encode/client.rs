@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 
 use bytes::Bytes;
 
-/// Bytes of a chunk that a [`Chunks`] makes.
+/// Bytes of a chunk that a [`ChunkedWriter`] makes.
 const CHUNK: usize = 1 << 20;
 
 /// Takes chunks.
@@ -22,12 +22,12 @@ impl Client for Vec<u8> {
 
 /// Lets a chunk go when the next one comes: one is in the socket's hands while another is made.
 #[derive(Default)]
-pub(crate) struct Socket {
+pub(crate) struct SocketSink {
     sending: Bytes,
     pub(crate) bytes: usize,
 }
 
-impl Client for Socket {
+impl Client for SocketSink {
     fn take(&mut self, chunk: Bytes) {
         self.bytes += chunk.len();
         self.sending = std::hint::black_box(chunk);
@@ -35,27 +35,27 @@ impl Client for Socket {
 }
 
 /// A writer that hands over what it is given, in chunks.
-pub(crate) struct Chunks<'a, C> {
+pub(crate) struct ChunkedWriter<'a, C> {
     client: &'a mut C,
     chunk: Vec<u8>,
 }
 
-impl<'a, C: Client> Chunks<'a, C> {
+impl<'a, C: Client> ChunkedWriter<'a, C> {
     pub(crate) fn new(client: &'a mut C) -> Self {
         Self { client, chunk: Vec::new() }
     }
 
     /// Hands over what is left.
     pub(crate) fn finish(mut self) {
-        self.hand_over();
+        self.send_chunk();
     }
 
-    fn hand_over(&mut self) {
+    fn send_chunk(&mut self) {
         self.client.take(std::mem::take(&mut self.chunk).into());
     }
 }
 
-impl<C: Client> Write for Chunks<'_, C> {
+impl<C: Client> Write for ChunkedWriter<'_, C> {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         if self.chunk.capacity() == 0 {
             self.chunk.reserve_exact(CHUNK);
@@ -63,7 +63,7 @@ impl<C: Client> Write for Chunks<'_, C> {
         let taken = bytes.len().min(CHUNK - self.chunk.len());
         self.chunk.extend_from_slice(&bytes[..taken]);
         if self.chunk.len() == CHUNK {
-            self.hand_over();
+            self.send_chunk();
         }
         Ok(taken)
     }

@@ -7,23 +7,23 @@ use std::time::Instant;
 
 use futures::StreamExt;
 use tokio::runtime::Runtime;
-use yearbook_sandbox::{Config, Encoded, Encoder, Limits, Sandbox};
+use yearbook_sandbox::{Encoded, Encoder, Limits, Sandbox, SandboxConfig};
 use yearbook_sdk::Batch;
 use yearbook_sdk::testing::{self, Table};
 use yearbook_tests::components::component;
 use yearbook_workers::Workers;
 
 use super::client::Client;
-use super::tables::{Input, Tables};
+use super::tables::{BenchBatches, Input};
 
 /// Every encoder, in a sandbox with one worker and in one whose responses may have two workers and
 /// instances.
-pub(crate) struct Ours {
+pub(crate) struct YearbookEncoders {
     runtime: Runtime,
     guests: [HashMap<&'static str, Arc<Encoder>>; 2],
 }
 
-impl Ours {
+impl YearbookEncoders {
     pub(crate) fn load() -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -32,9 +32,11 @@ impl Ours {
             .unwrap();
         let guests = [1, 2].map(|threads| {
             let limits = Limits { parallel_parts: threads, ..Limits::default() };
-            let sandbox =
-                Sandbox::new(&Config { limits, ..Config::default() }, Workers::new(threads))
-                    .unwrap();
+            let sandbox = Sandbox::new(
+                &SandboxConfig { limits, ..SandboxConfig::default() },
+                Workers::new(threads),
+            )
+            .unwrap();
             super::FORMATS
                 .into_iter()
                 .map(|name| (name, sandbox.load_encoder(&component(name)).unwrap()))
@@ -71,7 +73,12 @@ impl Ours {
 }
 
 /// Seconds of one native encoding, the mean of `times`. Making its input is not counted.
-pub(crate) fn native(format: &str, tables: &Tables, times: usize, client: &mut impl Client) -> f64 {
+pub(crate) fn native(
+    format: &str,
+    tables: &BenchBatches,
+    times: usize,
+    client: &mut impl Client,
+) -> f64 {
     match format {
         "csv" => timed::<yearbook_csv::Csv>(tables, times, client),
         "json" => timed::<yearbook_json::Json>(tables, times, client),
@@ -80,7 +87,11 @@ pub(crate) fn native(format: &str, tables: &Tables, times: usize, client: &mut i
     }
 }
 
-fn timed<E: yearbook_sdk::Encoder>(tables: &Tables, times: usize, client: &mut impl Client) -> f64 {
+fn timed<E: yearbook_sdk::Encoder>(
+    tables: &BenchBatches,
+    times: usize,
+    client: &mut impl Client,
+) -> f64 {
     let description = E::describe();
     let table: &Table = &tables.of(description.part_rows);
     let inputs: Vec<Vec<Batch>> =

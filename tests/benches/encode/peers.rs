@@ -14,14 +14,14 @@ use super::Measured;
 use super::tables::Input;
 
 /// The process; it ends with this value.
-pub(crate) struct Peers {
+pub(crate) struct PeerEncoders {
     child: Child,
     questions: ChildStdin,
     answers: BufReader<ChildStdout>,
     folder: tempfile::TempDir,
 }
 
-impl Peers {
+impl PeerEncoders {
     /// Starts it and gives it the table, with plain text.
     pub(crate) fn start(python: &OsStr, input: &Input) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -41,7 +41,7 @@ impl Peers {
 
     /// One run of `times` encodings.
     pub(crate) fn measured(&mut self, format: &str, who: &str, times: usize) -> Measured {
-        let answer = self.ask(&format!("{format} {who} {times}"));
+        let answer = self.call(&format!("{format} {who} {times}"));
         if let Some(reason) = answer["cannot"].as_str() {
             return Err(reason.to_owned());
         }
@@ -60,11 +60,11 @@ impl Peers {
             fs::write(&path, made).unwrap();
             path.display().to_string()
         };
-        let answer = self.ask(&format!("check {format} {what}"));
+        let answer = self.call(&format!("check {format} {what}"));
         assert!(answer["same"] == true, "{who}: the {format} it made does not hold the table");
     }
 
-    fn ask(&mut self, question: &str) -> Value {
+    fn call(&mut self, question: &str) -> Value {
         writeln!(self.questions, "{question}").unwrap();
         let mut answer = String::new();
         self.answers.read_line(&mut answer).unwrap();
@@ -73,7 +73,7 @@ impl Peers {
     }
 }
 
-impl Drop for Peers {
+impl Drop for PeerEncoders {
     fn drop(&mut self) {
         // Not a handshake: there is nothing in it that is worth waiting for.
         let _ = self.child.kill();

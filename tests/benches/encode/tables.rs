@@ -20,16 +20,16 @@ pub(crate) struct Input {
     /// With plain text.
     pub(crate) plain: Vec<RecordBatch>,
     /// For native runs of our encoders.
-    pub(crate) tables: Tables,
+    pub(crate) tables: BenchBatches,
 }
 
 /// The same table in batches as they are read, and in larger ones.
-pub(crate) struct Tables {
+pub(crate) struct BenchBatches {
     table: Table,
     batch_rows: usize,
 }
 
-impl Tables {
+impl BenchBatches {
     /// In batches of the size that an encoder asked for.
     pub(crate) fn of(&self, part_rows: Option<u32>) -> Table {
         let rows = part_rows.map_or(self.batch_rows, |rows| rows as usize);
@@ -41,17 +41,17 @@ impl Tables {
 const GROUP_ROWS: usize = 131_072;
 
 /// A function that makes a table.
-type Make = fn() -> Input;
+type TableFactory = fn() -> Input;
 
 /// Every table with its name.
-pub(crate) const ALL: [(&str, Make); 4] = [
+pub(crate) const ALL: [(&str, TableFactory); 4] = [
     ("long", || long(1_000_000)),
     ("wide", || wide(200_000)),
     ("spatial", || spatial(20_000)),
     ("small", || long(100)),
 ];
 
-enum Cells {
+enum ColumnCells {
     FewTexts(Vec<Option<String>>),
     Texts(Vec<Option<String>>),
     Numbers(Vec<Option<f64>>),
@@ -76,7 +76,7 @@ pub(crate) fn long(rows: usize) -> Input {
         vec![
             (
                 "date",
-                Cells::FewTexts(
+                ColumnCells::FewTexts(
                     (from..to)
                         .map(|row| Some(format!("{}-{:02}-01", month(row).0, month(row).1)))
                         .collect(),
@@ -84,7 +84,7 @@ pub(crate) fn long(rows: usize) -> Input {
             ),
             (
                 "period",
-                Cells::FewTexts(
+                ColumnCells::FewTexts(
                     (from..to)
                         .map(|row| Some(format!("{}-{:02}", month(row).0, month(row).1)))
                         .collect(),
@@ -92,24 +92,24 @@ pub(crate) fn long(rows: usize) -> Input {
             ),
             (
                 "region",
-                Cells::FewTexts(
+                ColumnCells::FewTexts(
                     (from..to).map(|row| Some(regions[row % regions.len()].to_owned())).collect(),
                 ),
             ),
             (
                 "measure",
-                Cells::FewTexts(
+                ColumnCells::FewTexts(
                     (from..to)
                         .map(|row| (row % 50 != 0).then(|| format!("measure {}", row % 23)))
                         .collect(),
                 ),
             ),
-            ("value", Cells::Numbers((from..to).map(|_| number(random)).collect())),
+            ("value", ColumnCells::Numbers((from..to).map(|_| number(random)).collect())),
             (
                 "count",
-                Cells::Integers((from..to).map(|_| Some(i64::from(random() >> 8))).collect()),
+                ColumnCells::Integers((from..to).map(|_| Some(i64::from(random() >> 8))).collect()),
             ),
-            ("final", Cells::Booleans((from..to).map(|row| Some(row % 7 != 0)).collect())),
+            ("final", ColumnCells::Booleans((from..to).map(|row| Some(row % 7 != 0)).collect())),
         ]
     })
 }
@@ -122,14 +122,14 @@ pub(crate) fn wide(rows: usize) -> Input {
         "pensions", "health", "schools", "roads", "power", "water", "gas", "dairy", "meat", "wool",
     ];
     build(rows, 2048, |from, to, random| {
-        let date = Cells::FewTexts(
+        let date = ColumnCells::FewTexts(
             (from..to)
                 .map(|row| Some(format!("{}-{:02}-01", 1960 + row / 12 % 60, row % 12 + 1)))
                 .collect(),
         );
-        let series = NAMES
-            .iter()
-            .map(|name| (*name, Cells::Numbers((from..to).map(|_| number(random)).collect())));
+        let series = NAMES.iter().map(|name| {
+            (*name, ColumnCells::Numbers((from..to).map(|_| number(random)).collect()))
+        });
         std::iter::once(("date", date)).chain(series).collect()
     })
 }
@@ -150,14 +150,14 @@ pub(crate) fn spatial(rows: usize) -> Input {
             Some(format!("MULTIPOLYGON ((({})))", points.join(", ")))
         };
         vec![
-            ("code", Cells::Texts((from..to).map(|row| Some(format!("{row:06}"))).collect())),
+            ("code", ColumnCells::Texts((from..to).map(|row| Some(format!("{row:06}"))).collect())),
             (
                 "name",
-                Cells::Texts(
+                ColumnCells::Texts(
                     (from..to).map(|row| Some(format!("Area {row}, \"north\""))).collect(),
                 ),
             ),
-            ("geometry_wkt", Cells::Texts((from..to).map(&mut ring).collect())),
+            ("geometry_wkt", ColumnCells::Texts((from..to).map(&mut ring).collect())),
         ]
     })
 }
@@ -175,7 +175,7 @@ fn number(random: &mut dyn FnMut() -> u32) -> Option<f64> {
 fn build(
     rows: usize,
     batch_rows: usize,
-    cells: impl Fn(usize, usize, &mut dyn FnMut() -> u32) -> Vec<(&'static str, Cells)>,
+    cells: impl Fn(usize, usize, &mut dyn FnMut() -> u32) -> Vec<(&'static str, ColumnCells)>,
 ) -> Input {
     let mut state = 0x5DEE_CE66_u64;
     let mut random = move || {
@@ -201,12 +201,12 @@ fn build(
         schema: batches[0].schema(),
         batches,
         plain,
-        tables: Tables { table: table(&cells), batch_rows },
+        tables: BenchBatches { table: table(&cells), batch_rows },
     }
 }
 
 fn record_batch(
-    cells: &[(&'static str, Cells)],
+    cells: &[(&'static str, ColumnCells)],
     rows: Range<usize>,
     dictionaries: bool,
 ) -> RecordBatch {
@@ -214,22 +214,22 @@ fn record_batch(
         .iter()
         .map(|(_, cells)| -> ArrayRef {
             match cells {
-                Cells::FewTexts(texts) if dictionaries => Arc::new(
+                ColumnCells::FewTexts(texts) if dictionaries => Arc::new(
                     texts[rows.clone()]
                         .iter()
                         .map(Option::as_deref)
                         .collect::<DictionaryArray<Int32Type>>(),
                 ),
-                Cells::FewTexts(texts) | Cells::Texts(texts) => {
+                ColumnCells::FewTexts(texts) | ColumnCells::Texts(texts) => {
                     Arc::new(StringArray::from_iter(texts[rows.clone()].iter()))
                 }
-                Cells::Numbers(numbers) => {
+                ColumnCells::Numbers(numbers) => {
                     Arc::new(Float64Array::from(numbers[rows.clone()].to_vec()))
                 }
-                Cells::Integers(integers) => {
+                ColumnCells::Integers(integers) => {
                     Arc::new(Int64Array::from(integers[rows.clone()].to_vec()))
                 }
-                Cells::Booleans(booleans) => {
+                ColumnCells::Booleans(booleans) => {
                     Arc::new(BooleanArray::from(booleans[rows.clone()].to_vec()))
                 }
             }
@@ -243,12 +243,12 @@ fn record_batch(
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()
 }
 
-fn table(cells: &[(&'static str, Cells)]) -> Table {
+fn table(cells: &[(&'static str, ColumnCells)]) -> Table {
     cells.iter().fold(Table::new(), |table, (name, cells)| match cells {
-        Cells::FewTexts(texts) => table.dictionary(name, texts),
-        Cells::Texts(texts) => table.text(name, texts),
-        Cells::Numbers(numbers) => table.numbers(name, numbers),
-        Cells::Integers(integers) => table.integers(name, integers),
-        Cells::Booleans(booleans) => table.booleans(name, booleans),
+        ColumnCells::FewTexts(texts) => table.dictionary(name, texts),
+        ColumnCells::Texts(texts) => table.text(name, texts),
+        ColumnCells::Numbers(numbers) => table.numbers(name, numbers),
+        ColumnCells::Integers(integers) => table.integers(name, integers),
+        ColumnCells::Booleans(booleans) => table.booleans(name, booleans),
     })
 }

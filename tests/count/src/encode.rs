@@ -3,7 +3,7 @@
 use yearbook_sdk::{Batch, Encoder, testing};
 
 use crate::tables::{self, Input};
-use crate::{ROUNDS, Work};
+use crate::{ROUNDS, Workload};
 
 type Make = fn() -> Input;
 
@@ -16,11 +16,11 @@ const TABLES: [(&str, u64, Make); 4] = [
 ];
 
 /// One work for each encoder and table.
-pub(crate) fn works() -> Vec<Work> {
+pub(crate) fn works() -> Vec<Workload> {
     let mut works = Vec::new();
     for (table, units, make) in TABLES {
         let mut work = |format: &str, run: Box<dyn Fn(u64)>| {
-            works.push(Work { name: format!("native {format} {table}"), units, run })
+            works.push(Workload { name: format!("native {format} {table}"), units, run })
         };
         work("csv", Box::new(move |rounds| encode::<yearbook_csv::Csv>(make, rounds)));
         work("json", Box::new(move |rounds| encode::<yearbook_json::Json>(make, rounds)));

@@ -20,7 +20,7 @@ mod read;
 mod tables;
 
 /// Something to count.
-struct Work {
+struct Workload {
     name: String,
     /// What one round is divided by: rows, or requests.
     units: u64,
@@ -32,7 +32,7 @@ struct Work {
 const ROUNDS: u64 = 4;
 
 fn main() {
-    let works: Vec<Work> = encode::works().into_iter().chain(read::works()).collect();
+    let works: Vec<Workload> = encode::works().into_iter().chain(read::works()).collect();
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().unwrap_or_default();
     if name == "list" {

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use tokio::runtime::Runtime;
-use yearbook_domain::query::pairs;
+use yearbook_domain::query::parse_pairs;
 use yearbook_domain::{
-    Caller, DataQuery, Dataset, Millis, Plan, PlanTable, ReadPlan, SnapshotSummary, read,
+    Caller, DataQuery, Dataset, Millis, Plan, PlanTable, ReadPlan, SnapshotSummary, read_plan,
 };
-use yearbook_snapshot::{Files, Package, Reader, Silent, publish};
+use yearbook_snapshot::{ObjectStorage, Package, Reader, Silent, publish};
 use yearbook_workers::Workers;
 
-use crate::Work;
+use crate::Workload;
 
 /// Rows of the stored table: several pages, so that a slice and a search have something to leave
 /// out.
@@ -28,9 +28,12 @@ const SMALL: u64 = 400;
 const QUERY: &str = "start=2001-01-01&end=2001-12-31&limit=500&columns=date,region,value&dimensions=auck&format=json&geometry=false";
 
 /// One work for each kind of read.
-pub(crate) fn works() -> Vec<Work> {
-    let work =
-        |name: &str, units: u64, run: Box<dyn Fn(u64)>| Work { name: name.to_owned(), units, run };
+pub(crate) fn works() -> Vec<Workload> {
+    let work = |name: &str, units: u64, run: Box<dyn Fn(u64)>| Workload {
+        name: name.to_owned(),
+        units,
+        run,
+    };
     let scan = |name: &str, rows: u64, query: &'static str, scans: u64| {
         work(name, rows * scans, Box::new(move |rounds| repeat(query, rounds * scans)))
     };
@@ -75,7 +78,8 @@ impl Stored {
         package(folder.path());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let workers = Workers::new(1);
-        let files = Files::open(&format!("file:{}/store", folder.path().display())).unwrap();
+        let files =
+            ObjectStorage::open(&format!("file:{}/store", folder.path().display())).unwrap();
         let package = Package::open(&folder.path().join("datapackage.json")).unwrap();
         let draft = runtime.block_on(publish(&files, &workers, &package, None, &Silent)).unwrap();
         let snapshot = Arc::new(draft.snapshot);
@@ -95,9 +99,10 @@ impl Stored {
     }
 
     fn plan(&self, query: &str) -> ReadPlan {
-        let query = DataQuery::parse(&pairs(query), &["json", "csv", "arrow", "parquet"]).unwrap();
+        let query =
+            DataQuery::parse(&parse_pairs(query), &["json", "csv", "arrow", "parquet"]).unwrap();
         let caller = Caller { key_id: "k".to_owned(), plan: Plan::Enterprise };
-        read::plan(
+        read_plan::plan_read(
             &self.dataset,
             Arc::clone(&self.dataset.current),
             &caller,

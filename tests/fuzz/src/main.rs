@@ -9,13 +9,13 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use libfuzzer_sys::fuzz_target;
 use yearbook_tests::fuzz::{Cursor, Published, Query, Stored, Subject};
 
-type Judge = Box<dyn FnMut(&[u8]) + Send>;
+type CheckFn = Box<dyn FnMut(&[u8]) + Send>;
 
 /// The subject, started with the first input.
-static JUDGE: OnceLock<Mutex<Judge>> = OnceLock::new();
+static JUDGE: OnceLock<Mutex<CheckFn>> = OnceLock::new();
 
-fn chosen() -> Mutex<Judge> {
-    fn of<S: Subject + Send + 'static>() -> Judge {
+fn chosen() -> Mutex<CheckFn> {
+    fn of<S: Subject + Send + 'static>() -> CheckFn {
         let mut subject = S::start();
         Box::new(move |input| subject.judge(input))
     }

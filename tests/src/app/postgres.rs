@@ -66,7 +66,7 @@ impl Line {
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 client.set_nodelay(true).unwrap();
-                tokio::spawn(carry(client, socket.clone(), follow.clone()));
+                tokio::spawn(forward(client, socket.clone(), follow.clone()));
             }
         });
         Self { url, state }
@@ -78,7 +78,7 @@ impl Line {
     }
 
     /// As if the network swallowed everything.
-    pub fn silence(&self) {
+    pub fn blackhole(&self) {
         self.state.send_replace(State::Silent);
     }
 
@@ -89,7 +89,7 @@ impl Line {
 }
 
 /// Carries one connection until the line is cut or the other end hangs up.
-async fn carry(mut client: TcpStream, socket: PathBuf, mut state: watch::Receiver<State>) {
+async fn forward(mut client: TcpStream, socket: PathBuf, mut state: watch::Receiver<State>) {
     let Ok(mut server) = UnixStream::connect(socket).await else { return };
     loop {
         let now = *state.borrow_and_update();

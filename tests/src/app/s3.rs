@@ -56,7 +56,7 @@ pub enum Fault {
 
 /// What goes wrong now.
 #[derive(Clone, Copy, Debug, Default)]
-struct Trouble {
+struct InjectedFault {
     fault: Option<Fault>,
     /// How many more requests it spares.
     after: u64,
@@ -77,7 +77,7 @@ pub struct S3 {
 
 struct Shared {
     service: S3Service,
-    trouble: Mutex<Trouble>,
+    trouble: Mutex<InjectedFault>,
     requests: AtomicU64,
     /// Bytes that [`Fault::Overlong`] has sent.
     beyond: Arc<AtomicU64>,
@@ -150,24 +150,25 @@ impl S3 {
 
     /// Has `fault` befall one request, after the next `after`.
     pub fn fail_after(&self, after: u64, fault: Fault) {
-        *self.shared.trouble.lock().unwrap() = Trouble { fault: Some(fault), after, times: 1 };
+        *self.shared.trouble.lock().unwrap() =
+            InjectedFault { fault: Some(fault), after, times: 1 };
     }
 
     /// Has `fault` befall every request.
-    pub fn break_down(&self, fault: Fault) {
+    pub fn fail_from_now(&self, fault: Fault) {
         *self.shared.trouble.lock().unwrap() =
-            Trouble { fault: Some(fault), after: 0, times: u64::MAX };
+            InjectedFault { fault: Some(fault), after: 0, times: u64::MAX };
     }
 
     /// As if nothing had been.
     pub fn mend(&self) {
-        *self.shared.trouble.lock().unwrap() = Trouble::default();
+        *self.shared.trouble.lock().unwrap() = InjectedFault::default();
     }
 }
 
 impl Shared {
     /// Which fault befalls this request.
-    fn befalls(&self) -> Option<Fault> {
+    fn next_fault(&self) -> Option<Fault> {
         let mut trouble = self.trouble.lock().unwrap();
         if let Some(after) = trouble.after.checked_sub(1) {
             trouble.after = after;
@@ -180,7 +181,7 @@ impl Shared {
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Body>, Cause> {
         self.requests.fetch_add(1, Ordering::SeqCst);
         let reads = request.method() == Method::GET;
-        let fault = self.befalls();
+        let fault = self.next_fault();
         match fault {
             Some(Fault::Status(status)) => {
                 let body = Full::new(Bytes::from_static(b"<Error><Code>SlowDown</Code></Error>"));

@@ -1,7 +1,7 @@
 //! Cursors: what was altered or made up is refused.
 
 use tokio::runtime::Runtime;
-use yearbook_domain::{Plan, Position};
+use yearbook_domain::{CursorPosition, Plan};
 
 use super::query::address;
 use super::{Subject, Target};
@@ -51,7 +51,7 @@ impl Subject for Cursor {
     }
 
     fn judge(&mut self, input: &[u8]) {
-        if let Some(position) = Position::from_bytes(input) {
+        if let Some(position) = CursorPosition::from_bytes(input) {
             assert_eq!(position.to_bytes(), input, "a position is written in one way");
         }
         // None at all is the first page.

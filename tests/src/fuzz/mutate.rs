@@ -31,7 +31,7 @@ impl Random {
 }
 
 /// What breaks most readers: ends of ranges, signs, escapes, what is no UTF-8.
-const EVIL: [&[u8]; 24] = [
+const BOUNDARY_INPUTS: [&[u8]; 24] = [
     b"",
     b"\0",
     b"\r\n",
@@ -80,7 +80,7 @@ pub(super) fn damaged(corpus: &[Vec<u8>], words: &[&str], random: &mut Random) -
                 drop(bytes.splice(at..at, other[from..to].iter().copied()));
             }
             6 if !words.is_empty() => drop(bytes.splice(at..end, random.one(words).bytes())),
-            _ => drop(bytes.splice(at..end, random.one(&EVIL).iter().copied())),
+            _ => drop(bytes.splice(at..end, random.one(&BOUNDARY_INPUTS).iter().copied())),
         }
     }
     bytes

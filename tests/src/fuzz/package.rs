@@ -8,7 +8,7 @@ use futures::StreamExt;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use yearbook_domain::ReadPlan;
-use yearbook_snapshot::{Draft, Files, Package, PublishError, Reader, Silent, publish};
+use yearbook_snapshot::{Draft, ObjectStorage, Package, PublishError, Reader, Silent, publish};
 use yearbook_workers::Workers;
 
 use super::{Subject, Target};
@@ -50,12 +50,12 @@ const PACKAGE: Target = Target {
 };
 
 /// Between descriptor and table.
-const SEAM: &[u8] = b"\n--- data.csv\n";
+const PART_SEPARATOR: &[u8] = b"\n--- data.csv\n";
 
 /// A store to publish to.
 pub struct Published {
     runtime: Runtime,
-    files: Files,
+    files: ObjectStorage,
     workers: Arc<Workers>,
     taken: u64,
     _store: TempDir,
@@ -66,7 +66,7 @@ impl Subject for Published {
 
     fn start() -> Self {
         let store = TempDir::new().unwrap();
-        let files = Files::open(&format!("file:{}", store.path().display())).unwrap();
+        let files = ObjectStorage::open(&format!("file:{}", store.path().display())).unwrap();
         Self {
             runtime: Runtime::new().unwrap(),
             files,
@@ -79,11 +79,11 @@ impl Subject for Published {
     fn judge(&mut self, input: &[u8]) {
         let Self { runtime, files, workers, .. } = self;
         let folder = TempDir::new().unwrap();
-        let draft = Package::open(&unpacked(input, folder.path())).and_then(|package| {
+        let draft = Package::open(&unpack(input, folder.path())).and_then(|package| {
             runtime.block_on(Box::pin(publish(files, workers, &package, None, &Silent)))
         });
         match draft {
-            Err(refused) => worded(&refused),
+            Err(refused) => assert_explained(&refused),
             Ok(draft) => {
                 let rows = draft.snapshot.rows;
                 assert_eq!(runtime.block_on(read_back(files, workers, draft)), rows);
@@ -98,24 +98,24 @@ impl Subject for Published {
 }
 
 /// Writes descriptor and table into `folder`; the descriptor's path.
-pub(super) fn unpacked(input: &[u8], folder: &Path) -> PathBuf {
-    let seam = input.windows(SEAM.len()).position(|window| window == SEAM);
+pub(super) fn unpack(input: &[u8], folder: &Path) -> PathBuf {
+    let seam = input.windows(PART_SEPARATOR.len()).position(|window| window == PART_SEPARATOR);
     let (descriptor, table) =
-        seam.map_or((input, &b""[..]), |at| (&input[..at], &input[at + SEAM.len()..]));
+        seam.map_or((input, &b""[..]), |at| (&input[..at], &input[at + PART_SEPARATOR.len()..]));
     let path = folder.join("datapackage.json");
     std::fs::write(&path, descriptor).unwrap();
     std::fs::write(folder.join("data.csv"), table).unwrap();
     path
 }
 
-fn worded(refused: &PublishError) {
+fn assert_explained(refused: &PublishError) {
     let text = refused.to_string();
     assert!(!text.is_empty() && !text.contains("panicked"), "{text}");
 }
 
-async fn read_back(files: &Files, workers: &Arc<Workers>, draft: Draft) -> u64 {
+async fn read_back(files: &ObjectStorage, workers: &Arc<Workers>, draft: Draft) -> u64 {
     let reader = Reader::new(files.clone(), Arc::clone(workers));
-    let plan = ReadPlan::everything(draft.name, draft.namespace, Arc::new(draft.snapshot));
+    let plan = ReadPlan::full_scan(draft.name, draft.namespace, Arc::new(draft.snapshot));
     let counted = async move {
         let mut batches = reader.scan(&plan).await.unwrap().batches;
         let mut rows = 0;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 use tokio::runtime::Runtime;
-use yearbook_domain::{DataQuery, Plan, query::pairs};
+use yearbook_domain::{DataQuery, Plan, query::parse_pairs};
 
 use super::{Subject, Target};
 use crate::app::{Reply, TestApp, harvest, parks};
@@ -98,14 +98,14 @@ impl Subject for Query {
             return;
         }
         let raw = path.split_once('?').map_or("", |(_, raw)| raw);
-        let _ = DataQuery::parse(&pairs(raw), &["json", "csv"]);
+        let _ = DataQuery::parse(&parse_pairs(raw), &["json", "csv"]);
         let reply = self.runtime.block_on(self.app.get(&path).key(&self.key).send());
-        sound(&path, &reply);
+        assert_valid_reply(&path, &reply);
     }
 }
 
 /// A right answer, or a refusal that says what is wrong.
-fn sound(path: &str, reply: &Reply) {
+fn assert_valid_reply(path: &str, reply: &Reply) {
     let status = reply.status.as_u16();
     assert!(
         matches!(status, 200 | 308 | 404 | 406 | 410 | 413 | 414 | 422),

@@ -7,10 +7,10 @@ use futures::StreamExt;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use yearbook_domain::{ReadPlan, Snapshot};
-use yearbook_snapshot::{Draft, Files, Package, Reader, Silent, publish};
+use yearbook_snapshot::{Draft, ObjectStorage, Package, Reader, Silent, publish};
 use yearbook_workers::Workers;
 
-use super::package::unpacked;
+use super::package::unpack;
 use super::{Subject, Target};
 use crate::components::root;
 
@@ -21,7 +21,7 @@ const SNAPSHOT: Target =
 pub struct Stored {
     runtime: Runtime,
     folder: TempDir,
-    files: Files,
+    files: ObjectStorage,
     workers: Arc<Workers>,
     draft: Draft,
     whole: u64,
@@ -33,13 +33,13 @@ impl Subject for Stored {
 
     fn start() -> Self {
         let (runtime, folder) = (Runtime::new().unwrap(), TempDir::new().unwrap());
-        let files =
-            Files::open(&format!("file:{}", folder.path().join("store").display())).unwrap();
+        let files = ObjectStorage::open(&format!("file:{}", folder.path().join("store").display()))
+            .unwrap();
         let workers = Workers::new(1);
         // The files in the corpus were made of this package.
         let package = root().join("tests/fixtures/fuzz/package/series");
         let package =
-            Package::open(&unpacked(&std::fs::read(package).unwrap(), folder.path())).unwrap();
+            Package::open(&unpack(&std::fs::read(package).unwrap(), folder.path())).unwrap();
         let draft =
             runtime.block_on(Box::pin(publish(&files, &workers, &package, None, &Silent))).unwrap();
         Self { runtime, folder, files, workers, draft, whole: 0, read: 0 }
@@ -55,12 +55,12 @@ impl Subject for Stored {
         let draft = &self.draft;
         let snapshot = Arc::new(Snapshot { file, ..draft.snapshot.clone() });
         for needle in [None, Some("Waikato".to_owned())] {
-            let everything = ReadPlan::everything(
+            let everything = ReadPlan::full_scan(
                 draft.name.clone(),
                 draft.namespace.clone(),
                 Arc::clone(&snapshot),
             );
-            let plan = ReadPlan { needle, ..everything };
+            let plan = ReadPlan { search_text: needle, ..everything };
             let reader = Reader::new(self.files.clone(), Arc::clone(&self.workers));
             let rows = async move {
                 let mut batches = reader.scan(&plan).await?.batches;

@@ -12,19 +12,19 @@ use yearbook_domain::Plan;
 use yearbook_sandbox::{Limits, Plugins};
 use yearbook_tests::app::{TestApp, big, harvest, parks, unbounded};
 
-use crate::list::{Attack, Ends, limits};
-use crate::log::Log;
+use crate::list::{Attack, ExpectedEnd, limits};
+use crate::log::CapturedLog;
 use crate::wire;
 
 /// Threads that panicked since the process began.
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
 /// A service under attack.
-pub(crate) struct Arena {
+pub(crate) struct AttackArena {
     pub(crate) app: TestApp,
     pub(crate) address: SocketAddr,
     pub(crate) key: String,
-    log: &'static Log,
+    log: &'static CapturedLog,
     stop: oneshot::Sender<()>,
     server: tokio::task::JoinHandle<()>,
 }
@@ -32,14 +32,14 @@ pub(crate) struct Arena {
 /// What came of an attack.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Seen {
-    pub(crate) ends: Ends,
+    pub(crate) ends: ExpectedEnd,
     pub(crate) said: Vec<String>,
 }
 
-impl Arena {
+impl AttackArena {
     /// Starts the service with the limits of the list and nothing kept in memory.
     pub(crate) async fn open() -> Self {
-        let log = Log::start();
+        let log = CapturedLog::start();
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             PANICS.fetch_add(1, Ordering::Relaxed);
@@ -75,10 +75,12 @@ impl Arena {
     pub(crate) async fn run(&self, attack: &Attack) -> Seen {
         let start = self.log.end();
         let seen = match self.load(attack) {
-            Err(reason) => Seen { ends: Ends::Rejected(reason), said: self.log.since(start) },
+            Err(reason) => {
+                Seen { ends: ExpectedEnd::Rejected(reason), said: self.log.since(start) }
+            }
             Ok(()) => self.ask(attack, start).await,
         };
-        self.freed(&attack.name).await;
+        self.wait_until_freed(&attack.name).await;
         seen
     }
 
@@ -99,8 +101,11 @@ impl Arena {
         let text = answer.text();
         match answer.status {
             200 if answer.whole => {
-                let ends =
-                    if text.len() > 100 { Ends::Long(text.len()) } else { Ends::Whole(text) };
+                let ends = if text.len() > 100 {
+                    ExpectedEnd::Long(text.len())
+                } else {
+                    ExpectedEnd::Whole(text)
+                };
                 if !attack.tool {
                     assert!(
                         answer.head.contains("content-disposition: attachment; "),
@@ -122,7 +127,7 @@ impl Arena {
                 let dropped = "ERROR the connection is dropped; cut: the response was cut off: the response was cut off";
                 assert!(said.iter().any(|line| line == dropped), "{name}: {said:?}");
                 said.retain(|line| line != dropped);
-                Seen { ends: Ends::Cut(reason), said }
+                Seen { ends: ExpectedEnd::Cut(reason), said }
             }
             422 => {
                 let place = if attack.tool { "datasets" } else { "format" };
@@ -135,7 +140,7 @@ impl Arena {
                     (&problem["detail"][0]["msg"], if attack.tool { "parks" } else { name });
                 let expected = json!({"loc": ["query", place], "msg": msg, "type": "value_error", "input": input, "ctx": {"error": {}}});
                 assert_eq!(problem, json!({"detail": [expected]}), "{name}");
-                Seen { ends: Ends::Declined(sentence), said: self.log.since(start) }
+                Seen { ends: ExpectedEnd::Declined(sentence), said: self.log.since(start) }
             }
             500 => {
                 assert_eq!(answer.problem(), broken(), "{name}");
@@ -146,7 +151,7 @@ impl Arena {
                 };
                 let mut said = self.lines(start, 1).await;
                 let reason = reason(&mut said, doing, name);
-                Seen { ends: Ends::Broken(reason), said }
+                Seen { ends: ExpectedEnd::Broken(reason), said }
             }
             status => panic!("{name}: {status} {text}"),
         }
@@ -165,7 +170,7 @@ impl Arena {
     }
 
     /// Waits until no response holds an instance.
-    pub(crate) async fn freed(&self, name: &str) {
+    pub(crate) async fn wait_until_freed(&self, name: &str) {
         for _ in 0..1000 {
             if self.app.free_instances() == limits::INSTANCES as usize {
                 return;

@@ -13,14 +13,15 @@ use arrow::ipc::reader::StreamReader;
 use futures::StreamExt;
 use tempfile::TempDir;
 use yearbook_sandbox::{
-    Batches, Capsule, Config, EncodeError, Encoded, Encoder, Limits, Plugin, Rejected, Sandbox,
+    Batches, EncodeError, Encoded, Encoder, FailureDump, Limits, Plugin, Rejected, Sandbox,
+    SandboxConfig,
 };
 use yearbook_tests::components::sandbox;
 use yearbook_workers::Workers;
 
 use crate::alone;
 use crate::arena::sandbox_limits;
-use crate::guest::{Guest, Tool, bare_request};
+use crate::guest::{GeneratorGuest, Guest, bare_request};
 use crate::list::attacks;
 
 /// What a response is made of: enough parts for every attack.
@@ -38,9 +39,9 @@ fn rows() -> (Schema, Vec<RecordBatch>) {
 }
 
 /// What is left of a plugin that is asked once.
-fn left(sandbox: &Arc<Sandbox>, component: &[u8]) -> Option<Box<Capsule>> {
+fn dump_of(sandbox: &Arc<Sandbox>, component: &[u8]) -> Option<Box<FailureDump>> {
     let (schema, batches) = rows();
-    match sandbox.try_load(component) {
+    match sandbox.load_with_dump(component) {
         Err((_, capsule)) => capsule,
         Ok(Plugin::Encoder(encoder)) => {
             encoder.trial(&schema, &[], &batches, false).err().and_then(|failed| failed.capsule)
@@ -60,7 +61,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 fn in_folder(limits: Limits, folder: &Path) -> Arc<Sandbox> {
     Sandbox::new(
-        &Config { limits, capsules: Some(folder.to_owned()), ..Config::default() },
+        &SandboxConfig { limits, capsules: Some(folder.to_owned()), ..SandboxConfig::default() },
         Workers::new(2),
     )
     .unwrap()
@@ -73,8 +74,8 @@ fn every_failure_of_an_attack_fails_again_from_its_file() {
     let mut ways = BTreeSet::new();
     for attack in attacks() {
         let component = attack.component();
-        let Some(capsule) = left(&sandbox, &component) else { continue };
-        let read = Capsule::open(&capsule.write_to(folder.path()).unwrap())
+        let Some(capsule) = dump_of(&sandbox, &component) else { continue };
+        let read = FailureDump::open(&capsule.write_to(folder.path()).unwrap())
             .unwrap_or_else(|error| panic!("{}: {error}", attack.name));
         assert_eq!(
             (&read.about, &read.batch, &read.notes),
@@ -86,7 +87,7 @@ fn every_failure_of_an_attack_fails_again_from_its_file() {
             .replay(&component, &read)
             .unwrap_or_else(|error| panic!("{}: {error}", attack.name));
         let failed = again.failed.as_ref().unwrap_or_else(|| panic!("{} succeeds", attack.name));
-        assert!(again.is_same(&read), "{}: {failed:?}\nnot {:?}", attack.name, read.about);
+        assert!(again.reproduces(&read), "{}: {failed:?}\nnot {:?}", attack.name, read.about);
         assert_eq!(failed.failure, read.about.failure, "{}", attack.name);
         assert_eq!(again.log, read.about.log, "{}", attack.name);
         ways.insert(format!("{} {}", read.about.call, read.about.failure.kind));
@@ -121,9 +122,9 @@ fn a_wait_by_the_clock_on_the_wall_fails_again_too() {
     let sandbox =
         sandbox(Limits { cpu_ms_per_call: 60_000, wall_ms_per_call: 80, ..sandbox_limits() });
     let component = Guest::named("slow").does("part", "(call $spin)").build();
-    let capsule = left(&sandbox, &component).unwrap();
+    let capsule = dump_of(&sandbox, &component).unwrap();
     assert_eq!(capsule.about.failure.kind, "wall");
-    assert!(sandbox.replay(&component, &capsule).unwrap().is_same(&capsule));
+    assert!(sandbox.replay(&component, &capsule).unwrap().reproduces(&capsule));
 }
 
 #[test]
@@ -133,7 +134,7 @@ fn a_plugin_that_was_mended_succeeds_on_the_capsule_of_the_broken_one_and_anothe
     let sandbox = sandbox(sandbox_limits());
     let trap = "(unreachable)";
     for (call, returned) in [("describe", 0), ("open", 0), ("head", 5), ("part", 5), ("tail", 4)] {
-        let capsule = left(&sandbox, &Guest::named("mended").does(call, trap).build()).unwrap();
+        let capsule = dump_of(&sandbox, &Guest::named("mended").does(call, trap).build()).unwrap();
         assert_eq!(
             (capsule.about.call.name(), capsule.about.failure.kind.as_str()),
             (call, "wasm")
@@ -145,11 +146,11 @@ fn a_plugin_that_was_mended_succeeds_on_the_capsule_of_the_broken_one_and_anothe
             .replay(&Guest::named("mended").does(call, "(call $recurse)").build(), &capsule)
             .unwrap();
         assert!(
-            !other.is_same(&capsule)
+            !other.reproduces(&capsule)
                 && other.failed.is_some_and(|failed| failed.failure.kind == "stack"),
             "{call}"
         );
-        let generator = sandbox.replay(&Tool::named("mended").build(), &capsule);
+        let generator = sandbox.replay(&GeneratorGuest::named("mended").build(), &capsule);
         assert!(
             call == "describe"
                 || generator.is_err_and(|error| error.to_string().contains("of the kind encoder")),
@@ -157,8 +158,8 @@ fn a_plugin_that_was_mended_succeeds_on_the_capsule_of_the_broken_one_and_anothe
         );
         assert!(sandbox.replay(b"\0asm", &capsule).is_err());
     }
-    let capsule = left(&sandbox, &Tool::named("tool").does(trap).build()).unwrap();
-    let mended = sandbox.replay(&Tool::named("tool").build(), &capsule).unwrap();
+    let capsule = dump_of(&sandbox, &GeneratorGuest::named("tool").does(trap).build()).unwrap();
+    let mended = sandbox.replay(&GeneratorGuest::named("tool").build(), &capsule).unwrap();
     assert!(mended.failed.is_none() && mended.bytes == 1, "{mended:?}");
 }
 
@@ -169,14 +170,14 @@ fn a_tail_is_given_the_last_rows_and_every_note_again() {
     // A note of three bytes at every part.
     let part = "(call $piece (i32.const 528) (i32.const 5) (i32.const 544) (i32.const 3))";
     let component = Guest::named("noted").does("part", part).does("tail", "(unreachable)").build();
-    let capsule = left(&sandbox, &component).unwrap();
+    let capsule = dump_of(&sandbox, &component).unwrap();
     let notes = [(5, b"tai".to_vec()), (10, b"tai".to_vec()), (15, b"tai".to_vec())];
     assert_eq!((capsule.notes.as_slice(), capsule.batch.as_ref()), (&notes[..], rows().1.last()));
     assert_eq!((capsule.about.before.head, capsule.about.before.parts), (true, 3));
     // The tail fails for three notes alone: the list's length is its last argument.
     let picky = "(if (result i32) (i32.eq (local.get 2) (i32.const 3)) (then (unreachable)) (else (call $list (i32.const 544) (i32.const 4))))";
     let picky = Guest::named("noted").does("part", part).does("tail", picky).build();
-    assert!(sandbox.replay(&picky, &capsule).unwrap().is_same(&capsule));
+    assert!(sandbox.replay(&picky, &capsule).unwrap().reproduces(&capsule));
 }
 
 #[test]
@@ -185,7 +186,8 @@ fn any_reader_of_arrow_sees_the_rows_their_metadata_and_one_object() {
     let folder = TempDir::new().unwrap();
     let log = "(call $log (i32.const 4) (i32.const 512) (i32.const 4)) (unreachable)";
     let capsule =
-        left(&sandbox(sandbox_limits()), &Guest::named("plain").does("part", log).build()).unwrap();
+        dump_of(&sandbox(sandbox_limits()), &Guest::named("plain").does("part", log).build())
+            .unwrap();
     let path = capsule.write_to(folder.path()).unwrap();
     let mut reader = StreamReader::try_new(File::open(path).unwrap(), None).unwrap();
     let schema = reader.schema();
@@ -234,7 +236,9 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
             .build(),
     );
     let refusing = refusing.unwrap();
-    let tool = sandbox.load_generator(&Tool::named("tool").does("(unreachable)").build()).unwrap();
+    let tool = sandbox
+        .load_generator(&GeneratorGuest::named("tool").does("(unreachable)").build())
+        .unwrap();
     for _ in 0..3 {
         assert!(matches!(ask(&early).await, Err(EncodeError::Trapped { .. })));
         assert!(!ask(&late).await.unwrap(), "cut off");
@@ -257,7 +261,7 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
     assert_eq!(mode(&capsules), 0o700);
     for path in &kept {
         assert_eq!(mode(path), 0o600, "{}", path.display());
-        let capsule = Capsule::open(path).unwrap();
+        let capsule = FailureDump::open(path).unwrap();
         assert!(
             capsule.about.component.digest.starts_with(
                 path.file_name().unwrap().to_str().unwrap().split_once('-').unwrap().0
@@ -265,7 +269,7 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
         );
     }
     let tail = kept.iter().find(|path| path.display().to_string().contains("tail-")).unwrap();
-    assert_eq!(Capsule::open(tail).unwrap().batch.unwrap().columns(), rows().1[2].columns());
+    assert_eq!(FailureDump::open(tail).unwrap().batch.unwrap().columns(), rows().1[2].columns());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -286,7 +290,7 @@ async fn a_capsule_that_cannot_be_written_changes_no_answer() {
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
     let refused = Sandbox::new(
-        &Config { capsules: Some(file.join("capsules")), ..Config::default() },
+        &SandboxConfig { capsules: Some(file.join("capsules")), ..SandboxConfig::default() },
         Workers::new(1),
     )
     .err()
@@ -298,6 +302,6 @@ async fn a_capsule_that_cannot_be_written_changes_no_answer() {
 fn memory_that_others_hold_is_no_failure_of_a_plugin() {
     let _alone = alone();
     let sandbox = sandbox(Limits { total_memory_bytes: 1, ..sandbox_limits() });
-    let (rejected, capsule) = sandbox.try_load(&Guest::named("late").build()).err().unwrap();
+    let (rejected, capsule) = sandbox.load_with_dump(&Guest::named("late").build()).err().unwrap();
     assert!(matches!(rejected, Rejected::Busy) && capsule.is_none(), "{rejected}");
 }

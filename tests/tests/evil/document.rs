@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use yearbook_tests::components::root;
 
-use crate::list::{Attack, Ends, attacks};
+use crate::list::{Attack, ExpectedEnd, attacks};
 
 const BEGIN: &str = "<!-- the list, as tests/tests/evil/list.rs has it -->\n";
 
@@ -14,12 +14,12 @@ fn table(attacks: &[Attack]) -> String {
     let mut text = "| Attack | What it does | The client gets | The operator reads | Caught by |\n|---|---|---|---|---|\n".to_owned();
     for attack in attacks {
         let (client, log) = match &attack.ends {
-            Ends::Whole(body) => (format!("200, `{body}`"), String::new()),
-            Ends::Long(bytes) => (format!("200, {bytes} bytes"), String::new()),
-            Ends::Broken(reason) => ("500".to_owned(), code(reason)),
-            Ends::Cut(reason) => ("a cut body".to_owned(), code(reason)),
-            Ends::Declined(sentence) => (format!("422, {}", code(sentence)), String::new()),
-            Ends::Rejected(reason) => ("no such format".to_owned(), code(reason)),
+            ExpectedEnd::Whole(body) => (format!("200, `{body}`"), String::new()),
+            ExpectedEnd::Long(bytes) => (format!("200, {bytes} bytes"), String::new()),
+            ExpectedEnd::Broken(reason) => ("500".to_owned(), code(reason)),
+            ExpectedEnd::Cut(reason) => ("a cut body".to_owned(), code(reason)),
+            ExpectedEnd::Declined(sentence) => (format!("422, {}", code(sentence)), String::new()),
+            ExpectedEnd::Rejected(reason) => ("no such format".to_owned(), code(reason)),
         };
         let said = attack.said.last().map(|line| code(line)).unwrap_or_default();
         let found = attack

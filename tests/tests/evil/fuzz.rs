@@ -12,7 +12,7 @@ use yearbook_workers::Workers;
 
 use crate::alone;
 use crate::arena::sandbox_limits;
-use crate::guest::{Guest, Tool, bare_request};
+use crate::guest::{GeneratorGuest, Guest, bare_request};
 
 /// How long, seconds; `YEARBOOK_FUZZ_SECONDS` says otherwise, and `YEARBOOK_FUZZ_SEED` where to
 /// begin.
@@ -23,7 +23,7 @@ fn number(variable: &str, usual: u64) -> u64 {
 }
 
 /// Damages `whole`, with pieces of `other`.
-fn damaged(whole: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
+fn mutate_component(whole: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = whole.to_vec();
     match random.below(4) {
         0 => bytes.truncate(random.below(whole.len())),
@@ -54,8 +54,9 @@ fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
     let limits = Limits { cpu_ms_per_call: 30, ..sandbox_limits() };
     // No cache: nobody asks for these again.
     let sandbox =
-        Sandbox::new(&yearbook_sandbox::Config { limits, ..config() }, Workers::new(1)).unwrap();
-    let mut whole = vec![Guest::named("fuzz").build(), Tool::named("fuzz").build()];
+        Sandbox::new(&yearbook_sandbox::SandboxConfig { limits, ..config() }, Workers::new(1))
+            .unwrap();
+    let mut whole = vec![Guest::named("fuzz").build(), GeneratorGuest::named("fuzz").build()];
     let built = [
         "evil",
         "evil-generator",
@@ -75,7 +76,7 @@ fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
         // The small ones compile quickly, so they come more often.
         let pick = (0..4).map(|_| random.below(whole.len())).min().unwrap_or_default();
         let other = random.below(whole.len());
-        let bytes = damaged(&whole[pick], &whole[other], &mut random);
+        let bytes = mutate_component(&whole[pick], &whole[other], &mut random);
         tried += 1;
         match sandbox.load(&bytes) {
             Ok(plugin) => {
@@ -114,6 +115,9 @@ fn run(plugin: &Plugin) {
     }
 }
 
-fn config() -> yearbook_sandbox::Config {
-    yearbook_sandbox::Config { limits: Limits::default(), ..yearbook_sandbox::Config::default() }
+fn config() -> yearbook_sandbox::SandboxConfig {
+    yearbook_sandbox::SandboxConfig {
+        limits: Limits::default(),
+        ..yearbook_sandbox::SandboxConfig::default()
+    }
 }

@@ -14,8 +14,8 @@ use yearbook_domain::{Plan, PlanTable};
 use yearbook_sandbox::Request;
 use yearbook_tests::components::root;
 
-pub(crate) use image::{Image, Parameter, segment};
-pub(crate) use tool::Tool;
+pub(crate) use image::{Image, ImageParameter, segment};
+pub(crate) use tool::GeneratorGuest;
 
 /// The interface that guests export.
 pub(crate) const ENCODER: &str = "yearbook:plugin/encoder@1.0.0";

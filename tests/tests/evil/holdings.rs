@@ -4,13 +4,13 @@ use std::time::Duration;
 
 /// Threads, descriptors and resident memory of this process.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Holdings {
+pub(crate) struct ResourceSnapshot {
     pub(crate) threads: usize,
     pub(crate) descriptors: usize,
     pub(crate) bytes: usize,
 }
 
-impl Holdings {
+impl ResourceSnapshot {
     /// As of now.
     pub(crate) fn now() -> Self {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();

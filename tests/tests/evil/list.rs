@@ -24,7 +24,7 @@ pub(crate) struct Attack {
     /// Whether it is asked for so many rows that they cross in several parts.
     pub(crate) many: bool,
     /// What becomes of it.
-    pub(crate) ends: Ends,
+    pub(crate) ends: ExpectedEnd,
     /// What it brings into the log besides.
     pub(crate) said: Vec<String>,
     /// What stops it.
@@ -35,7 +35,7 @@ pub(crate) struct Attack {
 
 /// What becomes of a plugin's attack.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Ends {
+pub(crate) enum ExpectedEnd {
     /// No harm: 200 with these bytes.
     Whole(String),
     /// No harm: 200 with so many bytes.
@@ -77,16 +77,16 @@ pub(crate) fn attacks() -> Vec<Attack> {
 }
 
 /// A response that is stopped before its first byte.
-fn broken(reason: &str) -> Ends {
-    Ends::Broken(reason.to_owned())
+fn broken(reason: &str) -> ExpectedEnd {
+    ExpectedEnd::Broken(reason.to_owned())
 }
 
-fn rejected(reason: &str) -> Ends {
-    Ends::Rejected(reason.to_owned())
+fn rejected(reason: &str) -> ExpectedEnd {
+    ExpectedEnd::Rejected(reason.to_owned())
 }
 
-fn whole(body: &str) -> Ends {
-    Ends::Whole(body.to_owned())
+fn whole(body: &str) -> ExpectedEnd {
+    ExpectedEnd::Whole(body.to_owned())
 }
 
 impl Attack {
@@ -94,7 +94,7 @@ impl Attack {
         name: &str,
         does: &str,
         guest: impl Fn(&str) -> Vec<u8> + 'static,
-        ends: Ends,
+        ends: ExpectedEnd,
         caught: &'static str,
     ) -> Self {
         Self {

@@ -11,7 +11,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, Registry};
 
 /// What has been logged since the process began.
-pub(crate) struct Log {
+pub(crate) struct CapturedLog {
     records: Buffer,
     text: Buffer,
 }
@@ -44,10 +44,10 @@ impl MakeWriter<'_> for Buffer {
     }
 }
 
-impl Log {
+impl CapturedLog {
     /// The log, written as `yearbook serve` writes it, in both of its formats.
     pub(crate) fn start() -> &'static Self {
-        static LOG: OnceLock<Log> = OnceLock::new();
+        static LOG: OnceLock<CapturedLog> = OnceLock::new();
         LOG.get_or_init(|| {
             let (records, text) = (Buffer::default(), Buffer::default());
             let json = tracing_subscriber::fmt::layer()

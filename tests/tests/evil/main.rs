@@ -26,9 +26,9 @@ use std::time::Instant;
 use yearbook_platform::{Component, check};
 use yearbook_tests::components::sandbox;
 
-use arena::{Arena, Seen, sandbox_limits};
-use holdings::Holdings;
-use list::{Ends, attacks, limits};
+use arena::{AttackArena, Seen, sandbox_limits};
+use holdings::ResourceSnapshot;
+use list::{ExpectedEnd, attacks, limits};
 use neighbour::Neighbour;
 
 /// One test at a time: they count what the process holds.
@@ -41,7 +41,7 @@ fn alone() -> MutexGuard<'static, ()> {
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn every_attack_ends_as_the_document_says_and_no_neighbour_notices() {
     let _alone = alone();
-    let arena = Arena::open().await;
+    let arena = AttackArena::open().await;
     let neighbour = Neighbour::start(arena.address, &arena.key).await;
     let (mut wrong, mut runaways) = (Vec::new(), Vec::new());
     let mut held = None;
@@ -51,7 +51,7 @@ async fn every_attack_ends_as_the_document_says_and_no_neighbour_notices() {
         for attack in attacks() {
             let begun = Instant::now();
             let seen = arena.run(&attack).await;
-            if matches!(&attack.ends, Ends::Broken(reason) if reason.contains("of processor time"))
+            if matches!(&attack.ends, ExpectedEnd::Broken(reason) if reason.contains("of processor time"))
             {
                 runaways.push(begun.elapsed());
             }
@@ -65,7 +65,7 @@ async fn every_attack_ends_as_the_document_says_and_no_neighbour_notices() {
             }
         }
         arena.clear();
-        held = held.or_else(|| Some(Holdings::now()));
+        held = held.or_else(|| Some(ResourceSnapshot::now()));
     }
     let comparison = neighbour.stop().await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -77,7 +77,7 @@ async fn every_attack_ends_as_the_document_says_and_no_neighbour_notices() {
             "not one line of the log: {line:?}"
         );
     }
-    Holdings::back(held.unwrap(), 2 * limits::MEMORY).await;
+    ResourceSnapshot::back(held.unwrap(), 2 * limits::MEMORY).await;
     arena.close().await;
 }
 
@@ -87,7 +87,9 @@ fn check_finds_what_a_host_cannot_know_and_says_what_a_host_would() {
     let sandbox = sandbox(sandbox_limits());
     for attack in attacks() {
         let rejected = match &attack.ends {
-            Ends::Rejected(reason) if !reason.contains("taken by another") => Some(reason.as_str()),
+            ExpectedEnd::Rejected(reason) if !reason.contains("taken by another") => {
+                Some(reason.as_str())
+            }
             _ => None,
         };
         if rejected.is_none() && attack.found.is_none() {

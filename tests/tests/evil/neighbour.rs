@@ -42,7 +42,7 @@ pub(crate) struct Latencies {
 
 /// What a neighbour saw of attacks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Comparison {
+pub(crate) struct LatencyComparison {
     /// Before and after them, on the same server.
     pub(crate) quiet: Latencies,
     /// While they went on.
@@ -76,15 +76,15 @@ impl Neighbour {
 
     /// Ends it, with every answer as before, and compares: other work of the machine may begin or
     /// end meanwhile, so that it is quiet before and after.
-    pub(crate) async fn stop(mut self) -> Comparison {
+    pub(crate) async fn stop(mut self) -> LatencyComparison {
         self.stop.store(true, Ordering::Relaxed);
         let attacked = self.task.await.expect("every answer was the one that was expected");
         self.quiet.extend(self.client.rounds(QUIET_ROUNDS).await);
-        Comparison { quiet: Latencies::of(self.quiet), attacked: Latencies::of(attacked) }
+        LatencyComparison { quiet: Latencies::of(self.quiet), attacked: Latencies::of(attacked) }
     }
 }
 
-impl Comparison {
+impl LatencyComparison {
     /// Asserts what `docs/rules.md` says of neighbours. `deadline` is how long a runaway takes on
     /// this machine now.
     pub(crate) fn is_fair(&self, deadline: Duration) {
@@ -163,7 +163,8 @@ fn a_neighbour_that_is_slowed_down_is_noticed() {
         Latencies::of(times.collect())
     };
     let deadline = Duration::from_millis(60);
-    let fair = |attacked| Comparison { quiet: all(200, 3, 5), attacked }.unfair(deadline).is_none();
+    let fair =
+        |attacked| LatencyComparison { quiet: all(200, 3, 5), attacked }.unfair(deadline).is_none();
     assert!(fair(all(200, 3, 5)) && fair(all(200, 60, 125)));
     assert!(!fair(all(200, 3, 126)), "one in fifty waits for more than two deadlines");
     assert!(!fair(all(100, 3, 5)), "too few answers say nothing");

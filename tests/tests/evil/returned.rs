@@ -10,7 +10,7 @@ use yearbook_workers::Workers;
 
 use crate::alone;
 use crate::arena::sandbox_limits;
-use crate::guest::{Guest, Image, Parameter, Tool, bare_request, segment};
+use crate::guest::{GeneratorGuest, Guest, Image, ImageParameter, bare_request, segment};
 
 const GUEST: Target = Target {
     name: "guest",
@@ -29,12 +29,13 @@ const ANSWERS: usize = 1536;
 /// No cache: nobody asks for these again.
 fn sandbox() -> (Arc<Sandbox>, usize) {
     let limits = Limits { cpu_ms_per_call: 30, ..sandbox_limits() };
-    let config = yearbook_sandbox::Config { limits, ..yearbook_sandbox::Config::default() };
+    let config =
+        yearbook_sandbox::SandboxConfig { limits, ..yearbook_sandbox::SandboxConfig::default() };
     (Sandbox::new(&config, Workers::new(1)).unwrap(), limits.instances as usize)
 }
 
 /// Loads the component and lets `run` have what came of it.
-fn tried(sandbox: &Arc<Sandbox>, free: usize, component: &[u8], run: impl FnOnce(&Plugin)) {
+fn load_and_run(sandbox: &Arc<Sandbox>, free: usize, component: &[u8], run: impl FnOnce(&Plugin)) {
     match sandbox.load(component) {
         Ok(plugin) => run(&plugin),
         Err(rejected) => one_line(&rejected.to_string()),
@@ -66,15 +67,19 @@ fn what_an_encoder_returns_is_checked_or_refused_in_one_line() {
         let at = |answer: usize| format!("(i32.const {})", ANSWERS + 20 * answer);
         let guest = Guest::named("damaged")
             .saying(|says| {
-                says.parameters =
-                    vec![Parameter { name: "style", kind: 0, default: "a", allowed: &["a", "b"] }];
+                says.parameters = vec![ImageParameter {
+                    name: "style",
+                    kind: 0,
+                    default: "a",
+                    allowed: &["a", "b"],
+                }];
                 says.damage = of_description.to_vec();
             })
             .with(&segment(ANSWERS, &answers))
             .does("head", &at(0))
             .does("part", &at(1))
             .does("tail", &at(2));
-        tried(&sandbox, free, &guest.build(), |plugin| {
+        load_and_run(&sandbox, free, &guest.build(), |plugin| {
             loaded += 1;
             let Plugin::Encoder(encoder) = plugin else { panic!("it is an encoder") };
             let made = encoder.trial(&batch.schema(), &[], &[batch.clone(), batch.clone()], true);
@@ -93,10 +98,10 @@ fn what_a_generator_returns_is_checked_or_refused_in_one_line() {
     let (sandbox, free) = sandbox();
     let mut loaded = 0;
     PROJECT.run(|damage| {
-        let tool = Tool::named("damaged")
+        let tool = GeneratorGuest::named("damaged")
             .typed(b"folder/settings.yml", b"application/yaml", b"a: 1")
             .damaged(damage);
-        tried(&sandbox, free, &tool.build(), |plugin| {
+        load_and_run(&sandbox, free, &tool.build(), |plugin| {
             loaded += 1;
             let Plugin::Generator(generator) = plugin else { panic!("it is a generator") };
             if let Err(failed) = generator.trial(&bare_request()) {

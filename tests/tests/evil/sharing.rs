@@ -9,7 +9,7 @@ use futures::StreamExt;
 use yearbook_sandbox::{Batches, EncodeError, Encoded, Limits, Trap};
 use yearbook_tests::components::{component, sandbox};
 
-use crate::arena::{Arena, sandbox_limits};
+use crate::arena::{AttackArena, sandbox_limits};
 use crate::guest::{Guest, section};
 use crate::holdings::thread_time;
 use crate::list::limits::{CPU_MS, INSTANCES};
@@ -28,7 +28,7 @@ fn batch() -> RecordBatch {
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn a_crowd_of_runaways_leaves_a_worker_to_its_neighbours() {
     let _alone = alone();
-    let arena = Arena::open().await;
+    let arena = AttackArena::open().await;
     let spin = Guest::named("spin").does("part", "(call $spin)").build();
     arena.app.registry.add(&arena.app.sandbox.load(&spin).unwrap()).unwrap();
     let neighbour = Neighbour::start(arena.address, &arena.key).await;
@@ -69,7 +69,7 @@ async fn a_crowd_of_runaways_leaves_a_worker_to_its_neighbours() {
         alone.push(begun.elapsed());
     }
     comparison.is_fair(neighbour::median(alone));
-    arena.freed("spin").await;
+    arena.wait_until_freed("spin").await;
     arena.close().await;
 }
 

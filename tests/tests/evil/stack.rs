@@ -9,13 +9,13 @@ use arrow::datatypes::{DataType, Field, Schema};
 use futures::StreamExt;
 use yearbook_platform::{Component, check};
 use yearbook_sandbox::{
-    Batches, Config, EncodeError, GenerateError, Limits, Plugin, Rejected, Sandbox, Trap,
+    Batches, EncodeError, GenerateError, Limits, Plugin, Rejected, Sandbox, SandboxConfig, Trap,
 };
 use yearbook_workers::Workers;
 
 use crate::alone;
 use crate::arena::sandbox_limits;
-use crate::guest::{Guest, Tool, bare_request};
+use crate::guest::{GeneratorGuest, Guest, bare_request};
 use crate::list::limits;
 
 /// The least stack, the one that aborted processes, and the most.
@@ -36,7 +36,7 @@ fn rows() -> (Schema, RecordBatch) {
 /// most.
 fn with_stack(stack_bytes: usize) -> Arc<Sandbox> {
     let limits = Limits { stack_bytes, cpu_ms_per_call: 20_000, ..sandbox_limits() };
-    Sandbox::new(&Config { limits, ..Config::default() }, Workers::new(2)).unwrap()
+    Sandbox::new(&SandboxConfig { limits, ..SandboxConfig::default() }, Workers::new(2)).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -78,7 +78,7 @@ async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_a
             );
         }
         let Plugin::Generator(generator) =
-            sandbox.load(&Tool::named("deep").does("(call $recurse)").build()).unwrap()
+            sandbox.load(&GeneratorGuest::named("deep").does("(call $recurse)").build()).unwrap()
         else {
             panic!("it is a generator")
         };
@@ -94,8 +94,10 @@ async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_a
 fn a_stack_beyond_what_settings_allow_makes_no_sandbox() {
     let _alone = alone();
     for stack_bytes in [0, (64 << 10) - 1, (16 << 20) + 1, usize::MAX] {
-        let config =
-            Config { limits: Limits { stack_bytes, ..sandbox_limits() }, ..Config::default() };
+        let config = SandboxConfig {
+            limits: Limits { stack_bytes, ..sandbox_limits() },
+            ..SandboxConfig::default()
+        };
         let refused = Sandbox::new(&config, Workers::new(1)).err().unwrap().to_string();
         assert_eq!(
             refused,

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 pub(crate) const NOTHING: u16 = 0;
 
 /// An answer, read until the server closed.
-pub(crate) struct Answer {
+pub(crate) struct RawResponse {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
@@ -20,7 +20,7 @@ pub(crate) struct Answer {
 }
 
 /// Asks for `path`, with problem details for an error.
-pub(crate) async fn get(address: SocketAddr, path: &str, key: &str) -> Answer {
+pub(crate) async fn get(address: SocketAddr, path: &str, key: &str) -> RawResponse {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!(
         "GET {path} HTTP/1.1\r\nHost: test.example\r\nX-API-Key: {key}\r\nAccept: application/problem+json, */*;q=0.1\r\nConnection: close\r\n\r\n"
@@ -32,9 +32,14 @@ pub(crate) async fn get(address: SocketAddr, path: &str, key: &str) -> Answer {
     read(&bytes)
 }
 
-fn read(bytes: &[u8]) -> Answer {
+fn read(bytes: &[u8]) -> RawResponse {
     if bytes.is_empty() {
-        return Answer { status: NOTHING, head: String::new(), body: Vec::new(), whole: false };
+        return RawResponse {
+            status: NOTHING,
+            head: String::new(),
+            body: Vec::new(),
+            whole: false,
+        };
     }
     let end = bytes
         .windows(4)
@@ -47,7 +52,7 @@ fn read(bytes: &[u8]) -> Answer {
         Some(length) => (rest.to_vec(), length.parse() == Ok(rest.len())),
         None => unchunked(rest),
     };
-    Answer { status, head, body, whole }
+    RawResponse { status, head, body, whole }
 }
 
 /// The chunks' bytes, and whether the last chunk came.
@@ -76,7 +81,7 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-impl Answer {
+impl RawResponse {
     /// The body as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()

@@ -15,17 +15,17 @@ use yearbook_catalog::key;
 use yearbook_tests::http2::{self, frame, kind};
 
 /// Where attacks come from; the polite client has another address.
-const FROM: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+const ATTACKER_ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
 /// Bytes that a client's socket takes in unread, so that the server keeps the rest.
 const RECEIVE_BUFFER: u32 = 4 << 10;
 
 /// Before a connection that was refused or ended is tried again.
-const AGAIN: Duration = Duration::from_millis(20);
+const RETRY_DELAY: Duration = Duration::from_millis(20);
 
 /// Who attacks whom with what.
 #[derive(Clone)]
-pub(crate) struct Attacker {
+pub(crate) struct AttackClient {
     pub(crate) server: SocketAddr,
     pub(crate) keys: [String; 2],
     /// Connections or requests so far.
@@ -35,13 +35,13 @@ pub(crate) struct Attacker {
 }
 
 /// Attacks, for as long as the set lives.
-pub(crate) type Attack = fn(&Attacker, &mut JoinSet<()>);
+pub(crate) type Attack = fn(&AttackClient, &mut JoinSet<()>);
 
-impl Attacker {
+impl AttackClient {
     async fn connect(&self) -> Result<TcpStream> {
         let socket = TcpSocket::new_v4()?;
         socket.set_recv_buffer_size(RECEIVE_BUFFER)?;
-        socket.bind(SocketAddr::from((FROM, 0)))?;
+        socket.bind(SocketAddr::from((ATTACKER_ADDRESS, 0)))?;
         self.tries.fetch_add(1, Ordering::Relaxed);
         socket.connect(self.server).await
     }
@@ -61,7 +61,7 @@ impl Attacker {
                 for turn in 0_usize.. {
                     // Whether it was refused or came to its end: it begins again.
                     let _ = once(attacker.clone(), turn * connections + number).await;
-                    sleep(AGAIN).await;
+                    sleep(RETRY_DELAY).await;
                 }
             };
             tasks.spawn_on(again, &self.runtime);
@@ -145,8 +145,8 @@ fn only(path: &str, more: &str) -> String {
 const EXPORT: &str = "/v1/datasets/large/data?start=0001-01-01&limit=0&format=csv";
 
 /// 550 exports on five connections, with one key, none of them read.
-pub(crate) fn unread_streams(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 5, async |attacker: Attacker, _| {
+pub(crate) fn unread_streams(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 5, async |attacker: AttackClient, _| {
         let mut stream = attacker.connect().await?;
         begin(&mut stream).await?;
         for stream_id in 0..110 {
@@ -159,8 +159,8 @@ pub(crate) fn unread_streams(attacker: &Attacker, tasks: &mut JoinSet<()>) {
 }
 
 /// Exports that are compressed and read as fast as they come.
-pub(crate) fn busy_exports(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 32, async |attacker: Attacker, number| {
+pub(crate) fn busy_exports(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 32, async |attacker: AttackClient, number| {
         let more =
             format!("X-API-Key: {}\r\nAccept-Encoding: zstd, gzip\r\n", attacker.keys[number % 2]);
         attacker.read(&only(EXPORT, &more)).await
@@ -168,16 +168,16 @@ pub(crate) fn busy_exports(attacker: &Attacker, tasks: &mut JoinSet<()>) {
 }
 
 /// Projects for a data tool, which a plugin makes whole.
-pub(crate) fn many_projects(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 32, async |attacker: Attacker, number| {
+pub(crate) fn many_projects(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 32, async |attacker: AttackClient, number| {
         let path = "/v1/integrations/meltano?datasets=large,harvest,wide";
         attacker.read(&only(path, &format!("X-API-Key: {}\r\n", attacker.keys[number % 2]))).await
     });
 }
 
 /// Exports of which a kilobyte is read a second.
-pub(crate) fn slow_readers(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 200, async |attacker: Attacker, _| {
+pub(crate) fn slow_readers(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 200, async |attacker: AttackClient, _| {
         let mut stream = attacker.connect().await?;
         stream.write_all(head(EXPORT, &attacker.keys[0]).as_bytes()).await?;
         let mut buffer = [0; 1024];
@@ -189,16 +189,16 @@ pub(crate) fn slow_readers(attacker: &Attacker, tasks: &mut JoinSet<()>) {
 }
 
 /// Downloads of a whole file, unread.
-pub(crate) fn unread_files(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 300, async |attacker: Attacker, _| {
+pub(crate) fn unread_files(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 300, async |attacker: AttackClient, _| {
         attacker.unread(&head("/v1/bulk/tests/large", &attacker.keys[0])).await
     });
 }
 
 /// Connections on which nothing is ever said, or half of HTTP/2's preface, or a head that never
 /// ends.
-pub(crate) fn silent_connections(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 2_000, async |attacker: Attacker, number| match number % 3 {
+pub(crate) fn silent_connections(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 2_000, async |attacker: AttackClient, number| match number % 3 {
         0 => attacker.unread("").await,
         1 => attacker.unread(std::str::from_utf8(&http2::PREFACE[..12]).unwrap_or_default()).await,
         _ => {
@@ -213,8 +213,8 @@ pub(crate) fn silent_connections(attacker: &Attacker, tasks: &mut JoinSet<()>) {
 }
 
 /// Requests that are given up as soon as they are sent (CVE-2023-44487).
-pub(crate) fn rapid_resets(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 4, async |attacker: Attacker, _| {
+pub(crate) fn rapid_resets(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 4, async |attacker: AttackClient, _| {
         let mut stream = attacker.connect().await?;
         begin(&mut stream).await?;
         for stream_id in 0..100_000 {
@@ -229,8 +229,8 @@ pub(crate) fn rapid_resets(attacker: &Attacker, tasks: &mut JoinSet<()>) {
 }
 
 /// Sixteen kilobytes of column names that nobody knows.
-pub(crate) fn long_lists(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 8, async |attacker: Attacker, _| {
+pub(crate) fn long_lists(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 8, async |attacker: AttackClient, _| {
         let names: Vec<String> = (0..3_000).map(|number| format!("{number:x}")).collect();
         let path = format!("/v1/datasets/large/data?columns={}", names.join(","));
         attacker.ask((0..1_000).map(|_| head(&path, &attacker.keys[0]))).await
@@ -238,23 +238,23 @@ pub(crate) fn long_lists(attacker: &Attacker, tasks: &mut JoinSet<()>) {
 }
 
 /// Previews of a table with huge cells, which need no key.
-pub(crate) fn heavy_previews(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 32, async |attacker: Attacker, _| {
+pub(crate) fn heavy_previews(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 32, async |attacker: AttackClient, _| {
         attacker.read(&only("/v1/datasets/cells/preview", "")).await
     });
 }
 
 /// Keys that look right and that nobody was given.
-pub(crate) fn unknown_keys(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 16, async |attacker: Attacker, _| {
+pub(crate) fn unknown_keys(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 16, async |attacker: AttackClient, _| {
         let keys = (0..1_000).filter_map(|_| key::issue().ok());
         attacker.ask(keys.map(|(key, _)| head("/v1/me", key.expose()))).await
     });
 }
 
 /// Two keys page through a wide table, with options of every length.
-pub(crate) fn wide_pages(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 8, async |attacker: Attacker, number| {
+pub(crate) fn wide_pages(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 8, async |attacker: AttackClient, number| {
         let more = if number % 4 == 0 {
             format!("&delimiter={}", "x".repeat(12_000))
         } else {
@@ -267,8 +267,8 @@ pub(crate) fn wide_pages(attacker: &Attacker, tasks: &mut JoinSet<()>) {
 }
 
 /// A stored file in a thousand pieces.
-pub(crate) fn small_ranges(attacker: &Attacker, tasks: &mut JoinSet<()>) {
-    attacker.repeat(tasks, 8, async |attacker: Attacker, _| {
+pub(crate) fn small_ranges(attacker: &AttackClient, tasks: &mut JoinSet<()>) {
+    attacker.repeat(tasks, 8, async |attacker: AttackClient, _| {
         let ranges: Vec<String> = (0..1_000).map(|number| format!("{0}-{0}", number * 7)).collect();
         let more =
             format!("X-API-Key: {}\r\nRange: bytes={}\r\n", attacker.keys[0], ranges.join(","));

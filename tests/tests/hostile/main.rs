@@ -21,7 +21,7 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use attack::{Attack, Attacker};
+use attack::{Attack, AttackClient};
 use server::Server;
 
 /// What one caller may cost beyond the idle server, mebibytes.
@@ -29,7 +29,7 @@ const MEMORY: u64 = 512;
 
 /// How much longer a hundred rows may take, whatever the machine does besides: a server that is
 /// held up shows in seconds. How much longer they do take stands on the page.
-const HELD_UP: Duration = Duration::from_secs(2);
+const MAX_LATENCY: Duration = Duration::from_secs(2);
 
 /// Where the page's maker looks.
 const FIGURES: &str = "YEARBOOK_TEST_FIGURES";
@@ -52,7 +52,7 @@ async fn withstands(name: &str, attack: Attack) {
     let idle = server.memory();
     let elsewhere = elsewhere();
     let runtime = elsewhere.handle().clone();
-    let attacker = Attacker {
+    let attacker = AttackClient {
         server: server.address,
         keys: server.hostile.clone(),
         tries: Arc::default(),
@@ -62,7 +62,7 @@ async fn withstands(name: &str, attack: Attack) {
     attack(&attacker, &mut callers);
     // Its connections are open when the first answer is timed.
     sleep(Duration::from_millis(500)).await;
-    let (attacked, most) = tokio::join!(polite::read(&server, lasting()), most_memory(&server));
+    let (attacked, most) = tokio::join!(polite::read(&server, lasting()), peak_memory(&server));
     let tries = attacker.tries.load(Ordering::Relaxed);
     callers.shutdown().await;
     elsewhere.shutdown_background();
@@ -94,7 +94,7 @@ async fn withstands(name: &str, attack: Attack) {
         quiet.took.len()
     );
     assert!(
-        attacked.within(990) < quiet.within(990) + HELD_UP,
+        attacked.within(990) < quiet.within(990) + MAX_LATENCY,
         "{name}: {:?} after {:?}",
         attacked.within(990),
         quiet.within(990)
@@ -117,7 +117,7 @@ fn elsewhere() -> Runtime {
 }
 
 /// The most that the server held while an attack lasts, mebibytes.
-async fn most_memory(server: &Server) -> u64 {
+async fn peak_memory(server: &Server) -> u64 {
     let (until, mut most) = (Instant::now() + lasting(), 0);
     while Instant::now() < until {
         most = most.max(server.memory());

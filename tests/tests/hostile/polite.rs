@@ -11,7 +11,7 @@ use crate::server::Server;
 const PAUSE: Duration = Duration::from_millis(40);
 
 /// Longer than any request may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What it asks for; the filter makes no two of them the same for long.
 fn path(turn: usize) -> String {
@@ -68,7 +68,7 @@ pub(crate) fn client(kept: usize) -> Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .pool_max_idle_per_host(kept)
-        .timeout(PATIENCE)
+        .timeout(TIMEOUT)
         .no_proxy()
         .build()
         .expect("a client")

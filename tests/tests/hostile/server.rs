@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use yearbook_tests::app::{big, harvest, parks};
 use yearbook_tests::fuzz::Random;
-use yearbook_tests::process::{self, Process, free_port};
+use yearbook_tests::process::{self, ChildProcess, free_port};
 
 use crate::polite;
 
@@ -26,7 +26,7 @@ const CELL: usize = 4 << 20;
 const COLUMNS: usize = 500;
 
 /// How long the server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What every server of a run serves.
 struct Data {
@@ -39,7 +39,7 @@ struct Data {
 
 /// A running server.
 pub(crate) struct Server {
-    process: Process,
+    process: ChildProcess,
     pub(crate) address: SocketAddr,
     /// A key that nobody attacks with.
     pub(crate) polite: String,
@@ -96,7 +96,7 @@ impl Server {
             .args(["serve", "--listen", &address.to_string()])
             .stdout(log.try_clone().unwrap())
             .stderr(log);
-        let process = Process::start(&mut serve);
+        let process = ChildProcess::start(&mut serve);
         let server =
             Self { process, address, polite: data.polite.clone(), hostile: data.hostile.clone() };
         server.is_ready().await;
@@ -107,7 +107,7 @@ impl Server {
         let (began, client, address) =
             (Instant::now(), polite::client(0), format!("http://{}/health/full", self.address));
         while !client.get(&address).send().await.is_ok_and(|answer| answer.status() == 200) {
-            assert!(began.elapsed() < PATIENCE, "the server does not answer");
+            assert!(began.elapsed() < TIMEOUT, "the server does not answer");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }

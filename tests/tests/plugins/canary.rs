@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use yearbook_catalog::{ReleaseId, ReleaseState};
 use yearbook_domain::Plan;
-use yearbook_platform::{GuardSettings, Keeper};
+use yearbook_platform::{PluginReconciler, ReleaseMonitorSettings};
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::component;
 
@@ -15,17 +15,19 @@ use super::hosts::{embedded, eventually, keep, patched, record, serving};
 const PATH: &str = "/v1/datasets/harvest/data?format=";
 
 /// Every response is compared, and a few are enough.
-pub(super) fn quick() -> GuardSettings {
-    GuardSettings {
+pub(super) fn quick() -> ReleaseMonitorSettings {
+    ReleaseMonitorSettings {
         canary_percent: 100,
         canary_responses: 6,
         canary_seconds: 0,
-        ..GuardSettings::default()
+        ..ReleaseMonitorSettings::default()
     }
 }
 
 /// A host whose encoder `evil` and json serve.
-pub(super) async fn host(settings: GuardSettings) -> (TestApp, String, Arc<Keeper>, ReleaseId) {
+pub(super) async fn host(
+    settings: ReleaseMonitorSettings,
+) -> (TestApp, String, Arc<PluginReconciler>, ReleaseId) {
     let app = TestApp::guarded(settings).await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Enterprise).await;
@@ -38,7 +40,7 @@ pub(super) async fn host(settings: GuardSettings) -> (TestApp, String, Arc<Keepe
 
 /// Asks for the format until `id` is settled; every answer must be the same. Where it stands then,
 /// and why.
-async fn settled(app: &TestApp, key: &str, id: &ReleaseId) -> (ReleaseState, String) {
+async fn wait_until_settled(app: &TestApp, key: &str, id: &ReleaseId) -> (ReleaseState, String) {
     let begun = Instant::now();
     let ask = async || app.get(&format!("{PATH}{}", id.name)).key(key).send().await;
     let expected = ask().await.body;
@@ -60,13 +62,13 @@ async fn settled(app: &TestApp, key: &str, id: &ReleaseId) -> (ReleaseState, Str
             begun.elapsed() < Duration::from_secs(60),
             "still {:?}: {:?}",
             found.state,
-            app.store.trials().await.unwrap()
+            app.store.canary_totals().await.unwrap()
         );
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-async fn waits(app: &TestApp, bytes: Vec<u8>) -> ReleaseId {
+async fn install_candidate(app: &TestApp, bytes: Vec<u8>) -> ReleaseId {
     let id = record(app, bytes, ReleaseState::Installed).await;
     app.live.refresh().await.unwrap();
     id
@@ -76,8 +78,8 @@ async fn waits(app: &TestApp, bytes: Vec<u8>) -> ReleaseId {
 async fn a_release_that_writes_the_same_is_promoted_by_itself() {
     let (app, key, _keeper, _) = host(quick()).await;
     let before = serving(&app.registry, "json").unwrap();
-    let newer = waits(&app, patched("json", "0.1.0", "0.2.0")).await;
-    let (state, reason) = settled(&app, &key, &newer).await;
+    let newer = install_candidate(&app, patched("json", "0.1.0", "0.2.0")).await;
+    let (state, reason) = wait_until_settled(&app, &key, &newer).await;
     assert_eq!(state, ReleaseState::Promoted, "{reason}");
     assert!(
         reason.contains(&format!("responses have the values of {}", &before[..12])),
@@ -108,8 +110,8 @@ async fn a_release_that_differs_fails_or_costs_too_much_is_rolled_back_with_the_
         ("temper:calm", "temper:fat!", "times the memory"),
         ("application/x-evil", "application/x-live", "its media type is \"application/x-live\""),
     ] {
-        let newer = waits(&app, patched("evil", from, to)).await;
-        let (state, reason) = settled(&app, &key, &newer).await;
+        let newer = install_candidate(&app, patched("evil", from, to)).await;
+        let (state, reason) = wait_until_settled(&app, &key, &newer).await;
         assert!(
             state == ReleaseState::RolledBack && reason.contains(why),
             "{to}: {state:?}, {reason}"
@@ -121,13 +123,16 @@ async fn a_release_that_differs_fails_or_costs_too_much_is_rolled_back_with_the_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hosts_add_up_what_they_see_and_one_verdict_is_recorded() {
-    let settings = GuardSettings { canary_responses: 40, ..quick() };
+    let settings = ReleaseMonitorSettings { canary_responses: 40, ..quick() };
     let (app, key, _keeper, _) = host(settings).await;
     let other = app.beside(settings).await;
     let _other_keeper = keep(&other, embedded()).await;
-    let newer = waits(&app, patched("json", "0.1.0", "0.2.0")).await;
+    let newer = install_candidate(&app, patched("json", "0.1.0", "0.2.0")).await;
     other.live.refresh().await.unwrap();
-    let (here, there) = tokio::join!(settled(&app, &key, &newer), settled(&other, &key, &newer));
+    let (here, there) = tokio::join!(
+        wait_until_settled(&app, &key, &newer),
+        wait_until_settled(&other, &key, &newer)
+    );
     assert_eq!(here, there);
     assert_eq!(here.0, ReleaseState::Promoted, "{}", here.1);
     let events = app.store.release_events().await.unwrap();
@@ -142,7 +147,7 @@ async fn hosts_add_up_what_they_see_and_one_verdict_is_recorded() {
 /// Asks `app` for what a release that waits would write differently, until one response of it has
 /// been compared or two hundred have been sent. Where the release stands then, and how many
 /// responses were compared.
-async fn compared(app: &TestApp, key: &str, newer: &ReleaseId) -> (ReleaseState, usize) {
+async fn wait_until_compared(app: &TestApp, key: &str, newer: &ReleaseId) -> (ReleaseState, usize) {
     let state = async || {
         app.store
             .releases()
@@ -161,16 +166,16 @@ async fn compared(app: &TestApp, key: &str, newer: &ReleaseId) -> (ReleaseState,
         }
     }
     // What was drawn last is compared beside the responses, and told some rounds later.
-    tokio::time::sleep(10 * super::hosts::OFTEN).await;
-    (state().await, app.store.trials().await.unwrap().len())
+    tokio::time::sleep(10 * super::hosts::POLL_INTERVAL).await;
+    (state().await, app.store.canary_totals().await.unwrap().len())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pin_leaves_a_release_waiting() {
     let (app, key, _keeper, evil) = host(quick()).await;
     app.store.pin_release(&evil, true, "ann", yearbook_domain::Millis::now()).await.unwrap();
-    let newer = waits(&app, patched("evil", " rows ", " ROWS ")).await;
-    assert_eq!(compared(&app, &key, &newer).await, (ReleaseState::Installed, 0));
+    let newer = install_candidate(&app, patched("evil", " rows ", " ROWS ")).await;
+    assert_eq!(wait_until_compared(&app, &key, &newer).await, (ReleaseState::Installed, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -178,9 +183,10 @@ async fn with_a_share_of_zero_no_response_is_made_twice_and_with_one_in_a_hundre
  {
     for (canary_percent, expected) in [(0, ReleaseState::Installed), (1, ReleaseState::RolledBack)]
     {
-        let (app, key, _keeper, _) = host(GuardSettings { canary_percent, ..quick() }).await;
-        let newer = waits(&app, patched("evil", " rows ", " ROWS ")).await;
-        let (state, trials) = compared(&app, &key, &newer).await;
+        let (app, key, _keeper, _) =
+            host(ReleaseMonitorSettings { canary_percent, ..quick() }).await;
+        let newer = install_candidate(&app, patched("evil", " rows ", " ROWS ")).await;
+        let (state, trials) = wait_until_compared(&app, &key, &newer).await;
         assert_eq!(state, expected, "{canary_percent} %");
         assert!(canary_percent > 0 || trials == 0, "{trials} comparisons");
     }

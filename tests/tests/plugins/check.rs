@@ -1,16 +1,16 @@
 //! What `plugin check` says of our plugins, of evil ones and of files that are none.
 
-use yearbook_platform::{Component, Report, check};
+use yearbook_platform::{CheckReport, Component, check};
 use yearbook_sandbox::Limits;
 use yearbook_tests::components::{component, sandbox};
 
-fn report(bytes: Vec<u8>, limits: Limits) -> Report {
+fn report(bytes: Vec<u8>, limits: Limits) -> CheckReport {
     let component = Component::read(bytes, limits.component_bytes).unwrap();
-    check(&sandbox(Report::limits(limits)), &component).report
+    check(&sandbox(CheckReport::limits(limits)), &component).report
 }
 
 /// Place and sentence of every finding.
-fn findings(report: &Report) -> Vec<(&str, &str)> {
+fn findings(report: &CheckReport) -> Vec<(&str, &str)> {
     report.findings.iter().map(|finding| (finding.place.as_str(), finding.wrong.as_str())).collect()
 }
 

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use yearbook_catalog::{PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store};
 use yearbook_domain::{Millis, Stored};
-use yearbook_platform::{Embedded, Guard, GuardSettings, Keeper, Trust};
-use yearbook_sandbox::{Limits, Registry};
+use yearbook_platform::{Embedded, Guard, PluginReconciler, ReleaseMonitorSettings, TrustPolicy};
+use yearbook_sandbox::{Limits, PluginRegistry};
 use yearbook_tests::app::TestApp;
 use yearbook_tests::components::{component, sandbox};
 
 /// So that tests need not wait for the guard.
-pub(crate) const OFTEN: Duration = Duration::from_millis(50);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Contract 6.
 pub(crate) const TWO_SECONDS: Duration = Duration::from_secs(2);
@@ -40,21 +40,21 @@ pub(crate) fn embedded() -> Vec<Embedded> {
 }
 
 /// Keeps the app's registry as its catalogue says.
-pub(crate) async fn keep(app: &TestApp, embedded: Vec<Embedded>) -> Arc<Keeper> {
-    let keeper = Keeper::start(
+pub(crate) async fn keep(app: &TestApp, embedded: Vec<Embedded>) -> Arc<PluginReconciler> {
+    let keeper = PluginReconciler::start(
         Arc::clone(&app.sandbox),
         app.files.clone(),
         &*app.store,
         Arc::clone(&app.registry),
         Arc::clone(&app.guard),
-        Trust::default(),
+        TrustPolicy::default(),
         embedded,
     )
     .await
     .unwrap();
     app.live.refresh().await.unwrap();
     keeper.follow(app.live.releases());
-    app.guard.follow(&app.live, OFTEN);
+    app.guard.follow(&app.live, POLL_INTERVAL);
     eventually(|| app.registry.current().encoder("csv").is_none()).await;
     keeper
 }
@@ -62,29 +62,33 @@ pub(crate) async fn keep(app: &TestApp, embedded: Vec<Embedded>) -> Arc<Keeper> 
 /// A second host on the app's catalogue and object store, with a sandbox of its own.
 pub(crate) async fn second(
     app: &TestApp,
-) -> (Arc<Keeper>, Arc<Registry>, Arc<yearbook_catalog::Live>) {
-    second_that(app, Trust::default()).await
+) -> (Arc<PluginReconciler>, Arc<PluginRegistry>, Arc<yearbook_catalog::CatalogCache>) {
+    second_that(app, TrustPolicy::default()).await
 }
 
 /// As [`second`], on a host with settings of its own.
 pub(crate) async fn second_that(
     app: &TestApp,
-    trust: Trust,
-) -> (Arc<Keeper>, Arc<Registry>, Arc<yearbook_catalog::Live>) {
+    trust: TrustPolicy,
+) -> (Arc<PluginReconciler>, Arc<PluginRegistry>, Arc<yearbook_catalog::CatalogCache>) {
     let store = yearbook_catalog::open(
         &yearbook_catalog::sqlite_url(&app.folder.path().join("yearbook.db")),
         &yearbook_catalog::DatabaseSettings::default(),
     )
     .await
     .unwrap();
-    let live = yearbook_catalog::Live::start(Arc::clone(&store), yearbook_catalog::Live::PERIOD)
-        .await
-        .unwrap();
-    let registry = Arc::new(Registry::new());
+    let live = yearbook_catalog::CatalogCache::start(
+        Arc::clone(&store),
+        yearbook_catalog::CatalogCache::PERIOD,
+    )
+    .await
+    .unwrap();
+    let registry = Arc::new(PluginRegistry::new());
     let sandbox = sandbox(Limits { instances: 16, ..Limits::default() });
     let guard =
-        Guard::new(Arc::clone(&store), Arc::clone(&sandbox), GuardSettings::default()).unwrap();
-    let keeper = Keeper::start(
+        Guard::new(Arc::clone(&store), Arc::clone(&sandbox), ReleaseMonitorSettings::default())
+            .unwrap();
+    let keeper = PluginReconciler::start(
         sandbox,
         app.files.clone(),
         &*store,
@@ -96,7 +100,7 @@ pub(crate) async fn second_that(
     .await
     .unwrap();
     keeper.follow(live.releases());
-    guard.follow(&live, OFTEN);
+    guard.follow(&live, POLL_INTERVAL);
     (keeper, registry, live)
 }
 
@@ -109,7 +113,7 @@ pub(crate) async fn record(app: &TestApp, bytes: Vec<u8>, state: ReleaseState) -
         name: plugin.name().to_owned(),
         digest: plugin.digest().to_owned(),
     };
-    app.store.declare(&Stored::component(&id.digest)).await.unwrap();
+    app.store.register_upload(&Stored::component(&id.digest)).await.unwrap();
     assert_eq!(app.files.put_component(bytes.into()).await.unwrap(), id.digest);
     let release = PluginRelease {
         id: id.clone(),
@@ -138,12 +142,15 @@ pub(crate) async fn change(app: &TestApp, id: &ReleaseId, to: ReleaseState) {
         at: Millis::now(),
         reason: None,
     };
-    assert_eq!(app.store.change_release(&change).await.unwrap(), yearbook_catalog::Changed::Done);
+    assert_eq!(
+        app.store.change_release(&change).await.unwrap(),
+        yearbook_catalog::ChangeOutcome::Done
+    );
     app.live.refresh().await.unwrap();
 }
 
 /// The digest of the encoder that serves a format.
-pub(crate) fn serving(registry: &Registry, format: &str) -> Option<String> {
+pub(crate) fn serving(registry: &PluginRegistry, format: &str) -> Option<String> {
     registry.current().encoder(format).map(|encoder| encoder.digest().to_owned())
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use yearbook_catalog::ReleaseState;
 use yearbook_domain::Plan;
 use yearbook_platform::{
-    Component, Installed, Problem, Trust, Wish, install, pin, remove, rollback,
+    Component, Installed, Problem, TrustPolicy, Wish, install, pin, remove, rollback,
 };
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::component;
@@ -18,7 +18,7 @@ use super::hosts::{
 async fn installed(app: &TestApp, bytes: Vec<u8>, now: bool) -> Result<Installed, Problem> {
     let component = Component::read(bytes, 32 << 20).unwrap();
     let wish = Wish { now, by: "ann".to_owned(), reason: None, signature: None };
-    install(&*app.store, &app.files, &app.sandbox, &Trust::default(), component, wish).await
+    install(&*app.store, &app.files, &app.sandbox, &TrustPolicy::default(), component, wish).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,7 @@ use arrow::array::{
 };
 use sha2::{Digest, Sha256};
 use yearbook_domain::Plan;
-use yearbook_platform::{Component, Report, Trust, Wish, check, install};
+use yearbook_platform::{CheckReport, Component, TrustPolicy, Wish, check, install};
 use yearbook_sandbox::{Limits, Plugin};
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::{root, sandbox};
@@ -80,7 +80,7 @@ fn plugins_built_against_a_released_interface_write_the_same_bytes_for_ever() {
         let bytes = fixture(name);
         assert_eq!(digest(&bytes), file, "{name} is not the file that was released");
         let component = Component::read(bytes, Limits::default().component_bytes).unwrap();
-        let checked = check(&sandbox(Report::limits(Limits::default())), &component);
+        let checked = check(&sandbox(CheckReport::limits(Limits::default())), &component);
         assert!(checked.report.passed(), "{name}: {:#?}", checked.report.findings);
         let (Plugin::Encoder(encoder), Some(written)) = (checked.plugin.unwrap(), written) else {
             assert_eq!(written, None, "{name} is no encoder");
@@ -107,7 +107,7 @@ async fn a_running_host_serves_plugins_of_a_released_interface() {
     for (name, ..) in RELEASED {
         let component = Component::read(fixture(name), 32 << 20).unwrap();
         let wish = Wish { now: true, by: "ann".to_owned(), reason: None, signature: None };
-        install(&*app.store, &app.files, &app.sandbox, &Trust::default(), component, wish)
+        install(&*app.store, &app.files, &app.sandbox, &TrustPolicy::default(), component, wish)
             .await
             .unwrap();
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use yearbook_catalog::{PluginRelease, ReleaseId, ReleaseState};
 use yearbook_domain::Plan;
-use yearbook_platform::GuardSettings;
+use yearbook_platform::ReleaseMonitorSettings;
 use yearbook_sandbox::{Limits, Outcome};
 use yearbook_tests::app::{TestApp, big, harvest, parks, wide};
 use yearbook_tests::components::component;
@@ -15,10 +15,10 @@ use super::canary::{host, quick};
 use super::hosts::{embedded, eventually, keep, patched, record, serving};
 
 fn path(limit: usize) -> String {
-    of("harvest", limit)
+    path_of("harvest", limit)
 }
 
-fn of(dataset: &str, limit: usize) -> String {
+fn path_of(dataset: &str, limit: usize) -> String {
     format!("/v1/datasets/{dataset}/data?format=evil&limit={limit}")
 }
 
@@ -34,7 +34,7 @@ async fn release(app: &TestApp, id: &ReleaseId) -> PluginRelease {
 }
 
 /// Waits until the release stands so.
-async fn stands(app: &TestApp, id: &ReleaseId, state: ReleaseState) -> PluginRelease {
+async fn wait_for_state(app: &TestApp, id: &ReleaseId, state: ReleaseState) -> PluginRelease {
     let begun = Instant::now();
     loop {
         let found = release(app, id).await;
@@ -48,7 +48,8 @@ async fn stands(app: &TestApp, id: &ReleaseId, state: ReleaseState) -> PluginRel
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_that_traps_is_quarantined_while_clients_get_whole_responses() {
-    let (app, key, _keeper, good) = host(GuardSettings { quarantine_seconds: 1, ..quick() }).await;
+    let (app, key, _keeper, good) =
+        host(ReleaseMonitorSettings { quarantine_seconds: 1, ..quick() }).await;
     three_datasets(&app).await;
     let other_key = app.key(Plan::Enterprise).await;
     let expected = app.get(&path(2)).key(&key).send().await;
@@ -60,14 +61,14 @@ async fn a_release_that_traps_is_quarantined_while_clients_get_whole_responses()
     for (dataset, limit, key) in
         [("harvest", 2, &key), ("harvest", 2, &other_key), ("parks", 1, &key), ("big", 3, &key)]
     {
-        let reply = app.get(&of(dataset, limit)).key(key).send().await;
+        let reply = app.get(&path_of(dataset, limit)).key(key).send().await;
         assert_eq!((reply.status.as_u16(), reply.cut), (200, false), "{}", reply.text());
         assert!(
             limit != 2
                 || (&reply.body, reply.header("etag")) == (&expected.body, expected.header("etag"))
         );
     }
-    let found = stands(&app, &bad, ReleaseState::Quarantined).await;
+    let found = wait_for_state(&app, &bad, ReleaseState::Quarantined).await;
     let reason = found.reason.unwrap();
     assert!(
         reason.contains("it failed") && reason.contains("2 clients") && reason.contains("trapped"),
@@ -109,7 +110,7 @@ async fn a_release_that_traps_after_the_first_byte_cuts_responses_and_is_quarant
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
     let ask_of = async |dataset: &str, limit: usize, key: &str| {
-        app.get(&of(dataset, limit)).key(key).send().await
+        app.get(&path_of(dataset, limit)).key(key).send().await
     };
     let ask = async |limit: usize, key: &str| ask_of("big", limit, key).await;
     // One client, and the same request again and again: no reason to take the release from others.
@@ -132,7 +133,7 @@ async fn a_release_that_traps_after_the_first_byte_cuts_responses_and_is_quarant
     for (dataset, key) in [("second", &other_key), ("third", &key)] {
         assert!(ask_of(dataset, 90_000, key).await.cut);
     }
-    let reason = stands(&app, &bad, ReleaseState::Quarantined).await.reason.unwrap();
+    let reason = wait_for_state(&app, &bad, ReleaseState::Quarantined).await.reason.unwrap();
     assert!(
         reason.contains("2 clients")
             && reason.contains("the last: it failed after the first byte of a response"),
@@ -145,7 +146,7 @@ async fn a_release_that_traps_after_the_first_byte_cuts_responses_and_is_quarant
 
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_are_answered_by_the_release_before_where_nothing_was_sent_yet() {
-    let (app, key, _keeper, _) = host(GuardSettings { strikes: 0, ..quick() }).await;
+    let (app, key, _keeper, _) = host(ReleaseMonitorSettings { strikes: 0, ..quick() }).await;
     app.publish(&harvest().with_rows("date,region,value,final\n2024-01-01,north,1.5,true\n")).await;
     app.live.refresh().await.unwrap();
     let ask = async || app.get("/v1/datasets/harvest/changes?format=evil").key(&key).send().await;
@@ -179,8 +180,11 @@ async fn options_take_a_release_from_nobody_whoever_chooses_them() {
         for (dataset, key) in
             [("harvest", &key), ("parks", &other_key), ("big", &key), ("big", &other_key)]
         {
-            let reply =
-                app.get(&format!("{}&evil.attack=panic", of(dataset, limit))).key(key).send().await;
+            let reply = app
+                .get(&format!("{}&evil.attack=panic", path_of(dataset, limit)))
+                .key(key)
+                .send()
+                .await;
             assert_eq!(reply.status.as_u16(), 500);
         }
     }
@@ -191,7 +195,8 @@ async fn options_take_a_release_from_nobody_whoever_chooses_them() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_release_of_a_format_is_503_until_its_quarantine_is_over_and_a_pinned_one_stays() {
-    let (app, key, _keeper, good) = host(GuardSettings { quarantine_seconds: 2, ..quick() }).await;
+    let (app, key, _keeper, good) =
+        host(ReleaseMonitorSettings { quarantine_seconds: 2, ..quick() }).await;
     three_datasets(&app).await;
     let bad =
         record(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted).await;
@@ -200,7 +205,7 @@ async fn the_last_release_of_a_format_is_503_until_its_quarantine_is_over_and_a_
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
     let break_it = async || {
         for dataset in ["harvest", "parks", "big"] {
-            let reply = app.get(&of(dataset, 1)).key(&key).send().await;
+            let reply = app.get(&path_of(dataset, 1)).key(&key).send().await;
             assert_eq!(
                 reply.outcome(),
                 (500, "internal".to_owned()),
@@ -218,13 +223,13 @@ async fn the_last_release_of_a_format_is_503_until_its_quarantine_is_over_and_a_
     eventually(|| app.guard.previous(app.registry.current().encoder("evil").unwrap()).is_none())
         .await;
     break_it().await;
-    stands(&app, &bad, ReleaseState::Quarantined).await;
+    wait_for_state(&app, &bad, ReleaseState::Quarantined).await;
     eventually(|| app.registry.current().is_unavailable("evil")).await;
     assert_eq!(
         app.get(&path(1)).key(&key).send().await.outcome(),
         (503, "format_unavailable".to_owned())
     );
-    stands(&app, &bad, ReleaseState::Promoted).await;
+    wait_for_state(&app, &bad, ReleaseState::Promoted).await;
 }
 
 /// What the release that serves `format` did so far.
@@ -236,7 +241,7 @@ fn counts(app: &TestApp, format: &str) -> yearbook_sandbox::Counts {
 async fn two_keys_that_page_through_wide_tables_take_json_from_nobody() {
     // One row of a wide table is more than a call may return here.
     let limits = Limits { instances: 16, output_bytes_per_call: 256 << 10, ..Limits::default() };
-    let app = TestApp::guarded_within(quick(), limits).await;
+    let app = TestApp::with_monitor_and_limits(quick(), limits).await;
     app.publish(&harvest()).await;
     for name in ["wide", "wider", "widest"] {
         app.publish(&wide(8, 150, 3_000).named(name)).await;
@@ -313,7 +318,7 @@ async fn two_keys_that_page_through_wide_tables_take_json_from_nobody() {
 async fn a_plugin_that_runs_into_a_limit_at_every_small_input_is_found_all_the_same() {
     // The release takes 64 MiB at every part.
     let limits = Limits { instances: 16, memory_bytes: 32 << 20, ..Limits::default() };
-    let app = TestApp::guarded_within(quick(), limits).await;
+    let app = TestApp::with_monitor_and_limits(quick(), limits).await;
     app.publish(&harvest()).await;
     three_datasets(&app).await;
     let (key, other_key) = (app.key(Plan::Enterprise).await, app.key(Plan::Enterprise).await);
@@ -324,11 +329,11 @@ async fn a_plugin_that_runs_into_a_limit_at_every_small_input_is_found_all_the_s
     eventually(|| serving(&app.registry, "evil").is_some()).await;
     for (dataset, key) in [("harvest", &key), ("parks", &other_key), ("big", &key)] {
         assert_eq!(
-            app.get(&of(dataset, 2)).key(key).send().await.outcome(),
+            app.get(&path_of(dataset, 2)).key(key).send().await.outcome(),
             (500, "internal".to_owned())
         );
     }
-    let reason = stands(&app, &fat, ReleaseState::Quarantined).await.reason.unwrap();
+    let reason = wait_for_state(&app, &fat, ReleaseState::Quarantined).await.reason.unwrap();
     assert!(reason.contains("wanted more memory than 33554432 bytes"), "{reason}");
 }
 
@@ -349,10 +354,10 @@ async fn the_last_release_of_a_built_in_format_stays_and_what_it_failed_at_is_no
         for (dataset, key) in
             [("harvest", &key), ("parks", &other_key), ("big", &key), ("harvest", &other_key)]
         {
-            let reply = app.get(&of(dataset, 2)).key(key).send().await;
+            let reply = app.get(&path_of(dataset, 2)).key(key).send().await;
             assert_eq!(reply.outcome(), (500, "internal".to_owned()));
             assert_eq!(
-                app.head(&of(dataset, 2)).key(key).send().await.status.as_u16(),
+                app.head(&path_of(dataset, 2)).key(key).send().await.status.as_u16(),
                 500,
                 "HEAD has the status of GET"
             );
@@ -365,7 +370,7 @@ async fn the_last_release_of_a_built_in_format_stays_and_what_it_failed_at_is_no
         fail().await;
     }
     assert_eq!(counts(&app, "evil").begun, begun, "the same answer without another run");
-    let other_input = app.get(&of("harvest", 3)).key(&key).send().await;
+    let other_input = app.get(&path_of("harvest", 3)).key(&key).send().await;
     assert_eq!(
         (other_input.status.as_u16(), counts(&app, "evil").begun),
         (500, begun + 1),
@@ -396,9 +401,9 @@ async fn the_last_release_of_a_built_in_format_stays_and_what_it_failed_at_is_no
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&newer.digest)).await;
     for (dataset, key) in [("big", &key), ("second", &other_key), ("third", &key)] {
-        assert!(app.get(&of(dataset, 90_000)).key(key).send().await.cut);
+        assert!(app.get(&path_of(dataset, 90_000)).key(key).send().await.cut);
     }
-    stands(&app, &newer, ReleaseState::Quarantined).await;
+    wait_for_state(&app, &newer, ReleaseState::Quarantined).await;
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&digest)).await;
 }
 

@@ -7,9 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use ed25519_compact::{KeyPair, Seed};
 use yearbook_catalog::ReleaseState;
 use yearbook_platform::{
-    Component, Installed, Problem, Signature, Trust, Untrusted, Wish, install,
+    Component, Installed, Problem, Signature, TrustPolicy, Untrusted, Wish, install,
 };
-use yearbook_snapshot::Files;
+use yearbook_snapshot::ObjectStorage;
 use yearbook_tests::app::TestApp;
 use yearbook_tests::components::component;
 
@@ -39,7 +39,7 @@ fn signed(bytes: &[u8], key: &KeyPair) -> Signature {
 }
 
 /// Settings as an operator writes them.
-fn trust(require: &str, digests: &[&str], keys: &[&KeyPair]) -> Trust {
+fn trust(require: &str, digests: &[&str], keys: &[&KeyPair]) -> TrustPolicy {
     let keys: Vec<String> = keys.iter().map(|key| written(key, key.pk.as_slice())).collect();
     serde_json::from_value(
         serde_json::json!({ "require": require, "allowed_digests": digests, "trusted_keys": keys }),
@@ -49,7 +49,7 @@ fn trust(require: &str, digests: &[&str], keys: &[&KeyPair]) -> Trust {
 
 async fn installed(
     app: &TestApp,
-    trust: &Trust,
+    trust: &TrustPolicy,
     bytes: Vec<u8>,
     signature: Option<Signature>,
 ) -> Result<Installed, Problem> {
@@ -165,7 +165,7 @@ async fn a_release_that_is_signed_later_is_judged_again() {
     let _keeper = keep(&app, embedded()).await;
     let ann = key(1);
     let trust = trust("signature", &[], &[&ann]);
-    let csv = installed(&app, &Trust::default(), component("csv"), None).await.unwrap();
+    let csv = installed(&app, &TrustPolicy::default(), component("csv"), None).await.unwrap();
     let (keeper, registry, live) = second_that(&app, trust).await;
     eventually(|| registry.current().is_unavailable("csv")).await;
     app.files
@@ -175,7 +175,13 @@ async fn a_release_that_is_signed_later_is_judged_again() {
     let releases = Arc::clone(&live.releases().borrow());
     assert!(keeper.apply(&releases).await);
     assert_eq!(serving(&registry, "csv").unwrap(), csv.id.digest);
-    assert!(app.folder.path().join("objects").join(Files::signature_key(&csv.id.digest)).is_file());
+    assert!(
+        app.folder
+            .path()
+            .join("objects")
+            .join(ObjectStorage::signature_key(&csv.id.digest))
+            .is_file()
+    );
 }
 
 #[test]

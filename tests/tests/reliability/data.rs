@@ -12,9 +12,9 @@ use arrow::ipc::reader::StreamReader;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-use yearbook_catalog::{Committed, DatabaseSettings, Publication, Retention, Store};
-use yearbook_platform::Declarations;
-use yearbook_snapshot::{Files, Package, Silent, StoreSettings};
+use yearbook_catalog::{CommitOutcome, DatabaseSettings, Publication, Retention, Store};
+use yearbook_platform::UploadRegistry;
+use yearbook_snapshot::{ObjectStorage, Package, Silent, StorageSettings};
 use yearbook_workers::Workers;
 
 /// Rows of the table: enough for a body in several chunks.
@@ -22,7 +22,7 @@ const ROWS: u64 = 10_000;
 
 /// Which version each snapshot is.
 #[derive(Default)]
-pub(crate) struct Versions {
+pub(crate) struct PublishedVersions {
     by_snapshot: Mutex<HashMap<String, u64>>,
     /// SHA-256 of bodies by path and entity tag, for those that are not written down here.
     by_tag: Mutex<HashMap<String, String>>,
@@ -30,24 +30,25 @@ pub(crate) struct Versions {
 }
 
 /// What publishes.
-pub(crate) struct Publisher {
+pub(crate) struct VersionPublisher {
     store: Arc<dyn Store>,
-    files: Files,
+    files: ObjectStorage,
     workers: Arc<Workers>,
-    versions: Arc<Versions>,
+    versions: Arc<PublishedVersions>,
 }
 
-impl Publisher {
+impl VersionPublisher {
     /// A publisher with a line of its own to the catalogue.
     pub(crate) async fn open(
         database: &str,
         storage: &str,
         variables: &[(String, String)],
-        versions: Arc<Versions>,
+        versions: Arc<PublishedVersions>,
     ) -> Self {
         let store = yearbook_catalog::open(database, &DatabaseSettings::default()).await.unwrap();
-        let files = Files::open_with(storage, &StoreSettings::default(), variables).unwrap();
-        let files = files.declaring(Arc::new(Declarations(Arc::clone(&store))));
+        let files =
+            ObjectStorage::open_with(storage, &StorageSettings::default(), variables).unwrap();
+        let files = files.with_upload_registrar(Arc::new(UploadRegistry(Arc::clone(&store))));
         Self { store, files, workers: Workers::new(1), versions }
     }
 
@@ -59,7 +60,7 @@ impl Publisher {
         std::fs::write(folder.path().join("datapackage.json"), descriptor().to_string()).unwrap();
         let package = Package::open(&folder.path().join("datapackage.json")).unwrap();
         let current =
-            self.store.current(package.name()).await.map_err(|error| error.to_string())?;
+            self.store.current_snapshot(package.name()).await.map_err(|error| error.to_string())?;
         let publishing = yearbook_snapshot::publish(
             &self.files,
             &self.workers,
@@ -80,10 +81,10 @@ impl Publisher {
         };
         let committed = self
             .store
-            .commit(&publication, Retention::default())
+            .commit_snapshot(&publication, Retention::default())
             .await
             .map_err(|error| error.to_string())?;
-        assert_ne!(committed, Committed::Conflict, "nobody else publishes it");
+        assert_ne!(committed, CommitOutcome::Conflict, "nobody else publishes it");
         self.versions.newest.store(version, Ordering::SeqCst);
         Ok(version)
     }
@@ -91,7 +92,7 @@ impl Publisher {
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Asked {
+pub(crate) enum FleetRequest {
     Csv,
     Few,
     Json,
@@ -101,7 +102,7 @@ pub(crate) enum Asked {
     Preview,
 }
 
-impl Asked {
+impl FleetRequest {
     pub(crate) const ALL: [Self; 7] =
         [Self::Csv, Self::Few, Self::Json, Self::Arrow, Self::Parquet, Self::Bulk, Self::Preview];
 
@@ -118,7 +119,7 @@ impl Asked {
     }
 }
 
-impl Versions {
+impl PublishedVersions {
     /// The newest that is committed.
     pub(crate) fn newest(&self) -> u64 {
         self.newest.load(Ordering::SeqCst)
@@ -130,7 +131,7 @@ impl Versions {
     /// What is wrong with it.
     pub(crate) fn judge(
         &self,
-        asked: Asked,
+        asked: FleetRequest,
         snapshot: &str,
         tag: &str,
         body: &[u8],
@@ -142,13 +143,13 @@ impl Versions {
             .get(snapshot)
             .ok_or_else(|| format!("nobody published {snapshot}"))?;
         let right = match asked {
-            Asked::Csv => body == csv(version, ROWS).as_bytes(),
-            Asked::Few => body == csv(version, 20).as_bytes(),
-            Asked::Json => body == self::json(version).as_bytes(),
-            Asked::Arrow => arrow(body, version),
-            Asked::Bulk => tag == format!("\"{}\"", sha256(body)),
-            Asked::Preview => preview(body, snapshot, version),
-            Asked::Parquet => body.starts_with(b"PAR1") && body.ends_with(b"PAR1"),
+            FleetRequest::Csv => body == csv(version, ROWS).as_bytes(),
+            FleetRequest::Few => body == csv(version, 20).as_bytes(),
+            FleetRequest::Json => body == self::json(version).as_bytes(),
+            FleetRequest::Arrow => arrow(body, version),
+            FleetRequest::Bulk => tag == format!("\"{}\"", sha256(body)),
+            FleetRequest::Preview => preview(body, snapshot, version),
+            FleetRequest::Parquet => body.starts_with(b"PAR1") && body.ends_with(b"PAR1"),
         };
         if !right {
             return Err(format!(

@@ -5,22 +5,22 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::load::{Ended, Outcome};
+use crate::load::{LoadOutcome, RequestResult};
 
 /// Where the page's maker looks.
 const VARIABLE: &str = "YEARBOOK_TEST_FIGURES";
 
 /// Numbers of one fault.
-pub(crate) struct Figures {
+pub(crate) struct FaultFigures {
     name: &'static str,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<LoadOutcome>,
     /// When it was over.
     mended: Option<Instant>,
     more: Vec<(&'static str, String)>,
 }
 
-impl Figures {
-    pub(crate) fn of(name: &'static str, outcomes: Vec<Outcome>) -> Self {
+impl FaultFigures {
+    pub(crate) fn of(name: &'static str, outcomes: Vec<LoadOutcome>) -> Self {
         Self { name, outcomes, mended: None, more: Vec::new() }
     }
 
@@ -37,11 +37,11 @@ impl Figures {
     }
 
     pub(crate) fn right(&self) -> usize {
-        self.count(|ended| matches!(ended, Ended::Right(_)))
+        self.count(|ended| matches!(ended, RequestResult::Right(_)))
     }
 
     pub(crate) fn status(&self, status: u16) -> usize {
-        self.count(|ended| *ended == Ended::Status(status))
+        self.count(|ended| *ended == RequestResult::Status(status))
     }
 
     /// Requests that got neither data nor an honest 503.
@@ -52,7 +52,10 @@ impl Figures {
     /// From the fault's end to the last answer that was not data; none: there was none.
     pub(crate) fn recovery(&self) -> Option<Duration> {
         let mended = self.mended?;
-        let late = self.outcomes.iter().filter(|outcome| !matches!(outcome.ended, Ended::Right(_)));
+        let late = self
+            .outcomes
+            .iter()
+            .filter(|outcome| !matches!(outcome.ended, RequestResult::Right(_)));
         late.map(|outcome| (outcome.began + outcome.took).saturating_duration_since(mended))
             .max()
             .filter(|took| !took.is_zero())
@@ -61,27 +64,27 @@ impl Figures {
     /// Prints and keeps them; fails where a byte was wrong, something hung, or nothing was
     /// answered.
     #[track_caller]
-    pub(crate) fn settle(&self) {
+    pub(crate) fn assert_and_write(&self) {
         let mut took: Vec<Duration> = self.outcomes.iter().map(|outcome| outcome.took).collect();
         took.sort();
         let quantile = |of: usize| {
             took.get(took.len().saturating_sub(1) * of / 1_000).map_or(0, Duration::as_millis)
         };
-        let wrong: Vec<&Outcome> = self
+        let wrong: Vec<&LoadOutcome> = self
             .outcomes
             .iter()
-            .filter(|outcome| matches!(outcome.ended, Ended::Wrong(_)))
+            .filter(|outcome| matches!(outcome.ended, RequestResult::Wrong(_)))
             .collect();
-        let hung = self.count(|ended| *ended == Ended::Hung);
+        let hung = self.count(|ended| *ended == RequestResult::Hung);
         let figures = json!({
             "name": self.name,
             "requests": self.outcomes.len(),
             "right": self.right(),
             "unavailable": self.status(503),
-            "gateway": self.count(|ended| matches!(ended, Ended::Status(502 | 504))),
-            "other": self.count(|ended| matches!(ended, Ended::Status(status) if ![502, 503, 504].contains(status))),
-            "cut": self.count(|ended| *ended == Ended::Cut),
-            "lost": self.count(|ended| *ended == Ended::Lost),
+            "gateway": self.count(|ended| matches!(ended, RequestResult::Status(502 | 504))),
+            "other": self.count(|ended| matches!(ended, RequestResult::Status(status) if ![502, 503, 504].contains(status))),
+            "cut": self.count(|ended| *ended == RequestResult::Cut),
+            "lost": self.count(|ended| *ended == RequestResult::Lost),
             "hung": hung,
             "wrong": wrong.len(),
             "median_ms": quantile(500),
@@ -104,7 +107,7 @@ impl Figures {
         );
     }
 
-    fn count(&self, is: impl Fn(&Ended) -> bool) -> usize {
+    fn count(&self, is: impl Fn(&RequestResult) -> bool) -> usize {
         self.outcomes.iter().filter(|outcome| is(&outcome.ended)).count()
     }
 }

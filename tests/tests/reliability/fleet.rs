@@ -10,38 +10,38 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 use yearbook_tests::app::{Line, S3, postgres};
-use yearbook_tests::process::{self, Process, free_port};
+use yearbook_tests::process::{self, ChildProcess, free_port};
 
-use crate::data::{Publisher, Versions};
-use crate::load::{self, Load};
+use crate::data::{PublishedVersions, VersionPublisher};
+use crate::load::{self, FleetLoad};
 use crate::{compiled_plugins, nginx};
 
 const HOSTS: usize = 3;
 
 /// How long a process may take to answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Everything.
 pub(crate) struct Fleet {
     pub(crate) hosts: Vec<Host>,
-    _nginx: Process,
+    _nginx: ChildProcess,
     /// Address of nginx.
     pub(crate) base: String,
     /// The store.
     pub(crate) s3: S3,
     /// The line of all hosts to the database.
     pub(crate) line: Line,
-    pub(crate) versions: Arc<Versions>,
+    pub(crate) versions: Arc<PublishedVersions>,
     /// What publishes, on a line of its own.
-    pub(crate) publisher: Publisher,
+    pub(crate) publisher: VersionPublisher,
     /// A key without a quota.
     pub(crate) key: String,
-    setting: Setting,
+    setting: HostSettings,
 }
 
 /// What a process is started with.
 #[derive(Clone)]
-struct Setting {
+struct HostSettings {
     binary: PathBuf,
     variables: Vec<(String, String)>,
     folder: Arc<TempDir>,
@@ -51,8 +51,8 @@ struct Setting {
 pub(crate) struct Host {
     number: usize,
     port: u16,
-    process: Option<Process>,
-    setting: Setting,
+    process: Option<ChildProcess>,
+    setting: HostSettings,
 }
 
 impl Fleet {
@@ -72,10 +72,11 @@ impl Fleet {
             ("YEARBOOK_SANDBOX__THREADS", "2".to_owned()),
         ];
         variables.extend(ours.map(|(name, value)| (name.to_owned(), value)));
-        let setting = Setting { binary, variables, folder: Arc::new(TempDir::new().unwrap()) };
-        let versions = Arc::new(Versions::default());
+        let setting = HostSettings { binary, variables, folder: Arc::new(TempDir::new().unwrap()) };
+        let versions = Arc::new(PublishedVersions::default());
         let mut publisher =
-            Publisher::open(&database, &s3.url, &s3.variables(), Arc::clone(&versions)).await;
+            VersionPublisher::open(&database, &s3.url, &s3.variables(), Arc::clone(&versions))
+                .await;
         publisher.publish().await.unwrap();
         let mut hosts: Vec<Host> =
             (0..HOSTS).map(|number| Host::new(number, setting.clone())).collect();
@@ -84,7 +85,7 @@ impl Fleet {
             host.healthy().await;
         }
         let ports: Vec<u16> = hosts.iter().map(|host| host.port).collect();
-        let (nginx, base) = nginx::in_front_of(setting.folder.path(), &ports);
+        let (nginx, base) = nginx::start_proxy(setting.folder.path(), &ports);
         let mut fleet = Self {
             hosts,
             _nginx: nginx,
@@ -122,8 +123,8 @@ impl Fleet {
     }
 
     /// Clients at work.
-    pub(crate) fn load(&self) -> Load {
-        Load::start(&self.base, &self.key, &self.versions)
+    pub(crate) fn load(&self) -> FleetLoad {
+        FleetLoad::start(&self.base, &self.key, &self.versions)
     }
 
     /// Addresses of the hosts themselves.
@@ -137,12 +138,12 @@ impl Fleet {
         let client = load::client();
         for base in self.addresses().iter().chain([&self.base]) {
             loop {
-                let asked = crate::data::Asked::Few;
+                let asked = crate::data::FleetRequest::Few;
                 let outcome = load::ask(&client, base, &self.key, asked, &self.versions).await;
-                if outcome.ended == load::Ended::Right(self.versions.newest()) {
+                if outcome.ended == load::RequestResult::Right(self.versions.newest()) {
                     break;
                 }
-                assert!(began.elapsed() < PATIENCE, "{base}: {outcome:?}");
+                assert!(began.elapsed() < START_TIMEOUT, "{base}: {outcome:?}");
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
@@ -150,14 +151,14 @@ impl Fleet {
     }
 }
 
-impl Setting {
+impl HostSettings {
     fn command(&self) -> Command {
         process::yearbook(&self.binary, self.folder.path(), &self.variables)
     }
 }
 
 impl Host {
-    fn new(number: usize, setting: Setting) -> Self {
+    fn new(number: usize, setting: HostSettings) -> Self {
         Self { number, port: free_port(), process: None, setting }
     }
 
@@ -181,7 +182,7 @@ impl Host {
             .arg(folder.join(format!("host-{}", self.number)))
             .stdout(log.try_clone().unwrap())
             .stderr(log);
-        self.process = Some(Process::start(&mut serve));
+        self.process = Some(ChildProcess::start(&mut serve));
     }
 
     /// SIGKILL.
@@ -199,9 +200,9 @@ impl Host {
             .await
             .is_ok_and(|response| response.status() == 200)
         {
-            let ended = self.process.as_mut().is_none_or(Process::has_ended);
+            let ended = self.process.as_mut().is_none_or(ChildProcess::has_ended);
             assert!(
-                !ended && began.elapsed() < PATIENCE,
+                !ended && began.elapsed() < START_TIMEOUT,
                 "host {} does not start: {}",
                 self.number,
                 self.log()

@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use reqwest::{Client, StatusCode};
 use tokio::task::JoinSet;
 
-use crate::data::{Asked, Versions};
+use crate::data::{FleetRequest, PublishedVersions};
 
 /// Clients at once: more than two cores are busy with.
 const CLIENTS: usize = 8;
 
 /// Longer than any bound of nginx and the hosts; a client that waits so long found something that
 /// hangs.
-const PATIENCE: Duration = Duration::from_secs(70);
+const TIMEOUT: Duration = Duration::from_secs(70);
 
 /// How a request ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum RequestResult {
     /// 200 with the right bytes of this version.
     Right(u64),
     /// 200 with other bytes.
@@ -30,18 +30,18 @@ pub(crate) enum Ended {
     Cut,
     /// No answer: no connection, or one that broke before the head came.
     Lost,
-    /// Neither within [`PATIENCE`].
+    /// Neither within [`TIMEOUT`].
     Hung,
 }
 
 /// One request.
 #[derive(Clone, Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct LoadOutcome {
     #[expect(dead_code, reason = "shown where an outcome is wrong")]
-    pub(crate) asked: Asked,
+    pub(crate) asked: FleetRequest,
     pub(crate) began: Instant,
     pub(crate) took: Duration,
-    pub(crate) ended: Ended,
+    pub(crate) ended: RequestResult,
 }
 
 /// Asks once.
@@ -49,17 +49,17 @@ pub(crate) async fn ask(
     client: &Client,
     base: &str,
     key: &str,
-    asked: Asked,
-    versions: &Versions,
-) -> Outcome {
+    asked: FleetRequest,
+    versions: &PublishedVersions,
+) -> LoadOutcome {
     let began = Instant::now();
     let request = client
         .get(format!("{base}{}", asked.path()))
         .header("x-api-key", key)
         .header("accept-encoding", "identity");
     let ended = match request.send().await {
-        Err(error) if error.is_timeout() => Ended::Hung,
-        Err(_) => Ended::Lost,
+        Err(error) if error.is_timeout() => RequestResult::Hung,
+        Err(_) => RequestResult::Lost,
         Ok(response) if response.status() == StatusCode::OK => {
             let header = |name: &str| {
                 response
@@ -71,33 +71,33 @@ pub(crate) async fn ask(
             };
             let (snapshot, tag) = (header("x-service-snapshot-id"), header("etag"));
             match response.bytes().await {
-                Err(error) if error.is_timeout() => Ended::Hung,
-                Err(_) => Ended::Cut,
+                Err(error) if error.is_timeout() => RequestResult::Hung,
+                Err(_) => RequestResult::Cut,
                 Ok(body) => versions
                     .judge(asked, &snapshot, &tag, &body)
-                    .map_or_else(Ended::Wrong, Ended::Right),
+                    .map_or_else(RequestResult::Wrong, RequestResult::Right),
             }
         }
-        Ok(response) => Ended::Status(response.status().as_u16()),
+        Ok(response) => RequestResult::Status(response.status().as_u16()),
     };
-    Outcome { asked, began, took: began.elapsed(), ended }
+    LoadOutcome { asked, began, took: began.elapsed(), ended }
 }
 
 /// A client with connections of its own.
 pub(crate) fn client() -> Client {
-    Client::builder().timeout(PATIENCE).no_proxy().build().unwrap()
+    Client::builder().timeout(TIMEOUT).no_proxy().build().unwrap()
 }
 
 /// Clients at work.
-pub(crate) struct Load {
+pub(crate) struct FleetLoad {
     stop: Arc<AtomicBool>,
-    outcomes: Arc<Mutex<Vec<Outcome>>>,
+    outcomes: Arc<Mutex<Vec<LoadOutcome>>>,
     clients: JoinSet<()>,
 }
 
-impl Load {
+impl FleetLoad {
     /// Starts them at `base` with a key that has no quota.
-    pub(crate) fn start(base: &str, key: &str, versions: &Arc<Versions>) -> Self {
+    pub(crate) fn start(base: &str, key: &str, versions: &Arc<PublishedVersions>) -> Self {
         let (stop, outcomes) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
         let mut clients = JoinSet::new();
         for number in 0..CLIENTS {
@@ -106,11 +106,11 @@ impl Load {
             let (base, key) = (base.to_owned(), key.to_owned());
             clients.spawn(async move {
                 let client = client();
-                let mut turns = Asked::ALL.into_iter().cycle().skip(number);
+                let mut turns = FleetRequest::ALL.into_iter().cycle().skip(number);
                 while let (false, Some(asked)) = (stop.load(Ordering::SeqCst), turns.next()) {
                     let outcome = ask(&client, &base, &key, asked, &versions).await;
                     // Who is refused does not ask again at once.
-                    let refused = !matches!(outcome.ended, Ended::Right(_));
+                    let refused = !matches!(outcome.ended, RequestResult::Right(_));
                     outcomes.lock().unwrap().push(outcome);
                     if refused {
                         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -122,7 +122,7 @@ impl Load {
     }
 
     /// Stops them; what became of every request.
-    pub(crate) async fn stop(mut self) -> Vec<Outcome> {
+    pub(crate) async fn stop(mut self) -> Vec<LoadOutcome> {
         self.stop.store(true, Ordering::SeqCst);
         while self.clients.join_next().await.transpose().unwrap().is_some() {}
         std::mem::take(&mut self.outcomes.lock().unwrap())

@@ -23,17 +23,17 @@ use tokio::time::sleep;
 use yearbook_tests::app::Fault;
 use yearbook_tests::components::root;
 
-use data::Asked;
-use figures::Figures;
+use data::FleetRequest;
+use figures::FaultFigures;
 use fleet::Fleet;
-use load::{Ended, ask, client};
+use load::{RequestResult, ask, client};
 
 /// Contract 6.
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
 /// What 2 s may become on a machine that is busy with load, hosts, database, store and proxy at
 /// once.
-const SOON: Duration = Duration::from_secs(6);
+const RECOVERY_LIMIT: Duration = Duration::from_secs(6);
 
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
@@ -75,12 +75,13 @@ async fn a_dataset_is_refreshed_every_second() {
     let load = fleet.load();
     let (published, failed) = refresh(&mut fleet).await;
     let seen = fleet.answers().await;
-    let figures = Figures::of("refresh", load.stop().await).and("versions published", published);
+    let figures =
+        FaultFigures::of("refresh", load.stop().await).and("versions published", published);
     let figures =
         figures.and("from the last commit until every host serves it, ms", seen.as_millis());
-    figures.settle();
+    figures.assert_and_write();
     assert!(published > 0 && failed == 0);
-    assert!(seen < SOON, "{seen:?}");
+    assert!(seen < RECOVERY_LIMIT, "{seen:?}");
     assert_eq!(
         figures.failed() + figures.status(503),
         0,
@@ -108,13 +109,17 @@ async fn hosts_are_killed_and_restarted() {
     }
     let mended = Instant::now();
     fleet.answers().await;
-    let figures = Figures::of("kill", load.stop().await).mended(mended).and("kills", kills);
+    let figures = FaultFigures::of("kill", load.stop().await).mended(mended).and("kills", kills);
     let figures = figures.and("slowest restart, ms", slowest.as_millis());
-    figures.settle();
+    figures.assert_and_write();
     // Each kill breaks what that host was sending, a few responses; what had not begun goes to
     // another.
     assert!(figures.failed() <= kills * 8, "{} of {kills} kills", figures.failed());
-    assert!(figures.recovery().is_none_or(|took| took < SOON), "{:?}", figures.recovery());
+    assert!(
+        figures.recovery().is_none_or(|took| took < RECOVERY_LIMIT),
+        "{:?}",
+        figures.recovery()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -145,7 +150,7 @@ async fn a_plugin_is_swapped() {
                     .status()
                     != expected
                 {
-                    assert!(began.elapsed() < SOON, "{arguments:?}");
+                    assert!(began.elapsed() < RECOVERY_LIMIT, "{arguments:?}");
                     sleep(Duration::from_millis(10)).await;
                 }
             }
@@ -153,9 +158,9 @@ async fn a_plugin_is_swapped() {
             swaps += 1;
         }
     }
-    let figures = Figures::of("swap", load.stop().await).and("installed and removed", swaps);
+    let figures = FaultFigures::of("swap", load.stop().await).and("installed and removed", swaps);
     let figures = figures.and("slowest until every host did so, ms", slowest.as_millis());
-    figures.settle();
+    figures.assert_and_write();
     assert_eq!(figures.failed() + figures.status(503), 0, "a swap is no reason to refuse anybody");
 }
 
@@ -171,7 +176,7 @@ async fn keys_are_revoked_and_quotas_hold() {
         // A quota of ten, sixty requests at once by all hosts, one of which dies meanwhile.
         let free = fleet.create_key("free").0;
         let asking = join_all(
-            (0..60).map(|_| ask(&client, &fleet.base, &free, Asked::Few, &fleet.versions)),
+            (0..60).map(|_| ask(&client, &fleet.base, &free, FleetRequest::Few, &fleet.versions)),
         );
         let host = &mut fleet.hosts[revoked % 3];
         let dying = async {
@@ -179,8 +184,10 @@ async fn keys_are_revoked_and_quotas_hold() {
             host.kill();
         };
         let answered = futures::join!(asking, dying).0;
-        let right =
-            answered.iter().filter(|outcome| matches!(outcome.ended, Ended::Right(_))).count();
+        let right = answered
+            .iter()
+            .filter(|outcome| matches!(outcome.ended, RequestResult::Right(_)))
+            .count();
         most = most.max(right);
         assert!(right <= 10, "{right} answers of a quota of ten");
         fleet.hosts[revoked % 3].start();
@@ -188,10 +195,11 @@ async fn keys_are_revoked_and_quotas_hold() {
 
         let (pro, id) = fleet.create_key("pro");
         let addresses = fleet.addresses();
-        let status =
-            async |base: &str| ask(&client, base, &pro, Asked::Few, &fleet.versions).await.ended;
+        let status = async |base: &str| {
+            ask(&client, base, &pro, FleetRequest::Few, &fleet.versions).await.ended
+        };
         for base in &addresses {
-            while !matches!(status(base).await, Ended::Right(_)) {
+            while !matches!(status(base).await, RequestResult::Right(_)) {
                 sleep(Duration::from_millis(10)).await;
             }
         }
@@ -199,19 +207,19 @@ async fn keys_are_revoked_and_quotas_hold() {
         assert!(output.status.success(), "{output:?}");
         let began = Instant::now();
         for base in &addresses {
-            while status(base).await != Ended::Status(401) {
-                assert!(began.elapsed() < SOON, "{base}");
+            while status(base).await != RequestResult::Status(401) {
+                assert!(began.elapsed() < RECOVERY_LIMIT, "{base}");
                 sleep(Duration::from_millis(10)).await;
             }
         }
         slowest = slowest.max(began.elapsed());
         revoked += 1;
     }
-    let figures = Figures::of("keys", load.stop().await)
+    let figures = FaultFigures::of("keys", load.stop().await)
         .and("keys revoked", revoked)
         .and("most answers of a quota of ten", most);
     let figures = figures.and("slowest until every host refused, ms", slowest.as_millis());
-    figures.settle();
+    figures.assert_and_write();
     assert!(figures.failed() <= revoked * 8, "{} of {revoked} kills", figures.failed());
 }
 
@@ -222,8 +230,8 @@ async fn the_database_goes_away() {
     let Some(mut fleet) = Fleet::start().await else { return };
     let (client, free) = (client(), fleet.create_key("free").0);
     assert!(matches!(
-        ask(&client, &fleet.base, &free, Asked::Few, &fleet.versions).await.ended,
-        Ended::Right(_)
+        ask(&client, &fleet.base, &free, FleetRequest::Few, &fleet.versions).await.ended,
+        RequestResult::Right(_)
     ));
     for silent in [false, true] {
         // Every host has seen both keys.
@@ -231,7 +239,7 @@ async fn the_database_goes_away() {
         let load = fleet.load();
         sleep(Duration::from_millis(500)).await;
         if silent {
-            fleet.line.silence()
+            fleet.line.blackhole()
         } else {
             fleet.line.cut()
         }
@@ -239,8 +247,9 @@ async fn the_database_goes_away() {
         sleep(Duration::from_secs(if silent { 6 } else { 2 })).await;
         let (until, mut refused, mut slowest) = (Instant::now() + lasting(), 0, Duration::ZERO);
         while Instant::now() < until {
-            let outcome = ask(&client, &fleet.base, &free, Asked::Few, &fleet.versions).await;
-            assert_eq!(outcome.ended, Ended::Status(503));
+            let outcome =
+                ask(&client, &fleet.base, &free, FleetRequest::Few, &fleet.versions).await;
+            assert_eq!(outcome.ended, RequestResult::Status(503));
             slowest = slowest.max(outcome.took);
             refused += 1;
             sleep(Duration::from_millis(20)).await;
@@ -248,16 +257,16 @@ async fn the_database_goes_away() {
         fleet.line.mend();
         let mended = Instant::now();
         while !matches!(
-            ask(&client, &fleet.base, &free, Asked::Few, &fleet.versions).await.ended,
-            Ended::Right(_)
+            ask(&client, &fleet.base, &free, FleetRequest::Few, &fleet.versions).await.ended,
+            RequestResult::Right(_)
         ) {
-            assert!(mended.elapsed() < 2 * SOON, "it does not recover");
+            assert!(mended.elapsed() < 2 * RECOVERY_LIMIT, "it does not recover");
             sleep(Duration::from_millis(20)).await;
         }
         let back = mended.elapsed();
         fleet.publisher.publish().await.unwrap();
         fleet.answers().await;
-        let figures = Figures::of(
+        let figures = FaultFigures::of(
             if silent { "database-silent" } else { "database-gone" },
             load.stop().await,
         )
@@ -266,7 +275,7 @@ async fn the_database_goes_away() {
             .and("503 to a key with a quota", refused)
             .and("slowest of them, ms", slowest.as_millis());
         let figures = figures.and("until that key was answered again, ms", back.as_millis());
-        figures.settle();
+        figures.assert_and_write();
         assert!(slowest < TWO_SECONDS, "{slowest:?}");
         assert_eq!(figures.failed() + figures.status(503), 0, "a key without a quota reads on");
     }
@@ -274,7 +283,7 @@ async fn the_database_goes_away() {
 
 /// Has the store do `fault` for as long as a fault lasts, while a new version each second makes the
 /// hosts read it.
-async fn ill(name: &'static str, fault: Fault) -> Option<Figures> {
+async fn with_store_fault(name: &'static str, fault: Fault) -> Option<FaultFigures> {
     let mut fleet = Fleet::start().await?;
     let load = fleet.load();
     let until = Instant::now() + lasting();
@@ -284,17 +293,22 @@ async fn ill(name: &'static str, fault: Fault) -> Option<Figures> {
         // is not.
         fleet.s3.mend();
         published += usize::from(fleet.publisher.publish().await.is_ok());
-        fleet.s3.break_down(fault);
+        fleet.s3.fail_from_now(fault);
         sleep(Duration::from_secs(1)).await;
     }
     fleet.s3.mend();
     let mended = Instant::now();
     fleet.publisher.publish().await.unwrap();
     fleet.answers().await;
-    let figures =
-        Figures::of(name, load.stop().await).mended(mended).and("versions published", published);
-    figures.settle();
-    assert!(figures.recovery().is_none_or(|took| took < 2 * SOON), "{:?}", figures.recovery());
+    let figures = FaultFigures::of(name, load.stop().await)
+        .mended(mended)
+        .and("versions published", published);
+    figures.assert_and_write();
+    assert!(
+        figures.recovery().is_none_or(|took| took < 2 * RECOVERY_LIMIT),
+        "{:?}",
+        figures.recovery()
+    );
     Some(figures)
 }
 
@@ -302,7 +316,9 @@ async fn ill(name: &'static str, fault: Fault) -> Option<Figures> {
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn the_store_is_slow() {
     let _alone = alone();
-    let Some(figures) = ill("store-slow", Fault::Slow(Duration::from_millis(300))).await else {
+    let Some(figures) =
+        with_store_fault("store-slow", Fault::Slow(Duration::from_millis(300))).await
+    else {
         return;
     };
     assert_eq!(figures.failed() + figures.status(503), 0, "slow is not ill");
@@ -312,7 +328,7 @@ async fn the_store_is_slow() {
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn the_store_answers_with_errors() {
     let _alone = alone();
-    let Some(figures) = ill("store-errors", Fault::Status(503)).await else { return };
+    let Some(figures) = with_store_fault("store-errors", Fault::Status(503)).await else { return };
     // What had begun may be cut; who has not got a byte is told 503.
     assert!(figures.failed() * 10 < figures.right(), "{} of {}", figures.failed(), figures.right());
 }
@@ -321,7 +337,9 @@ async fn the_store_answers_with_errors() {
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn the_store_sends_half_of_what_it_has() {
     let _alone = alone();
-    let Some(figures) = ill("store-truncated", Fault::Truncated(1_000)).await else { return };
+    let Some(figures) = with_store_fault("store-truncated", Fault::Truncated(1_000)).await else {
+        return;
+    };
     assert!(figures.failed() * 10 < figures.right(), "{} of {}", figures.failed(), figures.right());
 }
 
@@ -329,6 +347,8 @@ async fn the_store_sends_half_of_what_it_has() {
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn the_store_sends_other_bytes() {
     let _alone = alone();
-    let Some(figures) = ill("store-flipped", Fault::Flipped(1_000)).await else { return };
+    let Some(figures) = with_store_fault("store-flipped", Fault::Flipped(1_000)).await else {
+        return;
+    };
     assert!(figures.right() > 0);
 }

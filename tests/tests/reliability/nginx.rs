@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use yearbook_prerequisites::Prerequisite;
 use yearbook_tests::components::root;
-use yearbook_tests::process::{Process, free_port};
+use yearbook_tests::process::{ChildProcess, free_port};
 
 /// None where it cannot be run and is not required.
 pub(crate) fn there() -> Option<()> {
@@ -15,7 +15,7 @@ pub(crate) fn there() -> Option<()> {
 }
 
 /// With the shipped configuration, for hosts at these ports; and its address. Writes into `folder`.
-pub(crate) fn in_front_of(folder: &Path, hosts: &[u16]) -> (Process, String) {
+pub(crate) fn start_proxy(folder: &Path, hosts: &[u16]) -> (ChildProcess, String) {
     let mut shipped = std::fs::read_to_string(root().join("deploy/nginx/yearbook.conf")).unwrap();
     let port = free_port();
     let mut replace = |from: &str, to: String| {
@@ -36,7 +36,7 @@ pub(crate) fn tls(
     certificate: &Path,
     key: &Path,
     endpoint: &str,
-) -> (Process, String) {
+) -> (ChildProcess, String) {
     let port = free_port();
     let (certificate, key) = (certificate.display(), key.display());
     // The signature of a request covers the name that the client used.
@@ -48,7 +48,7 @@ pub(crate) fn tls(
 }
 
 /// `http` is what stands in the block of that name.
-fn run(folder: &Path, http: &str) -> Process {
+fn run(folder: &Path, http: &str) -> ChildProcess {
     let place = folder.join("nginx");
     std::fs::create_dir(&place).unwrap();
     std::fs::write(place.join("http.conf"), http).unwrap();
@@ -71,5 +71,5 @@ fn run(folder: &Path, http: &str) -> Process {
         .arg("-e")
         .arg(place.join("error.log"))
         .stdin(Stdio::null());
-    Process::start(&mut nginx)
+    ChildProcess::start(&mut nginx)
 }

@@ -10,16 +10,16 @@ use yearbook_tests::app::{Ask, Table, TestApp, big, harvest, parks};
 
 const HARVEST: &str = "/v1/bulk/farms/harvest";
 
-fn hexadecimal(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn stored(app: &TestApp, bytes: &[u8]) -> PathBuf {
-    app.folder.path().join("objects/snapshots").join(format!("{}.parquet", hexadecimal(bytes)))
+    app.folder.path().join("objects/snapshots").join(format!("{}.parquet", hex(bytes)))
 }
 
 /// One more version of the harvest.
-fn later() -> Table {
+fn second_version() -> Table {
     harvest().with_rows("date,region,value,final\n2020-01-01,Auckland,1.5,true\n")
 }
 
@@ -38,7 +38,7 @@ async fn the_file_is_the_stored_one_with_its_digest_and_credit_contract_4() {
         ("content-length", reply.body.len().to_string()),
         ("content-encoding", String::new()),
         ("accept-ranges", "bytes".to_owned()),
-        ("etag", format!("\"{}\"", hexadecimal(&reply.body))),
+        ("etag", format!("\"{}\"", hex(&reply.body))),
         (
             "repr-digest",
             format!("sha-256=:{}:", BASE64_STANDARD.encode(Sha256::digest(&reply.body))),
@@ -148,7 +148,7 @@ async fn monthly_is_the_last_from_before_this_month_and_current_the_newest_contr
         app.get(&format!("{HARVEST}{query}")).key(key).send().await.header("x-service-snapshot-id")
     };
     assert_eq!(id(&pro, "").await, first, "the oldest there is");
-    let second = app.publish(&later()).await;
+    let second = app.publish(&second_version()).await;
     assert_ne!(first, second);
     // Both are of this month, so that `monthly` stays with the oldest.
     for (key, query, expected) in [
@@ -284,7 +284,7 @@ async fn if_range_gives_the_rest_of_the_same_file_or_all_of_the_new_one_contract
         .send()
         .await;
     assert_eq!(stale.status, 200);
-    app.publish(&later()).await;
+    app.publish(&second_version()).await;
     assert_eq!(asking(&tag).await, 200, "a new file is never a continuation of the old one");
     assert_eq!(asking(&date).await, 200, "nor one that may be of the same second");
 }
@@ -316,7 +316,7 @@ async fn a_download_cut_at_random_places_and_resumed_is_identical() {
             pieces += 1;
         }
         assert!(got == whole.body, "{pieces} pieces");
-        assert_eq!(hexadecimal(&got), tag.trim_matches('"'));
+        assert_eq!(hex(&got), tag.trim_matches('"'));
     }
 }
 

@@ -103,7 +103,7 @@ async fn rows(app: &TestApp, key: &str, snapshot: &str) -> Vec<Value> {
     reply.json().as_array().unwrap().clone()
 }
 
-fn marks(reply: &Reply) -> (String, String) {
+fn watermarks(reply: &Reply) -> (String, String) {
     (reply.header("x-service-watermark"), reply.header("x-service-has-more"))
 }
 
@@ -141,7 +141,7 @@ async fn whoever_follows_changes_has_the_rows_of_the_newest_snapshot_contract_4(
     let mut distinct = named.clone();
     distinct.dedup();
     assert_eq!(distinct, ids[1..]);
-    assert_eq!(marks(&all), (newest.clone(), "false".to_owned()));
+    assert_eq!(watermarks(&all), (newest.clone(), "false".to_owned()));
     // Publishing goes on while a client is in the middle of a snapshot.
     let mut follower = Follower::begin(&app, &key, &ids[0]).await;
     let part = app.get(&format!("{PATH}?since={}&limit=5", ids[0])).key(&key).send().await;
@@ -167,9 +167,9 @@ async fn columns_that_come_and_go_end_an_answer_and_the_law_holds() {
     let grown = app.publish(&wider()).await;
     app.publish(&version(2)).await;
     let pulled = app.get(PATH).key(&key).send().await;
-    assert_eq!(marks(&pulled).1, "true", "the next snapshot has other columns");
+    assert_eq!(watermarks(&pulled).1, "true", "the next snapshot has other columns");
     assert!(pulled.json()[0].get("grade").is_none());
-    let next = app.get(&format!("{PATH}?since={}", marks(&pulled).0)).key(&key).send().await;
+    let next = app.get(&format!("{PATH}?since={}", watermarks(&pulled).0)).key(&key).send().await;
     assert_eq!(next.header("x-service-watermark"), grown);
     let changes = next.json();
     let gone: Vec<&Value> =
@@ -178,7 +178,7 @@ async fn columns_that_come_and_go_end_an_answer_and_the_law_holds() {
     assert!(changes.as_array().unwrap().iter().any(|row| row["grade"] == 7));
     let mut follower = Follower::begin(&app, &key, &grown).await;
     let last = app.get(&format!("{PATH}?since={grown}")).key(&key).send().await;
-    assert_eq!(marks(&last).1, "false");
+    assert_eq!(watermarks(&last).1, "false");
     follower.rows.iter_mut().for_each(|row| drop(row.as_object_mut().unwrap().remove("grade")));
     follower.apply(last.json().as_array().unwrap());
     follower.since = last.header("x-service-watermark");
@@ -237,11 +237,15 @@ async fn every_format_carries_changes_with_the_credit_contract_4() {
             .header("if-none-match", &reply.header("etag"))
             .send()
             .await;
-        assert_eq!((again.status.as_u16(), marks(&again)), (304, marks(&reply)), "{format}");
+        assert_eq!(
+            (again.status.as_u16(), watermarks(&again)),
+            (304, watermarks(&reply)),
+            "{format}"
+        );
         let head = app.head(&format!("{PATH}?format={format}")).key(&key).send().await;
         assert_eq!(
-            (head.status.as_u16(), marks(&head), head.header("etag")),
-            (200, marks(&reply), reply.header("etag")),
+            (head.status.as_u16(), watermarks(&head), head.header("etag")),
+            (200, watermarks(&reply), reply.header("etag")),
             "{format}"
         );
     }
@@ -302,7 +306,7 @@ async fn watermarks_are_judged_as_the_contract_says_contract_4() {
     assert_eq!(foreign.outcome().0, 404);
     let at_end = app.get(&format!("{PATH}?since={}", ids[1])).key(&key).send().await;
     assert_eq!(
-        (at_end.text(), marks(&at_end)),
+        (at_end.text(), watermarks(&at_end)),
         ("[]".to_owned(), (ids[1].clone(), "false".to_owned()))
     );
     let problems = app
@@ -359,7 +363,7 @@ async fn a_watermark_older_than_what_is_kept_is_410_with_the_oldest_usable_one_c
     // Left out: from there.
     let first = app.get(&format!("{PATH}?limit=3")).key(&key).send().await;
     let same = app.get(&format!("{PATH}?limit=3&since={oldest}")).key(&key).send().await;
-    assert_eq!((first.text(), marks(&first)), (same.text(), marks(&same)));
+    assert_eq!((first.text(), watermarks(&first)), (same.text(), watermarks(&same)));
 }
 
 #[tokio::test]
@@ -380,14 +384,14 @@ async fn the_plans_row_cap_holds_and_is_said_contract_4() {
     };
     let capped = app.get(PATH).key(&free).send().await;
     assert_eq!(said(&capped), (4, "true".to_owned(), "4".to_owned()));
-    assert_eq!(marks(&capped).1, "true");
+    assert_eq!(watermarks(&capped).1, "true");
     let asked = app.get(&format!("{PATH}?limit=3")).key(&free).send().await;
     assert_eq!(
-        (said(&asked), marks(&asked).1),
+        (said(&asked), watermarks(&asked).1),
         ((3, String::new(), String::new()), "true".to_owned())
     );
     // The watermark is good for any key.
-    let rest = app.get(&format!("{PATH}?since={}", marks(&capped).0)).key(&top).send().await;
+    let rest = app.get(&format!("{PATH}?since={}", watermarks(&capped).0)).key(&top).send().await;
     let all = app.get(PATH).key(&top).send().await;
     assert_eq!(said(&rest).0 + 4, said(&all).0);
     assert_eq!(said(&all).1, "");

@@ -6,7 +6,7 @@ use yearbook_domain::{Millis, Plan};
 use yearbook_tests::app::{Table, TestApp, harvest};
 
 /// One more version of the harvest.
-fn later() -> Table {
+fn second_version() -> Table {
     harvest().with_rows("date,region,value,final\n2020-01-01,Auckland,1.5,true\n")
 }
 
@@ -123,7 +123,7 @@ async fn a_date_is_never_answered_304_and_no_two_snapshots_share_one() {
     let path = "/v1/datasets/harvest/data";
     let date = app.get(path).key(&key).send().await.header("last-modified");
     // Another publisher, in the same millisecond by its own account.
-    app.publish_at(&later(), at).await;
+    app.publish_at(&second_version(), at).await;
     let now = app.get(path).key(&key).send().await;
     assert_ne!(now.header("last-modified"), date);
     for since in [date.as_str(), &now.header("last-modified"), "Fri, 01 Jan 2100 00:00:00 GMT"] {
@@ -226,7 +226,7 @@ async fn a_guarded_reader_of_ranges_never_mixes_two_snapshots_rfc_9110_13() {
         assert_eq!((part.status.as_u16(), &part.body[..]), (206, &first.body[4..10]), "{name}");
         assert_eq!(range("bytes=99999999-").await.status, 416, "{name}");
     }
-    app.publish(&later()).await;
+    app.publish(&second_version()).await;
     for (name, value) in
         [("if-match", first.header("etag")), ("if-unmodified-since", first.header("last-modified"))]
     {

@@ -25,7 +25,7 @@ async fn a_retired_dataset_is_404_contract_4() {
     let app = TestApp::start().await;
     app.publish(&parks()).await;
     let key = app.key(Plan::Enterprise).await;
-    app.store.retire(&DatasetName::parse("parks").unwrap()).await.unwrap();
+    app.store.retire_dataset(&DatasetName::parse("parks").unwrap()).await.unwrap();
     app.live.refresh().await.unwrap();
     for path in [
         "/v1/datasets/parks",

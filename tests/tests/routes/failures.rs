@@ -54,17 +54,17 @@ async fn fails(ask: impl Fn() -> Ask, status: u16, code: &str, sentence: &str, r
     assert_eq!(plain.outcome(), (status, code.to_owned()), "{what}");
     let detail = sentence.replace("ID", ID);
     assert_eq!(plain.json(), json!({"detail": detail}), "{what}");
-    carries_no_more(&plain, retry_after);
+    assert_error_headers(&plain, retry_after);
 
     let problem =
         ask().header("x-request-id", ID).header("accept", "application/problem+json").send().await;
     let title = problem.status.canonical_reason();
     let expected = json!({"type": "about:blank", "title": title, "status": status, "detail": detail, "code": code, "request_id": ID});
     assert_eq!(problem.json(), expected, "{what}");
-    carries_no_more(&problem, retry_after);
+    assert_error_headers(&problem, retry_after);
 }
 
-fn carries_no_more(reply: &Reply, retry_after: &str) {
+fn assert_error_headers(reply: &Reply, retry_after: &str) {
     assert_eq!(
         (reply.header("x-request-id").as_str(), reply.header("retry-after").as_str()),
         (ID, retry_after),
@@ -157,7 +157,7 @@ async fn without_its_database_every_route_of_a_limited_key_is_503_that_says_when
 
 /// A service with one instance of the sandbox, which a client that has begun to read and does not
 /// go on holds.
-async fn full(settings: Settings, queue_ms: u64) -> (TestApp, String, Response<Body>) {
+async fn at_capacity(settings: Settings, queue_ms: u64) -> (TestApp, String, Response<Body>) {
     let app =
         TestApp::with_limits(settings, Limits { instances: 1, queue_ms, ..Limits::default() })
             .await;
@@ -178,7 +178,7 @@ async fn an_answer_that_does_not_begin_in_time_is_503_that_says_when_to_come_bac
     let mut settings = unlimited();
     settings.server.response_cache_bytes = 0;
     settings.server.first_byte_ms = 400;
-    let (app, key, _held) = full(settings, 60_000).await;
+    let (app, key, _held) = at_capacity(settings, 60_000).await;
     for path in &STORED[..3] {
         fails(|| app.get(path).key(&key), 503, "timed_out", TIMED_OUT, "5").await;
     }
@@ -188,7 +188,7 @@ async fn an_answer_that_does_not_begin_in_time_is_503_that_says_when_to_come_bac
 async fn at_capacity_data_is_503_that_says_when_to_come_back_contract_5() {
     let mut settings = unlimited();
     settings.server.response_cache_bytes = 0;
-    let (app, key, _held) = full(settings, 20).await;
+    let (app, key, _held) = at_capacity(settings, 20).await;
     for path in &STORED[..3] {
         fails(
             || app.get(path).key(&key),

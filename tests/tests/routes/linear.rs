@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use yearbook_domain::Plan;
-use yearbook_server::{ForwardedHeader, Proxies, Settings};
+use yearbook_server::{ForwardedHeader, Settings, TrustedProxies};
 use yearbook_tests::app::{Ask, TestApp, harvest};
 
 use super::router::routes;
@@ -204,7 +204,8 @@ async fn patient(forwarded_header: ForwardedHeader) -> (TestApp, String) {
     settings.limits.burst_per_second = 0;
     settings.server.uri_bytes = 1 << 20;
     settings.server.header_bytes = 1 << 20;
-    settings.server.trusted_proxies = Proxies::try_from(vec!["10.0.0.0/8".to_owned()]).unwrap();
+    settings.server.trusted_proxies =
+        TrustedProxies::try_from(vec!["10.0.0.0/8".to_owned()]).unwrap();
     settings.server.forwarded_header = forwarded_header;
     let app = TestApp::with(settings).await;
     app.publish(&harvest()).await;

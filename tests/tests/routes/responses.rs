@@ -23,13 +23,13 @@ async fn app() -> TestApp {
 }
 
 /// Hits and misses so far.
-fn tally(app: &TestApp) -> (u64, u64) {
+fn cache_counts(app: &TestApp) -> (u64, u64) {
     let CacheCounts { hits, misses, .. } = app.response_cache();
     (hits, misses)
 }
 
 /// Everything that a client sees and that may not depend on the cache.
-fn seen(reply: &Reply) -> (u16, Vec<(String, String)>, Vec<u8>) {
+fn parts(reply: &Reply) -> (u16, Vec<(String, String)>, Vec<u8>) {
     let mut headers: Vec<_> = reply
         .headers
         .keys()
@@ -62,10 +62,10 @@ async fn a_kept_response_is_the_same_bytes_and_headers() {
                 };
                 let (first, second, plain) =
                     (ask(&with, &key).await, ask(&with, &key).await, ask(&without, &other).await);
-                assert_eq!(seen(&first), seen(&second), "{path}?{query} {coding}");
+                assert_eq!(parts(&first), parts(&second), "{path}?{query} {coding}");
                 // Each service signs cursors with a secret of its own.
                 let unsigned = |reply: &Reply| {
-                    let (status, mut headers, body) = seen(reply);
+                    let (status, mut headers, body) = parts(reply);
                     headers.retain(|(name, _)| name != "link" && name != "x-next-page");
                     (status, headers, body)
                 };
@@ -79,7 +79,7 @@ async fn a_kept_response_is_the_same_bytes_and_headers() {
             }
         }
     }
-    let (hits, misses) = tally(&with);
+    let (hits, misses) = cache_counts(&with);
     assert!(
         hits > expected.0 && misses < expected.0,
         "{hits} {misses}: the alias shares what its canonical address made"
@@ -114,7 +114,7 @@ async fn headers_that_depend_on_address_and_alias_are_made_each_time_contract_3(
         alias[1].ends_with("/v1/datasets/harvest/data?limit=2&x=1>; rel=\"canonical\""),
         "{alias:?}"
     );
-    assert_eq!(tally(&app), (1, 1));
+    assert_eq!(cache_counts(&app), (1, 1));
 }
 
 #[tokio::test]
@@ -130,12 +130,12 @@ async fn a_kept_response_is_charged_and_refused_like_any_other_contract_5() {
             (200, (10 - used).to_string())
         );
     }
-    assert_eq!(tally(&app), (10, 1));
+    assert_eq!(cache_counts(&app), (10, 1));
     assert_eq!(app.get(path).key(&free).send().await.outcome(), (429, "quota_used_up".to_owned()));
     assert_eq!(app.get(path).send().await.status, 401);
     assert_eq!(app.get(path).key("yb_guess").send().await.status, 401);
     assert_eq!(app.head(path).key(&free).send().await.status, 200);
-    assert_eq!(tally(&app), (10, 1), "refusals and HEAD never get as far as the cache");
+    assert_eq!(cache_counts(&app), (10, 1), "refusals and HEAD never get as far as the cache");
 }
 
 #[tokio::test]
@@ -184,10 +184,10 @@ async fn another_release_of_a_plugin_makes_everything_anew() {
     let after = app.get(path).key(&key).send().await;
     assert_ne!(before.header("etag"), after.header("etag"));
     assert_eq!(before.body, after.body);
-    assert_eq!(tally(&app), (0, 2));
+    assert_eq!(cache_counts(&app), (0, 2));
     app.swap(&component("csv"));
     assert_eq!(app.get(path).key(&key).send().await.header("etag"), before.header("etag"));
-    assert_eq!(tally(&app), (1, 2), "the former release's answers are still true");
+    assert_eq!(cache_counts(&app), (1, 2), "the former release's answers are still true");
 }
 
 #[tokio::test]
@@ -208,14 +208,14 @@ async fn a_plan_that_caps_rows_has_answers_of_its_own_contract_5() {
         );
         assert_eq!(some.header("x-plan-row-cap"), "5");
     }
-    assert_eq!(tally(&app), (2, 2));
+    assert_eq!(cache_counts(&app), (2, 2));
     // Where the cap does not matter, neither does the plan: one entry, and nobody is told of a cap.
     let small = "/v1/datasets/harvest/data?limit=3";
     let (all, some) =
         (app.get(small).key(&top).send().await, app.get(small).key(&capped).send().await);
     assert_eq!(all.body, some.body);
     assert_eq!(some.header("x-service-truncated"), "");
-    assert_eq!(tally(&app), (3, 3));
+    assert_eq!(cache_counts(&app), (3, 3));
 }
 
 #[tokio::test]
@@ -234,7 +234,7 @@ async fn conditions_are_judged_before_the_cache_contract_3() {
         (200, other.body.len()),
         "ranges are for stored files"
     );
-    assert_eq!(tally(&app), (2, 1));
+    assert_eq!(cache_counts(&app), (2, 1));
 }
 
 #[tokio::test]
@@ -246,7 +246,7 @@ async fn large_answers_are_not_kept_and_memory_is_bounded() {
         let reply = app.get("/v1/datasets/big/data?limit=0&format=csv").key(&key).send().await;
         assert!(!reply.cut && reply.body.len() > 600_000);
     }
-    assert_eq!(tally(&app), (0, 2));
+    assert_eq!(cache_counts(&app), (0, 2));
     for limit in 1..200 {
         app.get(&format!("/v1/datasets/big/data?limit={limit}")).key(&key).send().await;
         let counts = app.response_cache();
@@ -262,7 +262,7 @@ async fn a_crowd_that_asks_for_the_same_is_served_by_one_instance() {
     let replies =
         join_all((0..30).map(|_| app.get("/v1/datasets/harvest/data").key(&key).send())).await;
     assert!(replies.iter().all(|reply| reply.status == 200 && reply.body == replies[0].body));
-    assert_eq!(tally(&app), (29, 1));
+    assert_eq!(cache_counts(&app), (29, 1));
     assert_eq!(app.free_instances(), 16);
 }
 
@@ -276,5 +276,5 @@ async fn what_a_dataset_refuses_is_refused_though_its_neighbour_is_kept_contract
     assert_eq!(app.get("/v1/datasets/parks/data?columns=none").key(&key).send().await.status, 422);
     assert_eq!(app.get("/v1/datasets/parks/data?snapshot=0123").key(&key).send().await.status, 404);
     assert_eq!(app.get("/v1/datasets/park/data").key(&key).send().await.status, 404);
-    assert_eq!(tally(&app), (0, 1));
+    assert_eq!(cache_counts(&app), (0, 1));
 }

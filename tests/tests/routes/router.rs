@@ -10,7 +10,7 @@ use yearbook_tests::components::root;
 const ROUTE: &str = ".route(\"";
 
 /// One route.
-pub(super) struct Route {
+pub(super) struct RouterRoute {
     /// As the router has it: `/v1/datasets/{name}`.
     pub(super) template: String,
     /// An address of it, ready for another parameter at its end.
@@ -22,7 +22,7 @@ pub(super) struct Route {
 }
 
 /// Every route but those of the admin listener.
-pub(super) fn routes() -> Vec<Route> {
+pub(super) fn routes() -> Vec<RouterRoute> {
     let mut found = Vec::new();
     for file in sources(&root().join("host/server/src")) {
         let text = std::fs::read_to_string(&file).unwrap();
@@ -33,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
             let template = template.unwrap_or_else(|| {
                 panic!("{}: a route stands on one line with its path: {line}", file.display())
             });
-            found.push(Route {
+            found.push(RouterRoute {
                 template: template.to_owned(),
                 address: address(template),
                 keyed: line.contains("keyed("),

@@ -18,7 +18,7 @@ async fn with_harvest() -> TestApp {
 }
 
 /// Deletes every stored file.
-fn lose_files(app: &TestApp) {
+fn delete_files(app: &TestApp) {
     std::fs::remove_dir_all(app.folder.path().join("objects/snapshots")).unwrap();
 }
 
@@ -295,7 +295,7 @@ async fn refusals_and_304_open_no_file_contract_1() {
     let old = app.publish(&parks()).await;
     let key = app.key(Plan::Free).await;
     let tag = app.get("/v1/datasets/parks/data").key(&key).send().await.header("etag");
-    lose_files(&app);
+    delete_files(&app);
     for (path, status) in [
         ("/v1/datasets/parks/data?limit=-1", 422),
         ("/v1/datasets/parks/data?columns=nothing", 422),

@@ -4,7 +4,7 @@ use yearbook_domain::Plan;
 use yearbook_tests::app::{Reply, TestApp, harvest, parks};
 
 /// Ids, tags, dates and cursors change with every run; their shape does not.
-fn settled() -> insta::Settings {
+fn snapshot_settings() -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     settings.add_filter(r#""[0-9a-f]{32}(-gzip|-zstd)?""#, "[tag$1]");
     settings.add_filter(r"[0-9a-f]{16,64}", "[hex]");
@@ -20,7 +20,7 @@ fn settled() -> insta::Settings {
 }
 
 fn check(name: &str, reply: &Reply) {
-    settled().bind(|| insta::assert_snapshot!(name, reply.snapshot()));
+    snapshot_settings().bind(|| insta::assert_snapshot!(name, reply.snapshot()));
 }
 
 #[tokio::test]

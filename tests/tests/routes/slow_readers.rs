@@ -14,7 +14,7 @@ use yearbook_sandbox::Limits;
 use yearbook_server::Settings;
 use yearbook_tests::app::{Table, TestApp, big};
 
-use self::http2::{Event, Http2};
+use self::http2::{Http2Client, Http2Event};
 
 /// Bursts are another rule, and what comes from memory needs no instance.
 fn settings() -> Settings {
@@ -70,7 +70,7 @@ async fn metric(app: &TestApp, series: &str) -> f64 {
 }
 
 /// Waits until nothing is held any more.
-async fn nothing_is_held(app: &TestApp, instances: usize) {
+async fn assert_nothing_held(app: &TestApp, instances: usize) {
     let all_let_go = async {
         while app.free_instances() < instances
             || metric(app, "yearbook_http_responses_open ").await > 0.0
@@ -85,9 +85,9 @@ async fn nothing_is_held(app: &TestApp, instances: usize) {
 }
 
 /// A client that reads what it asks for, on one connection.
-struct Polite(TcpStream);
+struct PoliteClient(TcpStream);
 
-impl Polite {
+impl PoliteClient {
     async fn connect(address: SocketAddr) -> Self {
         Self(TcpStream::connect(address).await.unwrap())
     }
@@ -136,12 +136,12 @@ async fn one_key_with_550_unread_streams_keeps_no_other_key_waiting_contract_5()
     app.publish(&wide(50_000)).await;
     let (greedy, polite) = (app.key(Plan::Starter).await, app.key(Plan::Enterprise).await);
     let address = serve(&app, &settings).await;
-    let mut client = Polite::connect(address).await;
+    let mut client = PoliteClient::connect(address).await;
     let quiet = client.median(HUNDRED, &polite, 20).await;
 
     let mut attackers = Vec::new();
     for _ in 0..CONNECTIONS {
-        let (greedy, mut attacker) = (greedy.clone(), Http2::connect(address, 1).await);
+        let (greedy, mut attacker) = (greedy.clone(), Http2Client::connect(address, 1).await);
         attackers.push(tokio::spawn(async move {
             for _ in 0..STREAMS {
                 attacker.get("/v1/datasets/big/data?limit=50000&format=csv", &greedy).await;
@@ -172,7 +172,7 @@ async fn one_key_with_550_unread_streams_keeps_no_other_key_waiting_contract_5()
         "{busy:?}, without the streams {quiet:?}"
     );
     drop(open);
-    nothing_is_held(&app, limits.instances as usize).await;
+    assert_nothing_held(&app, limits.instances as usize).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -187,26 +187,26 @@ async fn what_a_key_may_hold_is_its_share_and_goes_when_it_is_not_read_contract_
     let mut attackers = Vec::new();
     let mut statuses = Vec::new();
     for _ in 0..5 {
-        let mut attacker = Http2::connect(address, 1).await;
+        let mut attacker = Http2Client::connect(address, 1).await;
         for _ in 0..4 {
             attacker.get("/v1/datasets/big/data?limit=30000", &greedy).await;
         }
         statuses.extend(attacker.statuses(4).await);
         attackers.push(attacker);
-        let (status, _) = Polite::connect(address).await.get(HUNDRED, &polite).await;
+        let (status, _) = PoliteClient::connect(address).await.get(HUNDRED, &polite).await;
         assert_eq!(status, "200", "beside {statuses:?}");
     }
     assert!(
         statuses.contains(&200) && statuses.contains(&429) && !statuses.contains(&503),
         "{statuses:?}"
     );
-    nothing_is_held(&app, 8).await;
+    assert_nothing_held(&app, 8).await;
     let cut = metric(&app, "yearbook_http_bodies_cut_total{reason=\"idle\"} ").await;
     assert_eq!(cut, statuses.iter().filter(|status| **status == 200).count() as f64);
     // The connections are still there: their next requests are answered.
     for attacker in &mut attackers {
         let stream = attacker.get(HUNDRED, &greedy).await;
-        while attacker.next().await.unwrap() != (stream, Event::Head(200)) {}
+        while attacker.next().await.unwrap() != (stream, Http2Event::Head(200)) {}
     }
 }
 
@@ -220,14 +220,14 @@ async fn a_stream_that_is_not_read_is_reset_and_its_connection_stays_contract_5(
     let address = serve(&app, &settings).await;
     // Rows of a format, a stored file, a document: every kind of body.
     for path in ["/v1/datasets/big/data?limit=30000", "/v1/bulk/tests/big", "/openapi.json"] {
-        let mut client = Http2::connect(address, 1).await;
+        let mut client = Http2Client::connect(address, 1).await;
         let unread = client.get(path, &key).await;
-        assert_eq!(client.next().await, Some((unread, Event::Head(200))), "{path}");
+        assert_eq!(client.next().await, Some((unread, Http2Event::Head(200))), "{path}");
         loop {
             match client.next().await.expect("the connection stays") {
-                (_, Event::Bytes(bytes)) => client.allow(0, bytes).await,
+                (_, Http2Event::Bytes(bytes)) => client.allow(0, bytes).await,
                 (stream, event) => {
-                    break assert_eq!((stream, event), (unread, Event::Reset), "{path}");
+                    break assert_eq!((stream, event), (unread, Http2Event::Reset), "{path}");
                 }
             }
         }
@@ -235,15 +235,17 @@ async fn a_stream_that_is_not_read_is_reset_and_its_connection_stays_contract_5(
         client.allow(read, 1 << 20).await;
         loop {
             match client.next().await.expect("the connection stays") {
-                (stream, Event::Bytes(bytes)) => {
+                (stream, Http2Event::Bytes(bytes)) => {
                     client.allow(stream, bytes).await;
                     client.allow(0, bytes).await;
                 }
-                (_, Event::Head(status)) => assert_eq!(status, 200),
-                (stream, event) => break assert_eq!((stream, event), (read, Event::End), "{path}"),
+                (_, Http2Event::Head(status)) => assert_eq!(status, 200),
+                (stream, event) => {
+                    break assert_eq!((stream, event), (read, Http2Event::End), "{path}");
+                }
             }
         }
-        nothing_is_held(&app, 16).await;
+        assert_nothing_held(&app, 16).await;
     }
 }
 
@@ -267,7 +269,7 @@ async fn a_connection_that_is_not_read_is_dropped_and_its_answer_has_no_end_cont
         let mut begun = [0; 12];
         client.read_exact(&mut begun).await.unwrap();
         assert_eq!(&begun, b"HTTP/1.1 200");
-        nothing_is_held(&app, 16).await;
+        assert_nothing_held(&app, 16).await;
         let mut rest = Vec::new();
         // Reset, or closed; a whole answer would be longer than what sockets held.
         let _ = client.read_to_end(&mut rest).await;
@@ -282,15 +284,15 @@ async fn a_connection_that_is_not_read_is_dropped_and_its_answer_has_no_end_cont
 }
 
 /// Reads one answer at so many bytes every so often; the bytes that arrived, and how it ended.
-async fn read_at(address: SocketAddr, key: &str, bytes: u32, every: Duration) -> (u64, Event) {
-    let mut client = Http2::connect(address, bytes).await;
+async fn read_at(address: SocketAddr, key: &str, bytes: u32, every: Duration) -> (u64, Http2Event) {
+    let mut client = Http2Client::connect(address, bytes).await;
     let stream = client.get("/v1/datasets/big/data?limit=30000&format=csv", key).await;
     let mut taken = 0;
     loop {
         while let Some(arrived) = client.next_within(every).await {
             match arrived.expect("the connection stays").1 {
-                Event::Head(status) => assert_eq!(status, 200),
-                Event::Bytes(more) => {
+                Http2Event::Head(status) => assert_eq!(status, 200),
+                Http2Event::Bytes(more) => {
                     taken += u64::from(more);
                     client.allow(0, more).await;
                 }
@@ -317,11 +319,11 @@ async fn a_client_that_trickles_is_cut_and_a_slow_one_gets_all_of_it_contract_5(
     let every = Duration::from_millis(100);
     let (trickle, slow) =
         tokio::join!(read_at(address, &key, 16_384, every), read_at(address, &key, 150_000, every));
-    assert_eq!(trickle.1, Event::Reset);
+    assert_eq!(trickle.1, Http2Event::Reset);
     assert!(trickle.0 < whole, "{} of {whole}", trickle.0);
-    assert_eq!(slow, (whole, Event::End));
+    assert_eq!(slow, (whole, Http2Event::End));
     assert_eq!(metric(&app, "yearbook_http_bodies_cut_total{reason=\"rate\"} ").await, 1.0);
-    nothing_is_held(&app, 16).await;
+    assert_nothing_held(&app, 16).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -335,7 +337,7 @@ async fn no_body_is_open_for_longer_than_its_deadline_contract_5() {
     let address = serve(&app, &settings).await;
     // Far above the least rate, and too slow for the deadline.
     let (_, end) = read_at(address, &key, 30_000, Duration::from_millis(100)).await;
-    assert_eq!(end, Event::Reset);
+    assert_eq!(end, Http2Event::Reset);
     assert_eq!(metric(&app, "yearbook_http_bodies_cut_total{reason=\"deadline\"} ").await, 1.0);
 }
 
@@ -350,7 +352,7 @@ async fn three_hundred_unread_downloads_hold_no_more_than_the_budget_and_then_no
     let mut clients = Vec::new();
     for _ in 0..3 {
         let key = app.key(Plan::Enterprise).await;
-        let mut client = Http2::connect(address, 1).await;
+        let mut client = Http2Client::connect(address, 1).await;
         for _ in 0..100 {
             client.get("/v1/bulk/tests/big", &key).await;
         }
@@ -365,6 +367,6 @@ async fn three_hundred_unread_downloads_hold_no_more_than_the_budget_and_then_no
     let held = metric(&app, "yearbook_http_body_bytes ").await;
     assert!(answered >= 100, "{answered} downloads began");
     assert!(held > 0.0 && held <= (64 << 20) as f64, "{held}");
-    nothing_is_held(&app, 16).await;
+    assert_nothing_held(&app, 16).await;
     drop(clients);
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use serde_json::json;
-use yearbook_domain::{Plan, weight};
+use yearbook_domain::{Plan, json_size};
 use yearbook_tests::app::{Table, TestApp, harvest};
 
 const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
@@ -49,7 +49,7 @@ async fn a_wide_table_is_sent_in_every_built_in_format() {
         match format {
             "json" => {
                 assert!(
-                    reply.body.len() > 2 * weight::CALL_OUTPUT_BYTES,
+                    reply.body.len() > 2 * json_size::CALL_OUTPUT_BYTES,
                     "more than one call may return: {}",
                     reply.body.len()
                 );
@@ -74,7 +74,7 @@ async fn the_heaviest_row_that_is_published_is_sent_in_every_built_in_format() {
         vec![json!({"name": "id", "type": "integer"}), json!({"name": "note", "type": "string"})];
     // Quotes, which JSON and CSV write twice; the names and the number take what is left out of the
     // half.
-    let note = "\"\"".repeat(weight::ROW_BYTES / 2 - 50);
+    let note = "\"\"".repeat(json_size::ROW_BYTES / 2 - 50);
     app.publish(&plain(fields, format!("id,note\n1,\"{note}\"\n2,\"\"\n"))).await;
     let key = app.key(Plan::Enterprise).await;
     for format in FORMATS {
@@ -85,7 +85,7 @@ async fn the_heaviest_row_that_is_published_is_sent_in_every_built_in_format() {
             .await;
         assert_eq!((reply.status.as_u16(), reply.cut), (200, false), "{format}");
         assert!(
-            reply.body.len() > weight::ROW_BYTES / 4 || format == "parquet",
+            reply.body.len() > json_size::ROW_BYTES / 4 || format == "parquet",
             "{format}: {}",
             reply.body.len()
         );

@@ -4,7 +4,7 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use yearbook_sandbox::{Config, Sandbox};
+use yearbook_sandbox::{Sandbox, SandboxConfig};
 use yearbook_workers::Workers;
 
 use super::*;
@@ -13,7 +13,7 @@ fn endless() -> Batches {
     futures::stream::repeat_with(|| Ok(batch(2))).boxed()
 }
 
-async fn begun(guest: &Arc<Encoder>) -> Encoded {
+async fn begin_response(guest: &Arc<Encoder>) -> Encoded {
     guest.encode(batch(0).schema(), &[], endless()).await.unwrap()
 }
 
@@ -21,7 +21,7 @@ async fn begun(guest: &Arc<Encoder>) -> Encoded {
 async fn responses_wait_while_three_quarters_of_all_guests_memory_are_taken() {
     let alone = sandbox(Limits { parallel_parts: 1, ..limits() });
     let one = alone.load_encoder(&component("evil")).unwrap();
-    let held = begun(&one).await;
+    let held = begin_response(&one).await;
     let bytes = alone.held_memory();
     assert!(bytes > 0);
     drop(held);
@@ -35,7 +35,7 @@ async fn responses_wait_while_three_quarters_of_all_guests_memory_are_taken() {
     let guest = sandbox.load_encoder(&component("evil")).unwrap();
     let mut held = Vec::new();
     for _ in 0..4 {
-        held.push(begun(&guest).await);
+        held.push(begin_response(&guest).await);
     }
     assert_eq!(sandbox.held_memory(), 4 * bytes);
     assert!(matches!(
@@ -81,7 +81,7 @@ async fn a_guest_that_finds_no_memory_left_is_not_to_blame_and_gives_all_of_it_b
 #[tokio::test(flavor = "multi_thread")]
 async fn a_queue_that_is_full_refuses_at_once() {
     let guest = encoder("evil", Limits { instances: 1, queue: 2, queue_ms: 60_000, ..limits() });
-    let held = begun(&guest).await;
+    let held = begin_response(&guest).await;
     let waiting: Vec<_> = (0..2)
         .map(|_| {
             let guest = Arc::clone(&guest);
@@ -103,7 +103,8 @@ async fn a_queue_that_is_full_refuses_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn workers_with_a_long_line_take_no_new_responses() {
     let workers = Workers::new(1);
-    let config = Config { limits: Limits { backlog: 2, ..limits() }, ..Config::default() };
+    let config =
+        SandboxConfig { limits: Limits { backlog: 2, ..limits() }, ..SandboxConfig::default() };
     let guest = Sandbox::new(&config, Arc::clone(&workers))
         .unwrap()
         .load_encoder(&component("evil"))

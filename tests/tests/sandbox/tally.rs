@@ -10,7 +10,7 @@ use yearbook_tests::components::{component, encoder, sandbox};
 use super::{batch, collect, evil, limits, source};
 
 /// The counters once nothing is being made any more.
-async fn settled(encoder: &Encoder) -> Counts {
+async fn wait_until_settled(encoder: &Encoder) -> Counts {
     for _ in 0..500 {
         let counts = encoder.tally().counts();
         if counts.begun == counts.outcomes.iter().sum::<u64>() && counts.instances == 0 {
@@ -31,7 +31,7 @@ async fn what_goes_in_and_comes_out_is_counted_issue_5_8() {
         .unwrap();
     assert!(matches!((&whole, &streamed), (Encoded::Whole(_), Encoded::Stream(_))));
     let bytes = collect(whole).await.0.len() + collect(streamed).await.0.len();
-    let counts = settled(&json).await;
+    let counts = wait_until_settled(&json).await;
     assert_eq!((counts.begun, counts.outcome(Outcome::Completed), counts.rows), (2, 2, 400));
     // Separators are the host's.
     let separators = json.description().separator.as_ref().unwrap().len() as u64;
@@ -64,7 +64,7 @@ async fn every_response_is_counted_once_by_how_it_ended_issue_5_8() {
             collect(evil(&guest, attack, "tail", 3).await.unwrap()).await.1,
             "{attack} after the first byte"
         );
-        assert_eq!(settled(&guest).await.trap(kind), 2, "{attack}");
+        assert_eq!(wait_until_settled(&guest).await.trap(kind), 2, "{attack}");
     }
     assert!(evil(&guest, "refuse", "part", 1).await.is_err());
     drop(evil(&guest, "none", "part", 500).await.unwrap());
@@ -72,7 +72,7 @@ async fn every_response_is_counted_once_by_how_it_ended_issue_5_8() {
     assert!(guest.encode(batch(0).schema(), &[], failing).await.is_err());
     let waiting = guest.encode(batch(0).schema(), &[], futures::stream::pending().boxed());
     assert!(Box::pin(waiting).now_or_never().is_none());
-    let counts = settled(&guest).await;
+    let counts = wait_until_settled(&guest).await;
     let outcome = |outcome| counts.outcome(outcome);
     assert_eq!(
         (outcome(Outcome::Trapped), outcome(Outcome::TooLarge), counts.traps.iter().sum::<u64>()),
@@ -99,7 +99,7 @@ async fn a_response_that_finds_no_instance_is_refused_and_not_begun() {
     });
     assert!(refused.is_err());
     drop(place);
-    let counts = settled(&guest).await;
+    let counts = wait_until_settled(&guest).await;
     assert_eq!((waiting, counts.waiting, counts.refused, counts.begun), (1, 0, 1, 0));
     assert!(counts.waited >= Duration::from_millis(20));
 }

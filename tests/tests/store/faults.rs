@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use yearbook_domain::StoredFile;
-use yearbook_snapshot::{Failure, Files, StoreSettings};
+use yearbook_snapshot::{Failure, ObjectStorage, StorageSettings};
 use yearbook_tests::app::{Fault, S3};
 
 /// Some blocks, and the end of one.
 const LENGTH: usize = 300_000;
 
 /// Bounds that a test can wait for.
-fn short() -> StoreSettings {
-    StoreSettings { attempt_ms: 500, retries: 3, answer_ms: 2_500, ..StoreSettings::default() }
+fn short() -> StorageSettings {
+    StorageSettings { attempt_ms: 500, retries: 3, answer_ms: 2_500, ..StorageSettings::default() }
 }
 
 fn content() -> Vec<u8> {
@@ -27,8 +27,8 @@ async fn stored(s3: &S3) -> StoredFile {
 }
 
 /// Nothing of it is in memory.
-fn open(s3: &S3) -> Files {
-    Files::open_with(&s3.url, &short(), &s3.variables()).unwrap()
+fn open(s3: &S3) -> ObjectStorage {
+    ObjectStorage::open_with(&s3.url, &short(), &s3.variables()).unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -92,7 +92,7 @@ async fn what_stays_is_a_failure_in_bounded_time_and_is_over_when_the_store_is_w
     let warm = open(&s3);
     assert_eq!(warm.get_range(&file, 0..3).await.unwrap(), content()[..3]);
     for fault in staying {
-        s3.break_down(fault);
+        s3.fail_from_now(fault);
         for files in [&open(&s3), &warm] {
             let begun = Instant::now();
             let failure = files.get_range(&file, 0..LENGTH as u64).await.expect_err("it is down");
@@ -117,7 +117,7 @@ async fn a_store_that_is_not_there_is_told_from_an_empty_one() {
     let s3 = S3::start().await;
     open(&s3).ping().await.unwrap();
     let ping = async |url: &str, variables: &[(String, String)]| {
-        Files::open_with(url, &short(), variables).unwrap().ping().await
+        ObjectStorage::open_with(url, &short(), variables).unwrap().ping().await
     };
     assert!(
         ping("s3://another/prefix", &s3.variables()).await.unwrap_err().is_outage(),
@@ -127,7 +127,7 @@ async fn a_store_that_is_not_there_is_told_from_an_empty_one() {
     variables[1].1 = "not the secret".to_owned();
     let failure = ping(&s3.url, &variables).await.unwrap_err();
     assert!(failure.is_outage() && !failure.to_string().contains("not the secret"), "{failure}");
-    s3.break_down(Fault::Silent);
+    s3.fail_from_now(Fault::Silent);
     let begun = Instant::now();
     assert!(open(&s3).ping().await.unwrap_err().is_outage());
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
@@ -140,7 +140,7 @@ async fn an_upload_gets_over_what_passes_and_leaves_nothing_visible_otherwise() 
     let path = source.path().join("file");
     std::fs::write(&path, content()).unwrap();
     for fault in [Fault::Status(500), Fault::Reset, Fault::Slow(Duration::from_secs(60))] {
-        s3.break_down(fault);
+        s3.fail_from_now(fault);
         assert!(open(&s3).put_snapshot(&path).await.unwrap_err().is_outage(), "{fault:?}");
         s3.mend();
         assert!(!s3.below().exists(), "{fault:?}");
@@ -171,7 +171,7 @@ async fn an_answer_that_goes_on_beyond_what_was_asked_for_is_given_up_and_not_ke
     let file = stored(&s3).await;
     let warm = open(&s3);
     assert_eq!(warm.get_range(&file, 0..3).await.unwrap(), content()[..3]);
-    s3.break_down(Fault::Overlong(BEYOND));
+    s3.fail_from_now(Fault::Overlong(BEYOND));
     let failure =
         warm.get_range(&file, 10..LENGTH as u64).await.map(|got| got.len()).expect_err("it lies");
     assert!(failure.is_outage() && failure.to_string().contains("more than the"), "{failure}");

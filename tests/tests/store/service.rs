@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use yearbook_domain::{Millis, Plan};
-use yearbook_snapshot::{Bulk, StoreSettings};
+use yearbook_snapshot::{Bulk, StorageSettings};
 use yearbook_tests::app::{Fault, Ground, Reply, S3, Table, TestApp, big, harvest, parks};
 
 use crate::plugins::hosts::{TWO_SECONDS, embedded, eventually, keep, patched, record, serving};
@@ -13,8 +13,8 @@ use crate::plugins::hosts::{TWO_SECONDS, embedded, eventually, keep, patched, re
 const BULK: &str = "/v1/bulk/farms/harvest";
 
 /// Bounds that a test can wait for.
-fn short() -> StoreSettings {
-    StoreSettings { attempt_ms: 600, retries: 2, answer_ms: 2_000, ..StoreSettings::default() }
+fn short() -> StorageSettings {
+    StorageSettings { attempt_ms: 600, retries: 2, answer_ms: 2_000, ..StorageSettings::default() }
 }
 
 /// Requests that read stored files in every way there is.
@@ -41,17 +41,18 @@ fn every() -> Vec<String> {
 
 /// Publishes everything at the same moments on every service, since changes tell when; a key.
 async fn published(app: &TestApp) -> String {
-    for (table, seconds) in [(big(30_000), 0), (harvest(), 1), (parks(), 2), (later(), 3)] {
+    for (table, seconds) in [(big(30_000), 0), (harvest(), 1), (parks(), 2), (second_version(), 3)]
+    {
         app.publish_at(&table, Millis(1_767_225_600_000 + seconds * 1_000)).await;
     }
     app.key(Plan::Enterprise).await
 }
 
-fn later() -> Table {
+fn second_version() -> Table {
     harvest().with_rows("date,region,value,final\n2020-01-01,Auckland,1.5,true\n")
 }
 
-fn said(reply: &Reply) -> (u16, bool, String, &[u8]) {
+fn summarize(reply: &Reply) -> (u16, bool, String, &[u8]) {
     (reply.status.as_u16(), reply.cut, reply.header("etag"), &reply.body)
 }
 
@@ -59,13 +60,13 @@ fn said(reply: &Reply) -> (u16, bool, String, &[u8]) {
 async fn a_bucket_serves_the_bytes_that_a_folder_serves() {
     let s3 = S3::start().await;
     let (folder, bucket) =
-        (TestApp::start().await, TestApp::on(&Ground::on(&s3, StoreSettings::default())).await);
+        (TestApp::start().await, TestApp::on(&Ground::on(&s3, StorageSettings::default())).await);
     let (key, other) = (published(&folder).await, published(&bucket).await);
     for path in every() {
         let (expected, got) =
             (folder.get(&path).key(&key).send().await, bucket.get(&path).key(&other).send().await);
         assert!(
-            expected.status == 200 && said(&expected) == said(&got),
+            expected.status == 200 && summarize(&expected) == summarize(&got),
             "{path}: {} and {}",
             expected.status,
             got.status
@@ -86,7 +87,7 @@ async fn a_bucket_serves_the_bytes_that_a_folder_serves() {
 #[tokio::test(flavor = "multi_thread")]
 async fn small_reads_of_a_bucket_cost_few_requests_and_then_none() {
     let s3 = S3::start().await;
-    let app = TestApp::on(&Ground::on(&s3, StoreSettings::default())).await;
+    let app = TestApp::on(&Ground::on(&s3, StorageSettings::default())).await;
     let key = published(&app).await;
     let cost = async |path: &str| {
         let before = s3.requests();
@@ -104,7 +105,7 @@ async fn small_reads_of_a_bucket_cost_few_requests_and_then_none() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_in_a_bucket_is_served_by_every_host_within_2_s_contract_6() {
     let s3 = S3::start().await;
-    let ground = Ground::on(&s3, StoreSettings::default());
+    let ground = Ground::on(&s3, StorageSettings::default());
     let (here, there) = (TestApp::on(&ground).await, TestApp::on(&ground).await);
     let _keepers = (keep(&here, embedded()).await, keep(&there, embedded()).await);
     let newer =
@@ -144,11 +145,13 @@ async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_serv
     ] {
         // A host that has nothing in memory.
         let app = TestApp::on(&ground).await;
-        s3.break_down(fault);
+        s3.fail_from_now(fault);
         let begun = Instant::now();
         for (path, (got, expected)) in paths.iter().zip(ask(&app).await.iter().zip(&expected)) {
             match got.status.as_u16() {
-                200 if !got.cut => assert!(said(got) == said(expected), "{fault:?}: {path}"),
+                200 if !got.cut => {
+                    assert!(summarize(got) == summarize(expected), "{fault:?}: {path}")
+                }
                 // Damage that stays is no outage; a client sees neither as a whole answer.
                 500 if matches!(fault, Fault::Flipped(_)) => {}
                 503 => {
@@ -166,7 +169,7 @@ async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_serv
         let again = ask(&app).await;
         for (path, (got, expected)) in paths.iter().zip(again.iter().zip(&expected)) {
             assert!(
-                said(got) == said(expected),
+                summarize(got) == summarize(expected),
                 "after {fault:?}: {path}: {} {}",
                 got.status,
                 got.text()
@@ -180,7 +183,7 @@ async fn while_the_bucket_is_ill_clients_get_503_or_the_right_bytes_and_the_serv
 #[tokio::test(flavor = "multi_thread")]
 async fn bulk_files_are_fetched_from_the_bucket_itself_where_settings_say_so() {
     let s3 = S3::start().await;
-    let storing = StoreSettings { bulk: Bulk::Redirect, link_s: 1, ..StoreSettings::default() };
+    let storing = StorageSettings { bulk: Bulk::Redirect, link_s: 1, ..StorageSettings::default() };
     let app = TestApp::on(&Ground::on(&s3, storing)).await;
     let key = published(&app).await;
     let ask = |method| app.ask(method, BULK).key(&key);

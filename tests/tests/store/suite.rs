@@ -11,28 +11,28 @@ use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use yearbook_domain::StoredFile;
-use yearbook_snapshot::{Failure, Files, StoreSettings};
+use yearbook_snapshot::{Failure, ObjectStorage, StorageSettings};
 use yearbook_tests::app::S3;
 
 /// More than two parts of an upload, ending within a block.
 const LARGE: usize = (16 << 20) + 12_345;
 
 /// A store, and a way around it by which its objects can be damaged.
-struct Subject {
+struct StoreUnderTest {
     name: &'static str,
-    files: Files,
+    files: ObjectStorage,
     behind: Arc<dyn ObjectStore>,
     _ground: Option<S3>,
     _folder: TempDir,
 }
 
-impl Subject {
+impl StoreUnderTest {
     async fn all() -> Vec<Self> {
         let memory = Arc::new(InMemory::new());
         let folder = || TempDir::new().unwrap();
         let local = folder();
         let path = local.path().join("objects");
-        let files = Files::open(&format!("file:{}", path.display())).unwrap();
+        let files = ObjectStorage::open(&format!("file:{}", path.display())).unwrap();
         let behind = |path: &std::path::Path| {
             Arc::new(object_store::local::LocalFileSystem::new_with_prefix(path).unwrap())
         };
@@ -42,7 +42,7 @@ impl Subject {
         vec![
             Self {
                 name: "memory",
-                files: Files::over(Arc::clone(&memory) as _),
+                files: ObjectStorage::over(Arc::clone(&memory) as _),
                 behind: memory,
                 _ground: None,
                 _folder: folder(),
@@ -89,8 +89,8 @@ impl Subject {
     }
 }
 
-fn open(s3: &S3) -> Files {
-    Files::open_with(&s3.url, &StoreSettings::default(), &s3.variables()).unwrap()
+fn open(s3: &S3) -> ObjectStorage {
+    ObjectStorage::open_with(&s3.url, &StorageSettings::default(), &s3.variables()).unwrap()
 }
 
 fn content(length: usize) -> Vec<u8> {
@@ -99,7 +99,7 @@ fn content(length: usize) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_are_named_by_their_content_and_read_back_by_range_in_every_store() {
-    for subject in Subject::all().await {
+    for subject in StoreUnderTest::all().await {
         let name = subject.name;
         for length in [0, 1, 100_000, LARGE] {
             let content = content(length);
@@ -136,7 +136,7 @@ async fn files_are_named_by_their_content_and_read_back_by_range_in_every_store(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn damage_is_named_and_publishing_again_repairs_it_in_every_store() {
-    for subject in Subject::all().await {
+    for subject in StoreUnderTest::all().await {
         let name = subject.name;
         let content = content(100_000);
         let file = subject.put(&content).await.unwrap();
@@ -147,13 +147,13 @@ async fn damage_is_named_and_publishing_again_repairs_it_in_every_store() {
             [flipped, content[..99_999].to_vec(), [&content[..], b"more"].concat(), Vec::new()]
         {
             let length = damaged.len();
-            subject.replace(&Files::key(&file), Some(damaged)).await;
+            subject.replace(&ObjectStorage::key(&file), Some(damaged)).await;
             let got = subject.files.get_range(&file, 0..100_000).await;
             // What lies behind the published bytes is never read.
             match got {
                 Ok(bytes) => assert!(length > 100_000 && bytes == content, "{name}: {length}"),
                 Err(failure) => assert!(
-                    matches!(&failure, Failure::Damaged { key, .. } if *key == Files::key(&file)),
+                    matches!(&failure, Failure::Damaged { key, .. } if *key == ObjectStorage::key(&file)),
                     "{name}: {failure}"
                 ),
             }
@@ -164,7 +164,7 @@ async fn damage_is_named_and_publishing_again_repairs_it_in_every_store() {
                 "{name}"
             );
         }
-        subject.replace(&Files::key(&file), None).await;
+        subject.replace(&ObjectStorage::key(&file), None).await;
         assert!(
             matches!(subject.files.get_range(&file, 0..1).await, Err(Failure::Missing { .. })),
             "{name}"
@@ -175,7 +175,7 @@ async fn damage_is_named_and_publishing_again_repairs_it_in_every_store() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn checksums_that_are_lost_or_damaged_are_made_anew_in_every_store() {
-    for subject in Subject::all().await {
+    for subject in StoreUnderTest::all().await {
         for (index, damage) in
             [None, Some(Vec::new()), Some(b"garbage".to_vec()), Some(vec![0; 1 << 20])]
                 .into_iter()
@@ -184,7 +184,7 @@ async fn checksums_that_are_lost_or_damaged_are_made_anew_in_every_store() {
             // Of a file each: those of one are kept in memory.
             let content = content(100_000 + index);
             let file = subject.put(&content).await.unwrap();
-            subject.replace(&Files::sums_key(&file), damage).await;
+            subject.replace(&ObjectStorage::checksums_key(&file), damage).await;
             assert_eq!(
                 subject.files.get_range(&file, 3..5).await.unwrap(),
                 content[3..5],
@@ -197,7 +197,7 @@ async fn checksums_that_are_lost_or_damaged_are_made_anew_in_every_store() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upload_that_fails_leaves_nothing_visible_in_any_store() {
-    for subject in Subject::all().await {
+    for subject in StoreUnderTest::all().await {
         assert!(
             subject.files.put_snapshot(subject._folder.path()).await.is_err(),
             "a folder is not a file"
@@ -209,7 +209,7 @@ async fn an_upload_that_fails_leaves_nothing_visible_in_any_store() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn components_come_back_as_they_went_in_or_not_at_all_from_every_store() {
-    for subject in Subject::all().await {
+    for subject in StoreUnderTest::all().await {
         let name = subject.name;
         let files = &subject.files;
         let bytes = Bytes::from_static(b"\0asm and more");
@@ -228,7 +228,9 @@ async fn components_come_back_as_they_went_in_or_not_at_all_from_every_store() {
             Some(&b"signed"[..]),
             "{name}"
         );
-        subject.replace(&Files::component_key(&digest), Some(b"\0asm and evil".to_vec())).await;
+        subject
+            .replace(&ObjectStorage::component_key(&digest), Some(b"\0asm and evil".to_vec()))
+            .await;
         assert!(
             matches!(
                 files.get_component(&digest, size).await,
@@ -236,7 +238,7 @@ async fn components_come_back_as_they_went_in_or_not_at_all_from_every_store() {
             ),
             "{name}"
         );
-        subject.replace(&Files::component_key(&digest), None).await;
+        subject.replace(&ObjectStorage::component_key(&digest), None).await;
         assert!(
             matches!(
                 files.get_component(&digest, size).await,

@@ -4,13 +4,13 @@ use serde_json::Value;
 
 /// An HTTP request: a GET, or a POST where it has a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Ask {
+pub(crate) struct HttpRequest {
     pub(crate) url: String,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: Option<String>,
 }
 
-impl Ask {
+impl HttpRequest {
     pub(crate) fn get(url: String) -> Self {
         Self { url, headers: Vec::new(), body: None }
     }
@@ -23,7 +23,7 @@ impl Ask {
 
 /// A request and the rows that it should bring.
 #[derive(Clone, Debug)]
-pub(super) struct Case {
+pub(super) struct BenchCase {
     pub(super) name: &'static str,
     /// Rows of an answer.
     pub(super) rows: u64,
@@ -33,5 +33,5 @@ pub(super) struct Case {
     /// `json`, `csv`, `arrow` or `parquet`.
     pub(super) format: &'static str,
     /// Who is asked, and how; or why not.
-    pub(super) ways: Vec<(&'static str, Result<Ask, &'static str>)>,
+    pub(super) ways: Vec<(&'static str, Result<HttpRequest, &'static str>)>,
 }

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::ask::Ask;
+use super::ask::HttpRequest;
 
 /// Longest silence of a server.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Longest head of a response.
 const HEAD_BYTES: usize = 64 << 10;
@@ -38,25 +38,25 @@ pub(crate) struct Begun {
 
 /// Sends the request over a connection of its own and reads the head of the answer, whatever its
 /// status.
-pub(crate) fn begin(ask: &Ask) -> Result<Begun> {
+pub(crate) fn begin(ask: &HttpRequest) -> Result<Begun> {
     let (host, path) = ask
         .url
         .strip_prefix("http://")
         .and_then(|rest| rest.split_once('/'))
         .context("an address without a path")?;
     let mut stream = TcpStream::connect(host).with_context(|| format!("cannot reach {host}"))?;
-    stream.set_read_timeout(Some(PATIENCE)).context("cannot set a timeout")?;
+    stream.set_read_timeout(Some(TIMEOUT)).context("cannot set a timeout")?;
     stream.write_all(request(ask, host, path).as_bytes()).context("cannot send a request")?;
     let (head, body) = head(&mut stream, &mut vec![0; 64 << 10])?;
     Ok(Begun { stream, head, body })
 }
 
 /// Sends the request and reads the answer to its end.
-pub(crate) fn get(ask: &Ask) -> Result<Download> {
+pub(crate) fn get(ask: &HttpRequest) -> Result<Download> {
     let started = Instant::now();
     let Begun { mut stream, head, body } = begin(ask)?;
     let mut buffer = vec![0; 256 << 10];
-    let end = End::of(&head).with_context(|| format!("{}: {head:?}", ask.url))?;
+    let end = BodyEnd::of(&head).with_context(|| format!("{}: {head:?}", ask.url))?;
     let mut bytes = u64::try_from(body.len()).context("a length")?;
     let mut first = (bytes > 0).then(|| started.elapsed());
     let mut last = body.get(body.len().saturating_sub(END.len())..).unwrap_or_default().to_vec();
@@ -71,20 +71,20 @@ pub(crate) fn get(ask: &Ask) -> Result<Download> {
         last.drain(..last.len().saturating_sub(END.len()));
     }
     let seconds = started.elapsed().as_secs_f64();
-    if !end.reached(bytes, &last) {
+    if !end.is_reached(bytes, &last) {
         bail!("{} was cut off after {bytes} bytes", ask.url);
     }
     Ok(Download { seconds, first_byte: first.map_or(seconds, |first| first.as_secs_f64()), bytes })
 }
 
 /// The value of a header of the answer.
-pub(crate) fn header(ask: &Ask, name: &str) -> Result<String> {
+pub(crate) fn header(ask: &HttpRequest, name: &str) -> Result<String> {
     value(&begin(ask)?.head, name)
         .map(str::to_owned)
         .with_context(|| format!("{} sent no {name}", ask.url))
 }
 
-fn request(ask: &Ask, host: &str, path: &str) -> String {
+fn request(ask: &HttpRequest, host: &str, path: &str) -> String {
     let headers: String =
         ask.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let (method, body) = ask.body.as_ref().map_or(("GET", ""), |body| ("POST", body.as_str()));
@@ -117,12 +117,12 @@ const END: &[u8] = b"0\r\n\r\n";
 
 /// How the end of a body is known.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum BodyEnd {
     Length(u64),
     Chunk,
 }
 
-impl End {
+impl BodyEnd {
     /// None where the answer is not 200, or its end could not be told from a cut.
     pub(crate) fn of(head: &str) -> Option<Self> {
         if !head.starts_with("HTTP/1.1 200") {
@@ -136,7 +136,7 @@ impl End {
         value(head, "content-length")?.parse().ok().map(Self::Length)
     }
 
-    pub(crate) fn reached(&self, bytes: u64, last: &[u8]) -> bool {
+    pub(crate) fn is_reached(&self, bytes: u64, last: &[u8]) -> bool {
         match self {
             Self::Length(length) => bytes == *length,
             Self::Chunk => last == END,
@@ -158,16 +158,19 @@ mod tests {
 
     #[test]
     fn a_body_that_was_cut_off_is_not_measured() {
-        let chunked = End::of("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
-        assert_eq!(chunked, Some(End::Chunk));
-        assert!(End::Chunk.reached(20, b"0\r\n\r\n") && !End::Chunk.reached(20, b"ab\r\n\r"));
-        let length = End::of("HTTP/1.1 200 OK\r\nX-Note: a: b\r\ncontent-length: 7\r\n\r\n");
-        assert_eq!(length, Some(End::Length(7)));
-        assert!(End::Length(7).reached(7, b"") && !End::Length(7).reached(6, b""));
+        let chunked = BodyEnd::of("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        assert_eq!(chunked, Some(BodyEnd::Chunk));
+        assert!(
+            BodyEnd::Chunk.is_reached(20, b"0\r\n\r\n")
+                && !BodyEnd::Chunk.is_reached(20, b"ab\r\n\r")
+        );
+        let length = BodyEnd::of("HTTP/1.1 200 OK\r\nX-Note: a: b\r\ncontent-length: 7\r\n\r\n");
+        assert_eq!(length, Some(BodyEnd::Length(7)));
+        assert!(BodyEnd::Length(7).is_reached(7, b"") && !BodyEnd::Length(7).is_reached(6, b""));
         for refused in
             ["HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n"]
         {
-            assert_eq!(End::of(refused), None);
+            assert_eq!(BodyEnd::of(refused), None);
         }
     }
 }

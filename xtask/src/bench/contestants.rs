@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use serde_json::json;
 
 use super::Bench;
-use super::process::Process;
+use super::process::MeasuredProcess;
 use crate::server;
 
 pub(super) const YEARBOOK: &str = "Yearbook";
@@ -22,12 +22,12 @@ pub(super) const FASTAPI: &str = "FastAPI + DuckDB";
 const RESPONSE_CACHE: &str = "YEARBOOK_SERVER__RESPONSE_CACHE_BYTES";
 
 /// All servers, running.
-pub(super) struct Contestants {
+pub(super) struct PeerServers {
     pub(super) key: String,
-    servers: Vec<(&'static str, Process)>,
+    servers: Vec<(&'static str, MeasuredProcess)>,
 }
 
-impl Contestants {
+impl PeerServers {
     /// Starts everybody on `cores`. `tables` is the folder with what the peers serve.
     pub(super) fn start(
         bench: &Bench<'_>,
@@ -38,7 +38,7 @@ impl Contestants {
         cores: &str,
     ) -> Result<Self> {
         let mut servers = Vec::new();
-        let has_cache = knows(binary, data_dir, RESPONSE_CACHE);
+        let has_cache = supports_setting(binary, data_dir, RESPONSE_CACHE);
         servers.push((YEARBOOK, yearbook(bench, binary, data_dir, cores, !has_cache)?));
         if has_cache {
             servers.push((CACHED, yearbook(bench, binary, data_dir, cores, true)?));
@@ -50,7 +50,7 @@ impl Contestants {
     }
 
     /// A running server.
-    pub(super) fn get(&self, who: &str) -> Result<&Process> {
+    pub(super) fn get(&self, who: &str) -> Result<&MeasuredProcess> {
         let found = self.servers.iter().find(|(name, _)| *name == who);
         found.map(|(_, process)| process).with_context(|| format!("{who} is not running"))
     }
@@ -69,7 +69,7 @@ pub(super) fn yearbook(
     data_dir: &Path,
     cores: &str,
     cached: bool,
-) -> Result<Process> {
+) -> Result<MeasuredProcess> {
     let address = server::free_address()?;
     let mut serve = Command::new(binary);
     serve.arg("serve").args(["--listen", &address.to_string()]).arg("--data-dir").arg(data_dir);
@@ -78,11 +78,11 @@ pub(super) fn yearbook(
         serve.env(RESPONSE_CACHE, "0");
     }
     let log = bench.folder.join(format!("yearbook-{}.log", address.port()));
-    Process::start(&serve, cores, format!("http://{address}"), "/health", &log)
+    MeasuredProcess::start(&serve, cores, format!("http://{address}"), "/health", &log)
 }
 
 /// Whether the binary has a setting: it refuses those that it does not know.
-fn knows(binary: &Path, data_dir: &Path, variable: &str) -> bool {
+fn supports_setting(binary: &Path, data_dir: &Path, variable: &str) -> bool {
     Command::new(binary)
         .arg("--data-dir")
         .arg(data_dir)
@@ -93,7 +93,7 @@ fn knows(binary: &Path, data_dir: &Path, variable: &str) -> bool {
 }
 
 /// ROAPI with its tables in memory, which is its default.
-fn roapi(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<Process> {
+fn roapi(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<MeasuredProcess> {
     let [http, postgres, flight] =
         [server::free_address()?, server::free_address()?, server::free_address()?];
     let list: Vec<_> = ["long", "areas", "places", "datasets"]
@@ -117,7 +117,7 @@ fn roapi(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<Process> {
         "--addr-flight-sql",
         &flight.to_string(),
     ]);
-    Process::start(
+    MeasuredProcess::start(
         &serve,
         cores,
         format!("http://{http}"),
@@ -127,7 +127,7 @@ fn roapi(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<Process> {
 }
 
 /// Datasette on an immutable SQLite file, with limits that let it return what the others return.
-fn datasette(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<Process> {
+fn datasette(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<MeasuredProcess> {
     let address = server::free_address()?;
     let mut serve = Command::new(bench.python.with_file_name("datasette"));
     serve.arg("serve").arg("--immutable").arg(tables.join("tables.db"));
@@ -140,7 +140,7 @@ fn datasette(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<Process> {
     ] {
         serve.args(["--setting", setting.0, setting.1]);
     }
-    Process::start(
+    MeasuredProcess::start(
         &serve,
         cores,
         format!("http://{address}"),
@@ -150,7 +150,7 @@ fn datasette(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<Process> {
 }
 
 /// FastAPI over DuckDB, one worker of uvicorn.
-fn fastapi(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<Process> {
+fn fastapi(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<MeasuredProcess> {
     let address = server::free_address()?;
     let mut serve = Command::new(bench.python.with_file_name("uvicorn"));
     serve
@@ -164,7 +164,7 @@ fn fastapi(bench: &Bench<'_>, tables: &Path, cores: &str) -> Result<Process> {
         "warning",
     ]);
     serve.env("YEARBOOK_PEERS_TABLES", tables).env("PYTHONDONTWRITEBYTECODE", "1");
-    Process::start(
+    MeasuredProcess::start(
         &serve,
         cores,
         format!("http://{address}"),

@@ -5,12 +5,12 @@ use anyhow::{Context as _, Result};
 use serde::Deserialize;
 
 use super::Bench;
-use super::figures::Figures;
+use super::figures::Measurements;
 use crate::command;
 
 /// One line of the benchmark.
 #[derive(Deserialize)]
-struct Line {
+struct EncodeResult {
     format: String,
     table: String,
     rows: f64,
@@ -22,7 +22,7 @@ struct Line {
     bytes: Option<f64>,
 }
 
-pub(super) fn measure(bench: &Bench<'_>, figures: &mut Figures) -> Result<()> {
+pub(super) fn measure(bench: &Bench<'_>, figures: &mut Measurements) -> Result<()> {
     let mut run = bench.repository.cargo();
     run.args(["bench", "--workspace", "--bench", "encode"]);
     run.env("YEARBOOK_PEERS_PYTHON", &bench.python)
@@ -32,7 +32,7 @@ pub(super) fn measure(bench: &Bench<'_>, figures: &mut Figures) -> Result<()> {
     let (_, lines) =
         printed.split_once("---\n").context("the encode benchmark printed no results")?;
     for line in lines.lines() {
-        let line: Line = serde_json::from_str(line)
+        let line: EncodeResult = serde_json::from_str(line)
             .with_context(|| format!("the encode benchmark printed {line:?}"))?;
         let case = format!("{} {}", line.format, line.table);
         if let Some(reason) = line.cannot {

@@ -4,22 +4,22 @@
 use anyhow::Result;
 use serde_json::json;
 
-use super::ask::{Ask, Case};
+use super::ask::{BenchCase, HttpRequest};
 use super::client::{self, Download};
-use super::contestants::{Contestants, DATASETTE, FASTAPI, ROAPI, YEARBOOK};
-use super::figures::{Figures, median};
-use super::process::Process;
-use super::same::{self, Found};
-use super::tables::{AREAS, LONG};
+use super::contestants::{DATASETTE, FASTAPI, PeerServers, ROAPI, YEARBOOK};
+use super::figures::{Measurements, median};
+use super::process::MeasuredProcess;
+use super::same::{self, EquivalenceResult};
+use super::tables::{AREA_ROWS, LONG_ROWS};
 
 /// Part of every figure here.
 const PART: &str = "exports";
 
 /// Whoever takes longer is measured once only: its median would not change what it says.
-const PATIENCE_SECONDS: f64 = 8.0;
+const SLOW_EXPORT_SECONDS: f64 = 8.0;
 
 /// What is asked.
-pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
+pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     let base = |who: &str| all.get(who).map(|process| process.base.clone());
     let (ours, roapi, datasette, fastapi) =
         (base(YEARBOOK)?, base(ROAPI)?, base(DATASETTE)?, base(FASTAPI)?);
@@ -32,23 +32,28 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
         ("long, Parquet", "parquet", "application/vnd.apache.parquet"),
     ] {
         // Any start lifts the guard against unbounded pulls.
-        let whole = Ask::get(format!(
+        let whole = HttpRequest::get(format!(
             "{ours}/v1/datasets/long/data?start=0001-01-01&limit=0&format={format}"
         ));
-        let stream = Ok(Ask::get(format!("{datasette}/tables/long.csv?_stream=on&_size=max")));
-        cases.push(Case {
+        let stream =
+            Ok(HttpRequest::get(format!("{datasette}/tables/long.csv?_stream=on&_size=max")));
+        cases.push(BenchCase {
             name,
-            rows: LONG,
+            rows: LONG_ROWS,
             asked: json!({ "table": "long" }),
             format,
             ways: vec![
                 (YEARBOOK, Ok(whole.with("X-API-Key", &all.key))),
                 (
                     ROAPI,
-                    Ok(Ask::get(format!("{roapi}/api/tables/long")).with("Accept", media_type)),
+                    Ok(HttpRequest::get(format!("{roapi}/api/tables/long"))
+                        .with("Accept", media_type)),
                 ),
                 (DATASETTE, if format == "csv" { stream } else { no_csv.clone() }),
-                (FASTAPI, Ok(Ask::get(format!("{fastapi}/data/long?limit=0&format={format}")))),
+                (
+                    FASTAPI,
+                    Ok(HttpRequest::get(format!("{fastapi}/data/long?limit=0&format={format}"))),
+                ),
             ],
         });
     }
@@ -60,32 +65,33 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
         ("areas, geometry=false, Parquet", "areas", "&geometry=false", "parquet"),
         ("areas that never had geometry, Parquet", "places", "", "parquet"),
     ] {
-        let ask = Ask::get(format!(
-            "{ours}/v1/datasets/{table}/data?limit={AREAS}&format={format}{omitted}"
+        let ask = HttpRequest::get(format!(
+            "{ours}/v1/datasets/{table}/data?limit={AREA_ROWS}&format={format}{omitted}"
         ));
         let columns =
             if omitted.is_empty() { "" } else { "?columns=area_code,name,population,density" };
         let media_type =
             if format == "csv" { "application/csv" } else { "application/vnd.apache.parquet" };
         let hidden = if omitted.is_empty() { "" } else { "&_nocol=geometry_wkt" };
-        let stream =
-            Ok(Ask::get(format!("{datasette}/tables/{table}.csv?_stream=on&_size=max{hidden}")));
-        cases.push(Case {
+        let stream = Ok(HttpRequest::get(format!(
+            "{datasette}/tables/{table}.csv?_stream=on&_size=max{hidden}"
+        )));
+        cases.push(BenchCase {
             name,
-            rows: AREAS,
+            rows: AREA_ROWS,
             asked: json!({ "table": table, "geometry": omitted.is_empty() }),
             format,
             ways: vec![
                 (YEARBOOK, Ok(ask.with("X-API-Key", &all.key))),
                 (
                     ROAPI,
-                    Ok(Ask::get(format!("{roapi}/api/tables/{table}{columns}"))
+                    Ok(HttpRequest::get(format!("{roapi}/api/tables/{table}{columns}"))
                         .with("Accept", media_type)),
                 ),
                 (DATASETTE, if format == "csv" { stream } else { no_csv.clone() }),
                 (
                     FASTAPI,
-                    Ok(Ask::get(format!(
+                    Ok(HttpRequest::get(format!(
                         "{fastapi}/data/{table}?limit=0&format={format}{omitted}"
                     ))),
                 ),
@@ -98,23 +104,23 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
 /// Measures every case, everybody in turn.
 pub(super) fn measure(
     runs: u32,
-    all: &Contestants,
-    cases: &[Case],
-    found: &[Found],
-    figures: &mut Figures,
+    all: &PeerServers,
+    cases: &[BenchCase],
+    found: &[EquivalenceResult],
+    figures: &mut Measurements,
 ) -> Result<()> {
     for case in cases {
         println!("-- {}", case.name);
-        let mut entries: Vec<(&str, &Ask, Exports)> = Vec::new();
+        let mut entries: Vec<(&str, &HttpRequest, ExportRuns)> = Vec::new();
         for (who, way) in &case.ways {
             if let Ok(ask) = way {
-                entries.push((who, ask, Exports::default()));
+                entries.push((who, ask, ExportRuns::default()));
             }
         }
         for run in 0..=runs {
             for (who, ask, exports) in &mut entries {
-                if run < 2 || exports.first_run < PATIENCE_SECONDS {
-                    exports.once(all.get(who)?, ask, run > 0)?;
+                if run < 2 || exports.first_run < SLOW_EXPORT_SECONDS {
+                    exports.run_once(all.get(who)?, ask, run > 0)?;
                 }
             }
         }
@@ -136,7 +142,7 @@ pub(super) fn measure(
 
 /// Downloads of one thing from one server.
 #[derive(Debug, Default)]
-pub(super) struct Exports {
+pub(super) struct ExportRuns {
     /// Seconds of the run that is not counted.
     first_run: f64,
     downloads: Vec<Download>,
@@ -147,10 +153,15 @@ pub(super) struct Exports {
     idle: f64,
 }
 
-impl Exports {
+impl ExportRuns {
     /// One more download; not `counted` is what warms up.
-    pub(super) fn once(&mut self, server: &Process, ask: &Ask, counted: bool) -> Result<()> {
-        server.forget_peak()?;
+    pub(super) fn run_once(
+        &mut self,
+        server: &MeasuredProcess,
+        ask: &HttpRequest,
+        counted: bool,
+    ) -> Result<()> {
+        server.reset_peak()?;
         let cpu = server.cpu()?;
         let download = client::get(ask)?;
         if !counted {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What was measured about one contestant in one case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Figure {
+pub(super) struct Measurement {
     /// `encode`, `requests`, `exports` or `growth`.
     pub(super) part: &'static str,
     /// What was done, such as `csv long`.
@@ -27,9 +27,9 @@ pub(super) struct Figure {
 /// All of them, in the order in which they were measured.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(transparent)]
-pub(super) struct Figures(Vec<Figure>);
+pub(super) struct Measurements(Vec<Measurement>);
 
-impl Figures {
+impl Measurements {
     /// Adds values.
     pub(super) fn add(
         &mut self,
@@ -67,7 +67,7 @@ impl Figures {
             "   {who}: {}",
             cannot.clone().unwrap_or_else(|| serde_json::json!(values).to_string())
         );
-        self.0.push(Figure {
+        self.0.push(Measurement {
             part,
             case: case.to_owned(),
             who: who.to_owned(),
@@ -83,7 +83,7 @@ impl Figures {
     }
 
     /// Everything about one contestant in one case.
-    pub(super) fn get(&self, part: &str, case: &str, who: &str) -> Option<&Figure> {
+    pub(super) fn get(&self, part: &str, case: &str, who: &str) -> Option<&Measurement> {
         self.0.iter().find(|figure| figure.part == part && figure.case == case && figure.who == who)
     }
 
@@ -99,11 +99,11 @@ impl Figures {
     }
 
     /// Figures of a case, in order.
-    pub(super) fn of_case<'a>(
+    pub(super) fn in_case<'a>(
         &'a self,
         part: &'a str,
         case: &'a str,
-    ) -> impl Iterator<Item = &'a Figure> {
+    ) -> impl Iterator<Item = &'a Measurement> {
         self.0.iter().filter(move |figure| figure.part == part && figure.case == case)
     }
 }
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn values_are_found_by_their_names() {
-        let mut figures = Figures::default();
+        let mut figures = Measurements::default();
         figures.add("encode", "csv long", "native", [("seconds", 2.0)]);
         figures.cannot("encode", "csv long", "abacus", "too slow");
         assert_eq!(figures.value("encode", "csv long", "native", "seconds"), Some(2.0));

@@ -6,37 +6,37 @@ use std::thread;
 
 use anyhow::{Context as _, Result, anyhow};
 
-use super::ask::Ask;
-use super::exports::Exports;
-use super::figures::Figures;
-use super::process::Process;
+use super::ask::HttpRequest;
+use super::exports::ExportRuns;
+use super::figures::Measurements;
+use super::process::MeasuredProcess;
 use super::{Bench, client, contestants, machine, tables};
 use crate::demo;
-use crate::generate::{self, Shape};
+use crate::generate::{self, TableShape};
 
 /// Part of every figure here.
 const PART: &str = "growth";
 
 /// Exports at once.
-const AT_ONCE: usize = 32;
+const CONCURRENT_EXPORTS: usize = 32;
 
 /// The case of all of them.
-pub(super) const TOGETHER: &str = "32 exports of a million rows at once";
+pub(super) const CONCURRENT_CASE: &str = "32 exports of a million rows at once";
 
 const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
-pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -> Result<()> {
+pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measurements) -> Result<()> {
     let data_dir = bench.folder.join("growth");
     let mut sizes = vec![100_000, 1_000_000, 10_000_000];
     if bench.wanted.huge {
         sizes.push(50_000_000);
     }
     for &rows in &sizes {
-        let package = bench.repository.cache().join("generated").join(format!("long_{rows}"));
+        let package = bench.repository.cache_dir().join("generated").join(format!("long_{rows}"));
         let descriptor = package.join("datapackage.json");
         if !descriptor.exists() {
             println!("-- make {rows} synthetic rows");
-            generate::package(rows, Shape::Long, false, &package)?;
+            generate::package(rows, TableShape::Long, false, &package)?;
         }
         tables::published(binary, &data_dir, &[descriptor])?;
     }
@@ -47,15 +47,15 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -
             "{}/v1/datasets/synthetic_long_{rows}/data?start=0001-01-01&limit=0&format={format}",
             server.base
         );
-        Ask::get(url).with("X-API-Key", &key)
+        HttpRequest::get(url).with("X-API-Key", &key)
     };
     for format in FORMATS {
         for &rows in &sizes {
             println!("-- {rows} rows, {format}");
             let ask = ask(rows, format);
-            let mut exports = Exports::default();
+            let mut exports = ExportRuns::default();
             for run in 0..=runs(bench.wanted.runs, rows) {
-                exports.once(&server, &ask, run > 0)?;
+                exports.run_once(&server, &ask, run > 0)?;
             }
             figures.add(
                 PART,
@@ -65,9 +65,9 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -
             );
         }
     }
-    let mixed: Vec<Ask> =
-        (0..AT_ONCE).map(|at| ask(1_000_000, FORMATS[at % FORMATS.len()])).collect();
-    at_once(&server, &mixed, figures)
+    let mixed: Vec<HttpRequest> =
+        (0..CONCURRENT_EXPORTS).map(|at| ask(1_000_000, FORMATS[at % FORMATS.len()])).collect();
+    measure_concurrent(&server, &mixed, figures)
 }
 
 /// Three runs of what takes seconds.
@@ -76,9 +76,13 @@ fn runs(wanted: u32, rows: u64) -> u32 {
 }
 
 /// All of these at the same time, a quarter in each format.
-fn at_once(server: &Process, asks: &[Ask], figures: &mut Figures) -> Result<()> {
+fn measure_concurrent(
+    server: &MeasuredProcess,
+    asks: &[HttpRequest],
+    figures: &mut Measurements,
+) -> Result<()> {
     println!("-- {} exports at once", asks.len());
-    server.forget_peak()?;
+    server.reset_peak()?;
     let started = std::time::Instant::now();
     let slowest: f64 = thread::scope(|scope| -> Result<f64> {
         let clients: Vec<_> = asks.iter().map(|ask| scope.spawn(|| client::get(ask))).collect();
@@ -96,6 +100,6 @@ fn at_once(server: &Process, asks: &[Ask], figures: &mut Figures) -> Result<()> 
         ("peak_mib", server.peak()?),
         ("above_idle_mib", server.peak()? - server.idle),
     ];
-    figures.add(PART, TOGETHER, contestants::YEARBOOK, values);
+    figures.add(PART, CONCURRENT_CASE, contestants::YEARBOOK, values);
     Ok(())
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-use super::contestants::{self, Contestants};
-use super::figures::Figures;
+use super::contestants::{self, PeerServers};
+use super::figures::Measurements;
 use super::{Bench, exports, machine, requests, same, tables};
 use crate::{command, demo};
 
-pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -> Result<()> {
+pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measurements) -> Result<()> {
     let (data_dir, exported) = (bench.folder.join("data"), bench.folder.join("tables"));
     tables::publish(bench, binary, &data_dir)?;
     let key = demo::enterprise_key(binary, &data_dir)?;
@@ -28,7 +28,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -
         )?;
     }
     {
-        let all = Contestants::start(
+        let all = PeerServers::start(
             bench,
             binary,
             &data_dir,
@@ -38,10 +38,10 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -
         )?;
         let mut cases = requests::cases(&all)?;
         let found = same::check(bench, &exported, &cases)?;
-        cases.extend(requests::bare(&all)?);
+        cases.extend(requests::minimal_cases(&all)?);
         requests::measure(bench, &all, &cases, &found, figures)?;
     }
-    let all = Contestants::start(bench, binary, &data_dir, &key, &exported, &machine::all())?;
+    let all = PeerServers::start(bench, binary, &data_dir, &key, &exported, &machine::all())?;
     let cases = exports::cases(&all)?;
     let found = same::check(bench, &exported, &cases)?;
     exports::measure(bench.wanted.runs, &all, &cases, &found, figures)

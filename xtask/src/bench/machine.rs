@@ -17,33 +17,33 @@ fn cores() -> usize {
 
 /// Cores for requests under load, as `taskset` wants them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cores {
+pub(crate) struct CoreAssignment {
     pub(crate) server: String,
     pub(crate) generator: String,
 }
 
 /// Half each, so that neither slows the other.
-pub(crate) fn halves() -> Cores {
+pub(crate) fn halves() -> CoreAssignment {
     let (half, last) = (cores() / 2, cores() - 1);
     if half == 0 {
         shared()
     } else {
-        Cores { server: range(0, half - 1), generator: range(half, last) }
+        CoreAssignment { server: core_range(0, half - 1), generator: core_range(half, last) }
     }
 }
 
 /// The server has all, the load generator stays on the last: how services of one machine are
 /// usually measured.
-pub(crate) fn shared() -> Cores {
-    Cores { server: all(), generator: range(cores() - 1, cores() - 1) }
+pub(crate) fn shared() -> CoreAssignment {
+    CoreAssignment { server: all(), generator: core_range(cores() - 1, cores() - 1) }
 }
 
 /// Every core.
 pub(crate) fn all() -> String {
-    range(0, cores() - 1)
+    core_range(0, cores() - 1)
 }
 
-fn range(first: usize, last: usize) -> String {
+fn core_range(first: usize, last: usize) -> String {
     if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
@@ -56,13 +56,13 @@ fn load() -> String {
 /// The tree and the machine when measuring began: what is committed or begun meanwhile was not
 /// measured.
 #[derive(Debug)]
-pub(crate) struct Start {
+pub(crate) struct MachineState {
     load: String,
     commit: String,
     changed: bool,
 }
 
-impl Start {
+impl MachineState {
     /// As of now. Says at once when what follows can be a draft at most.
     pub(crate) fn now(repository: &Repository) -> Result<Self> {
         let git = |arguments: &[&str]| {
@@ -92,7 +92,7 @@ impl Start {
 }
 
 /// Processor, cores, commit and how busy the machine was when the benchmark began.
-pub(crate) fn line(start: &Start) -> String {
+pub(crate) fn line(start: &MachineState) -> String {
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processors
         .lines()
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_tree_with_changes_makes_a_draft() {
         let line = |changed| {
-            line(&Start { load: "0.10".to_owned(), commit: "abcdef1".to_owned(), changed })
+            line(&MachineState { load: "0.10".to_owned(), commit: "abcdef1".to_owned(), changed })
         };
         assert!(
             line(false).contains(" Commit abcdef1. Load average when it began: 0.10.")

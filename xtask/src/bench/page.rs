@@ -4,17 +4,17 @@
 use std::fmt::Write as _;
 
 use super::contestants::YEARBOOK;
-use super::figures::{Figure, Figures};
-use super::machine::Cores;
-use super::targets::{Bound, Target};
+use super::figures::{Measurement, Measurements};
+use super::machine::CoreAssignment;
+use super::targets::{Target, TargetBound};
 use super::{plugins, wrk};
 
 /// Everything that was measured.
 pub(super) fn render(
     command: &str,
     machine: &str,
-    cores: &Cores,
-    figures: &Figures,
+    cores: &CoreAssignment,
+    figures: &Measurements,
     targets: &[Target],
 ) -> String {
     let mut page = format!(
@@ -24,16 +24,16 @@ pub(super) fn render(
         and the same at every run: one number in five with every digit, notes with quotes, line breaks and scripts beyond ASCII. Versions of the\n\
         peers: [tests/peers/requirements.txt](../tests/peers/requirements.txt).\n"
     );
-    page += &of_targets(targets);
-    page += &encode(figures);
-    page += &of_plugins(figures);
-    page += &requests(cores, figures);
-    page += &exports(figures);
-    page += &growth(figures);
+    page += &targets_section(targets);
+    page += &encode_section(figures);
+    page += &plugins_section(figures);
+    page += &requests_section(cores, figures);
+    page += &exports_section(figures);
+    page += &growth_section(figures);
     page
 }
 
-fn of_targets(targets: &[Target]) -> String {
+fn targets_section(targets: &[Target]) -> String {
     let measured: Vec<&Target> =
         targets.iter().filter(|target| target.measured.is_some()).collect();
     let met = measured.iter().filter(|target| target.met == Some(true)).count();
@@ -43,12 +43,12 @@ fn of_targets(targets: &[Target]) -> String {
     );
     for target in measured {
         let (sign, bound) = match target.bound {
-            Bound::AtLeast(bound) => ("≥", bound),
-            Bound::AtMost(bound) => ("≤", bound),
+            TargetBound::AtLeast(bound) => ("≥", bound),
+            TargetBound::AtMost(bound) => ("≤", bound),
         };
         let verdict = if target.met == Some(true) { "met" } else { "**missed**" };
         let (unit, measured) = (target.unit, target.measured.map(number).unwrap_or_default());
-        line(
+        table_row(
             &mut text,
             &[
                 target.what.clone(),
@@ -61,7 +61,7 @@ fn of_targets(targets: &[Target]) -> String {
     text
 }
 
-fn encode(figures: &Figures) -> String {
+fn encode_section(figures: &Measurements) -> String {
     const WHO: [(&str, &str); 7] = [
         ("arrow-rs", "arrow-rs native"),
         ("native", "ours native"),
@@ -86,7 +86,7 @@ fn encode(figures: &Figures) -> String {
     head.extend(WHO.iter().map(|(_, name)| (*name).to_owned()));
     head.push("sandbox : arrow-rs".to_owned());
     head.push("sandbox : best peer".to_owned());
-    header(&mut text, &head);
+    table_header(&mut text, &head);
     for case in cases {
         let speed = |who: &str| figures.value("encode", case, who, "million_rows_a_second");
         let mut cells = vec![case.to_owned()];
@@ -96,14 +96,14 @@ fn encode(figures: &Figures) -> String {
         );
         let best =
             ["pyarrow", "polars", "duckdb"].into_iter().filter_map(speed).max_by(f64::total_cmp);
-        cells.push(times(speed("sandbox"), speed("arrow-rs")));
-        cells.push(times(speed("sandbox"), best));
-        line(&mut text, &cells);
+        cells.push(ratio_cell(speed("sandbox"), speed("arrow-rs")));
+        cells.push(ratio_cell(speed("sandbox"), best));
+        table_row(&mut text, &cells);
     }
     text
 }
 
-fn of_plugins(figures: &Figures) -> String {
+fn plugins_section(figures: &Measurements) -> String {
     let cases = figures.cases(plugins::PART);
     if cases.is_empty() {
         return String::new();
@@ -124,17 +124,17 @@ fn of_plugins(figures: &Figures) -> String {
         "install, ms",
         "served after, ms",
     ];
-    header(&mut text, &head.map(str::to_owned));
+    table_header(&mut text, &head.map(str::to_owned));
     for case in cases {
         let figure = figures.get(plugins::PART, case, YEARBOOK);
         let mut cells = vec![case.to_owned()];
         cells.extend(plugins::VALUES.map(|name| cell(figure, name)));
-        line(&mut text, &cells);
+        table_row(&mut text, &cells);
     }
     text
 }
 
-fn requests(cores: &Cores, figures: &Figures) -> String {
+fn requests_section(cores: &CoreAssignment, figures: &Measurements) -> String {
     let cases = figures.cases("requests");
     if cases.is_empty() {
         return String::new();
@@ -161,8 +161,8 @@ fn requests(cores: &Cores, figures: &Figures) -> String {
         "peak MiB",
         "Yearbook is",
     ];
-    header(&mut text, &head.map(str::to_owned));
-    contest(
+    table_header(&mut text, &head.map(str::to_owned));
+    peer_rows(
         &mut text,
         figures,
         "requests",
@@ -181,7 +181,7 @@ fn requests(cores: &Cores, figures: &Figures) -> String {
     text
 }
 
-fn exports(figures: &Figures) -> String {
+fn exports_section(figures: &Measurements) -> String {
     if figures.cases("exports").is_empty() {
         return String::new();
     }
@@ -203,7 +203,7 @@ fn exports(figures: &Figures) -> String {
         "above idle",
         "Yearbook is",
     ];
-    header(&mut text, &head.map(str::to_owned));
+    table_header(&mut text, &head.map(str::to_owned));
     let names = [
         "seconds",
         "first_byte_ms",
@@ -213,13 +213,13 @@ fn exports(figures: &Figures) -> String {
         "peak_mib",
         "above_idle_mib",
     ];
-    contest(&mut text, figures, "exports", &names, |ours, theirs| {
+    peer_rows(&mut text, figures, "exports", &names, |ours, theirs| {
         Some(theirs.values.get("seconds")? / ours.values.get("seconds")?)
     });
     text
 }
 
-fn growth(figures: &Figures) -> String {
+fn growth_section(figures: &Measurements) -> String {
     let cases = figures.cases("growth");
     if cases.is_empty() {
         return String::new();
@@ -227,7 +227,7 @@ fn growth(figures: &Figures) -> String {
     let mut text = String::from(
         "\n## Growth\nWhole tables of `long` from Yearbook, all cores. Idle is what the server held when it was ready. The last line is a quarter in each format.\n\n",
     );
-    header(
+    table_header(
         &mut text,
         &["export", "s", "first byte, ms", "M rows/s", "MB", "peak MiB", "above idle"]
             .map(str::to_owned),
@@ -244,22 +244,22 @@ fn growth(figures: &Figures) -> String {
             ["seconds", first, "million_rows_a_second", "megabytes", "peak_mib", "above_idle_mib"];
         let mut cells = vec![case.to_owned()];
         cells.extend(names.map(|name| cell(figure, name)));
-        line(&mut text, &cells);
+        table_row(&mut text, &cells);
     }
     text
 }
 
 /// A line a contestant, with how much better we are by `ratio` in the last column.
-fn contest(
+fn peer_rows(
     text: &mut String,
-    figures: &Figures,
+    figures: &Measurements,
     part: &str,
     names: &[&str],
-    ratio: impl Fn(&Figure, &Figure) -> Option<f64>,
+    ratio: impl Fn(&Measurement, &Measurement) -> Option<f64>,
 ) {
     for case in figures.cases(part) {
         let ours = figures.get(part, case, YEARBOOK);
-        for figure in figures.of_case(part, case) {
+        for figure in figures.in_case(part, case) {
             let mut cells = vec![case.to_owned(), figure.who.clone()];
             if let Some(reason) = &figure.cannot {
                 cells.push(reason.clone());
@@ -273,12 +273,12 @@ fn contest(
             if let Some(note) = &figure.note {
                 cells[1] = format!("{} ({note})", cells[1]);
             }
-            line(text, &cells);
+            table_row(text, &cells);
         }
     }
 }
 
-fn cell(figure: Option<&Figure>, name: &str) -> String {
+fn cell(figure: Option<&Measurement>, name: &str) -> String {
     let Some(figure) = figure else { return String::new() };
     figure
         .cannot
@@ -287,7 +287,7 @@ fn cell(figure: Option<&Figure>, name: &str) -> String {
         .unwrap_or_default()
 }
 
-fn times(over: Option<f64>, under: Option<f64>) -> String {
+fn ratio_cell(over: Option<f64>, under: Option<f64>) -> String {
     over.zip(under).map(|(over, under)| format!("{} ×", number(over / under))).unwrap_or_default()
 }
 
@@ -302,17 +302,17 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-fn header(text: &mut String, cells: &[String]) {
-    line(text, cells);
+fn table_header(text: &mut String, cells: &[String]) {
+    table_row(text, cells);
     let rule: Vec<String> = cells
         .iter()
         .enumerate()
         .map(|(at, _)| if at == 0 { "---".to_owned() } else { "--:".to_owned() })
         .collect();
-    line(text, &rule);
+    table_row(text, &rule);
 }
 
-fn line(text: &mut String, cells: &[String]) {
+fn table_row(text: &mut String, cells: &[String]) {
     // Writing to a string cannot fail.
     let _ = writeln!(text, "| {} |", cells.join(" | "));
 }
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_cell_says_what_a_peer_cannot_do() {
-        let mut figures = Figures::default();
+        let mut figures = Measurements::default();
         figures.add("exports", "long, JSON", YEARBOOK, [("seconds", 1.0)]);
         figures.cannot("exports", "long, JSON", "abacus", "has no memory");
         let page = render("bench", "", &crate::bench::machine::shared(), &figures, &[]);

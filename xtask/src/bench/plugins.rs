@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value};
 
-use super::ask::Ask;
+use super::ask::HttpRequest;
 use super::contestants::YEARBOOK;
-use super::figures::{Figures, median};
+use super::figures::{Measurements, median};
 use super::{Bench, client, tables};
 use crate::command;
 use crate::demo;
-use crate::generate::{self, Shape};
-use crate::server::{self, Server};
+use crate::generate::{self, TableShape};
+use crate::server::{self, ServerProcess};
 
 /// Part of every figure here.
 pub(super) const PART: &str = "plugins";
@@ -36,13 +36,13 @@ pub(super) const VALUES: [&str; 8] = [
 ];
 
 /// How long an installed release may take to serve; 2 s is promised.
-const PATIENCE: Duration = Duration::from_secs(20);
+const SERVE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How often it is asked which release serves.
-const POLL: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Instances, crossing and loading.
-pub(super) fn measure(bench: &Bench<'_>, figures: &mut Figures) -> Result<()> {
+pub(super) fn measure(bench: &Bench<'_>, figures: &mut Measurements) -> Result<()> {
     let mut run = bench.repository.cargo();
     run.args(["bench", "--workspace", "--bench", "plugins"]);
     run.env("YEARBOOK_BENCH_RUNS", bench.wanted.runs.to_string());
@@ -62,15 +62,16 @@ pub(super) fn measure(bench: &Bench<'_>, figures: &mut Figures) -> Result<()> {
 
 /// Installs releases of csv that differ in nothing but their digest, and asks a running host until
 /// it serves them.
-pub(super) fn swaps(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -> Result<()> {
+pub(super) fn swaps(bench: &Bench<'_>, binary: &Path, figures: &mut Measurements) -> Result<()> {
     let data_dir = bench.folder.join("swaps");
-    let package = generate::package(1_000, Shape::Long, false, &bench.folder.join("swapped"))?;
+    let package = generate::package(1_000, TableShape::Long, false, &bench.folder.join("swapped"))?;
     tables::published(binary, &data_dir, &[package])?;
     let key = demo::enterprise_key(binary, &data_dir)?;
     let log = bench.folder.join("swaps.log");
     let settings = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")];
-    let server = Server::start(binary, &data_dir, server::free_address()?, Some(&log), &settings)?;
-    let ask = Ask::get(format!(
+    let server =
+        ServerProcess::start(binary, &data_dir, server::free_address()?, Some(&log), &settings)?;
+    let ask = HttpRequest::get(format!(
         "{}/v1/datasets/synthetic_long_1000/data?limit=1&format=csv",
         server.base()
     ))
@@ -81,7 +82,7 @@ pub(super) fn swaps(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -> 
     let (mut installs, mut waits) = (Vec::new(), Vec::new());
     for run in 0..=bench.wanted.runs {
         let file = bench.folder.join("release.wasm");
-        fs::write(&file, another(&component, run))
+        fs::write(&file, with_marker_section(&component, run))
             .with_context(|| format!("cannot write {}", file.display()))?;
         // The entity tag names the release that made the bytes.
         let before = client::header(&ask, "etag")?;
@@ -95,10 +96,10 @@ pub(super) fn swaps(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -> 
         )?;
         let installed = begun.elapsed();
         while client::header(&ask, "etag")? == before {
-            if begun.elapsed() > installed + PATIENCE {
-                bail!("an installed release does not serve within {PATIENCE:?}");
+            if begun.elapsed() > installed + SERVE_TIMEOUT {
+                bail!("an installed release does not serve within {SERVE_TIMEOUT:?}");
             }
-            sleep(POLL);
+            sleep(POLL_INTERVAL);
         }
         if run > 0 {
             installs.push(installed.as_secs_f64() * 1e3);
@@ -111,7 +112,7 @@ pub(super) fn swaps(bench: &Bench<'_>, binary: &Path, figures: &mut Figures) -> 
 }
 
 /// The same component with a custom section that no other has.
-fn another(component: &[u8], number: u32) -> Vec<u8> {
+fn with_marker_section(component: &[u8], number: u32) -> Vec<u8> {
     // A custom section of six bytes: a name of one letter, and the number.
     [component, b"\x00\x06\x01n", &number.to_le_bytes()].concat()
 }

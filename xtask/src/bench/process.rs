@@ -10,38 +10,38 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::ask::Ask;
+use super::ask::HttpRequest;
 use super::client;
 use crate::command;
 
 /// How long a server may take to load its tables.
-const PATIENCE: Duration = Duration::from_secs(180);
+const START_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Between two questions whether it has.
-const POLL: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Ticks a second of the times in `/proc`: fixed on Linux.
-pub(crate) const TICKS: f64 = 100.0;
+pub(crate) const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Processor time at one moment.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cpu {
+pub(crate) struct CpuTime {
     all: f64,
     living: f64,
 }
 
-impl Cpu {
+impl CpuTime {
     /// Seconds since `earlier`: by the nanosecond, unless so much is missing there that a thread
     /// must have ended.
     pub(crate) fn since(self, earlier: Self) -> f64 {
         let (all, living) = (self.all - earlier.all, self.living - earlier.living);
-        if all - living > 3.0 / TICKS { all } else { living }
+        if all - living > 3.0 / TICKS_PER_SECOND { all } else { living }
     }
 }
 
 /// A running server; dropping it ends it.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub(crate) struct MeasuredProcess {
     child: Child,
     /// `http://host:port`.
     pub(crate) base: String,
@@ -52,7 +52,7 @@ pub(crate) struct Process {
     pub(crate) started: f64,
 }
 
-impl Process {
+impl MeasuredProcess {
     /// Starts `command` on `cores` and waits until `ready` (a path) is answered with 200.
     pub(crate) fn start(
         command: &Command,
@@ -81,8 +81,8 @@ impl Process {
         let child =
             pinned.spawn().with_context(|| format!("cannot run {}", command::shown(&pinned)))?;
         let mut process = Self { child, base, idle: 0.0, started: 0.0 };
-        let ready = Ask::get(format!("{}{ready}", process.base));
-        while started.elapsed() < PATIENCE {
+        let ready = HttpRequest::get(format!("{}{ready}", process.base));
+        while started.elapsed() < START_TIMEOUT {
             if process.child.try_wait().context("cannot watch a server")?.is_some() {
                 bail!(
                     "{} ended at once: {}",
@@ -92,13 +92,13 @@ impl Process {
             }
             if client::get(&ready).is_ok() {
                 process.started = started.elapsed().as_secs_f64();
-                process.idle = process.mebibytes("VmRSS:")?;
+                process.idle = process.status_mebibytes("VmRSS:")?;
                 return Ok(process);
             }
-            sleep(POLL);
+            sleep(POLL_INTERVAL);
         }
         bail!(
-            "{} did not answer within {PATIENCE:?}; see {}",
+            "{} did not answer within {START_TIMEOUT:?}; see {}",
             command::shown(command),
             log.display()
         )
@@ -106,7 +106,7 @@ impl Process {
 
     /// Seconds of processor time that it has used: of all threads by the tick, and of those that
     /// live by the nanosecond.
-    pub(crate) fn cpu(&self) -> Result<Cpu> {
+    pub(crate) fn cpu(&self) -> Result<CpuTime> {
         let folder = format!("/proc/{}", self.child.id());
         let stat =
             fs::read_to_string(format!("{folder}/stat")).context("cannot read a server's times")?;
@@ -115,8 +115,8 @@ impl Process {
         let words: Vec<&str> =
             stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         let ticks = |at: usize| words.get(at).and_then(|word| word.parse::<f64>().ok());
-        let all =
-            (ticks(11).context("no user time")? + ticks(12).context("no system time")?) / TICKS;
+        let all = (ticks(11).context("no user time")? + ticks(12).context("no system time")?)
+            / TICKS_PER_SECOND;
         let mut living = 0.0;
         for thread in fs::read_dir(format!("{folder}/task"))
             .context("cannot list a server's threads")?
@@ -128,21 +128,21 @@ impl Process {
                 spent.split(' ').next().and_then(|spent| spent.parse::<f64>().ok()).unwrap_or(0.0)
                     / 1e9;
         }
-        Ok(Cpu { all, living })
+        Ok(CpuTime { all, living })
     }
 
-    /// The most mebibytes that were resident since [`Self::forget_peak`].
+    /// The most mebibytes that were resident since [`Self::reset_peak`].
     pub(crate) fn peak(&self) -> Result<f64> {
-        self.mebibytes("VmHWM:")
+        self.status_mebibytes("VmHWM:")
     }
 
     /// Sets the high-water mark back to the present size: "5", see `proc_pid_clear_refs`(5).
-    pub(crate) fn forget_peak(&self) -> Result<()> {
+    pub(crate) fn reset_peak(&self) -> Result<()> {
         fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5")
             .context("cannot reset a server's high-water mark")
     }
 
-    fn mebibytes(&self, name: &str) -> Result<f64> {
+    fn status_mebibytes(&self, name: &str) -> Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))
             .context("cannot read a server's status")?;
         let value = status
@@ -156,7 +156,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for MeasuredProcess {
     fn drop(&mut self) {
         let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
         let asked = Instant::now();

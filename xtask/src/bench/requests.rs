@@ -4,11 +4,11 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::ask::{Ask, Case};
-use super::contestants::{CACHED, Contestants, DATASETTE, FASTAPI, ROAPI, YEARBOOK};
-use super::figures::{Figures, median};
-use super::same::{self, Found};
-use super::tables::{AREAS, DATASETS, LATE, SPARSE};
+use super::ask::{BenchCase, HttpRequest};
+use super::contestants::{CACHED, DATASETTE, FASTAPI, PeerServers, ROAPI, YEARBOOK};
+use super::figures::{Measurements, median};
+use super::same::{self, EquivalenceResult};
+use super::tables::{AREA_ROWS, DATASETS, LATE_MATCH, RARE_MATCH};
 use super::{Bench, client, wrk};
 
 /// Part of every figure here.
@@ -17,19 +17,19 @@ const PART: &str = "requests";
 /// A run of whoever answered nothing in the second that warms up.
 const SLOW_SECONDS: u32 = 15;
 
-const NO_ETAG: Result<Ask, &str> = Err("sends no ETag for rows");
+const NO_ETAG: Result<HttpRequest, &str> = Err("sends no ETag for rows");
 
 /// What is asked. The first case is the one that others are compared with.
-pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
+pub(super) fn cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     let base = |who: &str| all.get(who).map(|process| process.base.clone());
     let (ours, roapi, datasette, fastapi) =
         (base(YEARBOOK)?, base(ROAPI)?, base(DATASETTE)?, base(FASTAPI)?);
-    let key = |url: String| Ok(Ask::get(url).with("X-API-Key", &all.key));
-    let get = |url: String| Ok(Ask::get(url));
+    let key = |url: String| Ok(HttpRequest::get(url).with("X-API-Key", &all.key));
+    let get = |url: String| Ok(HttpRequest::get(url));
     let tables = format!("{roapi}/api/tables");
     // Datasette counts rows and suggests facets unless told not to.
     let lean = "_shape=array&_nocount=1&_nofacet=1&_nosuggest=1";
-    let search = |name, needle: &str| Case {
+    let search = |name, needle: &str| BenchCase {
         name,
         rows: 100,
         asked: json!({ "table": "long", "dimensions": needle, "limit": 100 }),
@@ -38,7 +38,7 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
             (YEARBOOK, key(format!("{ours}/v1/datasets/long/data?dimensions={needle}"))),
             (
                 ROAPI,
-                Ok(Ask {
+                Ok(HttpRequest {
                     url: format!("{roapi}/api/sql"),
                     headers: Vec::new(),
                     body: Some(roapi_search(needle)),
@@ -55,7 +55,7 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
         ],
     };
     let mut cases = vec![
-        Case {
+        BenchCase {
             name: "100 rows, JSON",
             rows: 100,
             asked: json!({ "table": "long", "limit": 100 }),
@@ -67,7 +67,7 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
                 (FASTAPI, get(format!("{fastapi}/data/long"))),
             ],
         },
-        Case {
+        BenchCase {
             name: "one year, limit 1,000",
             rows: 1_000,
             asked: json!({ "table": "long", "start": "2020-01-01", "end": "2020-12-31", "limit": 1000 }),
@@ -97,8 +97,8 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
                 ),
             ],
         },
-        search("search, first match after 96 %", LATE),
-        search("search, one match a month", SPARSE),
+        search("search, first match after 96 %", LATE_MATCH),
+        search("search, one match a month", RARE_MATCH),
     ];
     for (name, table, omitted) in [
         ("100 areas with geometry", "areas", ""),
@@ -108,7 +108,7 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
         let columns =
             if omitted.is_empty() { "" } else { "&columns=area_code,name,population,density" };
         let hidden = if omitted.is_empty() { "" } else { "&_nocol=geometry_wkt" };
-        cases.push(Case {
+        cases.push(BenchCase {
             name,
             rows: 100,
             asked: json!({ "table": table, "limit": 100, "geometry": omitted.is_empty() }),
@@ -124,7 +124,7 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
             ],
         });
     }
-    cases.push(Case {
+    cases.push(BenchCase {
         name: "list of 1,500 datasets",
         rows: DATASETS,
         asked: json!({ "table": "datasets", "limit": DATASETS }),
@@ -141,18 +141,19 @@ pub(super) fn cases(all: &Contestants) -> Result<Vec<Case>> {
         cases[0].ways.insert(1, (CACHED, key(format!("{cached}/v1/datasets/long/data"))));
     }
     debug_assert!(
-        AREAS > 100 && cases.iter().all(|case| !case.ways.is_empty()),
+        AREA_ROWS > 100 && cases.iter().all(|case| !case.ways.is_empty()),
         "every case asks somebody"
     );
     Ok(cases)
 }
 
 /// Cases without rows: answers that send nothing, and the least that a server can do.
-pub(super) fn bare(all: &Contestants) -> Result<Vec<Case>> {
+pub(super) fn minimal_cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     let ours = &all.get(YEARBOOK)?.base;
-    let data = Ask::get(format!("{ours}/v1/datasets/long/data")).with("X-API-Key", &all.key);
+    let data =
+        HttpRequest::get(format!("{ours}/v1/datasets/long/data")).with("X-API-Key", &all.key);
     let tag = client::header(&data, "etag")?;
-    let case = |name, ways| Case { name, rows: 0, asked: Value::Null, format: "json", ways };
+    let case = |name, ways| BenchCase { name, rows: 0, asked: Value::Null, format: "json", ways };
     Ok(vec![
         case(
             "304 to If-None-Match",
@@ -163,7 +164,7 @@ pub(super) fn bare(all: &Contestants) -> Result<Vec<Case>> {
                 (FASTAPI, Err("as written here, sends no ETag")),
             ],
         ),
-        case("/health", vec![(YEARBOOK, Ok(Ask::get(format!("{ours}/health"))))]),
+        case("/health", vec![(YEARBOOK, Ok(HttpRequest::get(format!("{ours}/health"))))]),
     ])
 }
 
@@ -184,10 +185,10 @@ fn datasette_search(needle: &str) -> String {
 /// Measures every case, everybody in turn.
 pub(super) fn measure(
     bench: &Bench<'_>,
-    all: &Contestants,
-    cases: &[Case],
-    found: &[Found],
-    figures: &mut Figures,
+    all: &PeerServers,
+    cases: &[BenchCase],
+    found: &[EquivalenceResult],
+    figures: &mut Measurements,
 ) -> Result<()> {
     let scripts = bench.repository.root().join("tests/peers");
     let cores = bench.wanted.cores().generator;
@@ -198,7 +199,7 @@ pub(super) fn measure(
             if let Ok(ask) = way {
                 let quick = wrk::run(ask, 1, &cores, &scripts)?.requests > 0.0;
                 let seconds = if quick { bench.wanted.seconds } else { SLOW_SECONDS };
-                all.get(who)?.forget_peak()?;
+                all.get(who)?.reset_peak()?;
                 runs.push(Runs { who, ask, seconds, loads: Vec::new(), cpu: 0.0 });
             }
         }
@@ -239,17 +240,17 @@ pub(super) fn measure(
 /// The runs of one contestant.
 struct Runs<'a> {
     who: &'static str,
-    ask: &'a Ask,
+    ask: &'a HttpRequest,
     /// Of each run.
     seconds: u32,
-    loads: Vec<wrk::Load>,
+    loads: Vec<wrk::LoadResult>,
     /// Seconds of processor time in all of them.
     cpu: f64,
 }
 
 impl Runs<'_> {
     fn values(&self, rows: u64, peak: f64) -> Vec<(&'static str, f64)> {
-        let of = |value: fn(&wrk::Load) -> f64| {
+        let of = |value: fn(&wrk::LoadResult) -> f64| {
             median(&self.loads.iter().map(value).collect::<Vec<_>>())
         };
         let requests: f64 = self.loads.iter().map(|load| load.requests).sum();

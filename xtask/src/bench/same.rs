@@ -9,26 +9,30 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Bench;
-use super::ask::Case;
+use super::ask::BenchCase;
 use super::contestants::{DATASETTE, FASTAPI, ROAPI};
 use crate::command;
 
 /// What an answer had in common with the right one.
 #[derive(Debug, Deserialize)]
-pub(super) struct Found {
+pub(super) struct EquivalenceResult {
     case: String,
     who: String,
     found: String,
 }
 
 /// What `who` answered in a case, where that needs a word.
-pub(super) fn remark(found: &[Found], case: &str, who: &str) -> Option<String> {
+pub(super) fn remark(found: &[EquivalenceResult], case: &str, who: &str) -> Option<String> {
     let found = found.iter().find(|found| found.case == case && found.who == who)?;
     (found.found != "the same rows in the same order").then(|| found.found.clone())
 }
 
 /// Asks all questions once, and compares.
-pub(super) fn check(bench: &Bench<'_>, tables: &Path, cases: &[Case]) -> Result<Vec<Found>> {
+pub(super) fn check(
+    bench: &Bench<'_>,
+    tables: &Path,
+    cases: &[BenchCase],
+) -> Result<Vec<EquivalenceResult>> {
     let mut questions = Vec::new();
     for case in cases.iter().filter(|case| !case.asked.is_null()) {
         for (who, way) in &case.ways {

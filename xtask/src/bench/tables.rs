@@ -10,32 +10,32 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::Bench;
-use crate::generate::{self, Shape};
+use crate::generate::{self, TableShape};
 use crate::{command, demo};
 
 /// Rows of `long`.
-pub(super) const LONG: u64 = demo::ROWS;
+pub(super) const LONG_ROWS: u64 = demo::ROWS;
 /// Rows of `areas` and `places`.
-pub(super) const AREAS: u64 = 20_000;
+pub(super) const AREA_ROWS: u64 = 20_000;
 /// All datasets together.
 pub(super) const DATASETS: u64 = 1_500;
 /// What a search for the end of the table looks for: in one row of eight of its last 4 %, and
 /// nowhere before.
-pub(super) const LATE: &str = "chatham";
+pub(super) const LATE_MATCH: &str = "chatham";
 /// A search that finds one row of each month.
-pub(super) const SPARSE: &str = "S0001666";
+pub(super) const RARE_MATCH: &str = "S0001666";
 
 /// Publishes `long`, `areas`, `places` (the same areas, which never had geometry) and small ones,
 /// [`DATASETS`] in all.
 pub(super) fn publish(bench: &Bench<'_>, binary: &Path, data_dir: &Path) -> Result<()> {
     let folder = bench.folder.join("packages");
     let mut descriptors = vec![long(bench, &folder.join("long"))?];
-    let areas = generate::package(AREAS, Shape::Spatial, false, &folder.join("areas"))?;
-    descriptors.push(renamed(&areas, &areas, "areas", |_| ())?);
+    let areas = generate::package(AREA_ROWS, TableShape::Spatial, false, &folder.join("areas"))?;
+    descriptors.push(copy_renamed(&areas, &areas, "areas", |_| ())?);
     descriptors.push(places(&areas, &folder.join("places"))?);
     for number in 4..=DATASETS {
         // One row, to be one of many datasets.
-        descriptors.push(generate::one_of_many(number, 1, 1, &folder)?);
+        descriptors.push(generate::numbered_package(number, 1, 1, &folder)?);
     }
     published(binary, data_dir, &descriptors)
 }
@@ -54,31 +54,31 @@ pub(super) fn published(binary: &Path, data_dir: &Path, descriptors: &[PathBuf])
 /// late.
 fn long(bench: &Bench<'_>, folder: &Path) -> Result<PathBuf> {
     let generated = demo::million_rows(bench.repository)?;
-    let from = generated.with_file_name(format!("synthetic_long_{LONG}.csv"));
+    let from = generated.with_file_name(format!("synthetic_long_{LONG_ROWS}.csv"));
     let mut row = 0;
-    rewritten(&from, &folder.join("long.csv"), |line| {
+    rewrite_file(&from, &folder.join("long.csv"), |line| {
         // A note may hold a line break; a row begins with its date.
         if line.as_bytes().get(4) == Some(&b'-') && line.as_bytes().get(7) == Some(&b'-') {
             row += 1;
-            if row > LONG * 96 / 100 {
+            if row > LONG_ROWS * 96 / 100 {
                 *line = line.replacen(",Northland,", ",Chatham Islands,", 1);
             }
         }
     })?;
-    renamed(&generated, &folder.join("datapackage.json"), "long", |resource| {
+    copy_renamed(&generated, &folder.join("datapackage.json"), "long", |resource| {
         resource["path"] = json!("long.csv")
     })
 }
 
 /// The areas without their last column.
 fn places(areas: &Path, folder: &Path) -> Result<PathBuf> {
-    let from = areas.with_file_name(format!("synthetic_spatial_{AREAS}.csv"));
-    rewritten(&from, &folder.join("places.csv"), |line| {
+    let from = areas.with_file_name(format!("synthetic_spatial_{AREA_ROWS}.csv"));
+    rewrite_file(&from, &folder.join("places.csv"), |line| {
         let geometry = line.find(",\"MULTI").or_else(|| line.rfind(','));
         line.truncate(geometry.unwrap_or(line.len()));
         line.push('\n');
     })?;
-    renamed(areas, &folder.join("datapackage.json"), "places", |resource| {
+    copy_renamed(areas, &folder.join("datapackage.json"), "places", |resource| {
         resource["path"] = json!("places.csv");
         if let Some(fields) = resource["schema"]["fields"].as_array_mut() {
             fields.retain(|field| field["name"] != "geometry_wkt");
@@ -87,7 +87,7 @@ fn places(areas: &Path, folder: &Path) -> Result<PathBuf> {
 }
 
 /// A copy of a descriptor under another name; `change` is given its resource.
-pub(super) fn renamed(
+pub(super) fn copy_renamed(
     from: &Path,
     to: &Path,
     name: &str,
@@ -105,7 +105,7 @@ pub(super) fn renamed(
 }
 
 /// A copy of a text file; `change` is given each line with its line break.
-fn rewritten(from: &Path, to: &Path, mut change: impl FnMut(&mut String)) -> Result<()> {
+fn rewrite_file(from: &Path, to: &Path, mut change: impl FnMut(&mut String)) -> Result<()> {
     let failed = || format!("cannot copy {} to {}", from.display(), to.display());
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).with_context(failed)?;

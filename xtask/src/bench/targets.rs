@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::contestants::{CACHED, DATASETTE, FASTAPI, ROAPI, YEARBOOK};
-use super::figures::Figures;
+use super::figures::Measurements;
 use super::growth;
 
 /// One target.
@@ -13,7 +13,7 @@ pub(super) struct Target {
     pub(super) what: String,
     /// The unit of both numbers.
     pub(super) unit: &'static str,
-    pub(super) bound: Bound,
+    pub(super) bound: TargetBound,
     /// None where it was not measured.
     pub(super) measured: Option<f64>,
     pub(super) met: Option<bool>,
@@ -22,14 +22,14 @@ pub(super) struct Target {
 /// What a number should be.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Bound {
+pub(super) enum TargetBound {
     /// This or more.
     AtLeast(f64),
     /// This or less.
     AtMost(f64),
 }
 
-impl Bound {
+impl TargetBound {
     fn holds(self, measured: f64) -> bool {
         match self {
             Self::AtLeast(bound) => measured >= bound,
@@ -57,13 +57,13 @@ const ENCODERS: [(&str, f64, Option<f64>); 12] = [
 /// Resident memory that an export may add, mebibytes.
 const GROWTH_MIB: f64 = 128.0;
 /// Resident memory that 32 exports at once may add, mebibytes: 16 for each (decision 0093).
-const TOGETHER_MIB: f64 = 512.0;
+const CONCURRENT_MIB: f64 = 512.0;
 /// To the first byte of an export, milliseconds.
 const FIRST_BYTE_MS: f64 = 50.0;
 
 /// Every target, in the order of the parts.
-pub(super) fn judge(figures: &Figures) -> Vec<Target> {
-    let judge = Judge(figures);
+pub(super) fn judge(figures: &Measurements) -> Vec<Target> {
+    let judge = TargetEvaluator(figures);
     let mut targets = judge.encoders();
     targets.extend(judge.requests());
     targets.extend(judge.exports());
@@ -71,9 +71,9 @@ pub(super) fn judge(figures: &Figures) -> Vec<Target> {
     targets
 }
 
-struct Judge<'a>(&'a Figures);
+struct TargetEvaluator<'a>(&'a Measurements);
 
-impl Judge<'_> {
+impl TargetEvaluator<'_> {
     fn value(&self, part: &str, case: &str, who: &str, name: &str) -> Option<f64> {
         self.0.value(part, case, who, name)
     }
@@ -88,12 +88,12 @@ impl Judge<'_> {
             targets.push(target(
                 format!("{case}: sandbox, one thread, against arrow-rs native"),
                 "×",
-                Bound::AtLeast(one),
+                TargetBound::AtLeast(one),
                 times("sandbox"),
             ));
             if let Some(two) = two {
                 let what = format!("{case}: sandbox, two instances, against arrow-rs native");
-                targets.push(target(what, "×", Bound::AtLeast(two), times("sandbox x2")));
+                targets.push(target(what, "×", TargetBound::AtLeast(two), times("sandbox x2")));
             }
         }
         for (format, bound) in [("csv", 1.5), ("json", 3.0)] {
@@ -105,7 +105,7 @@ impl Judge<'_> {
                 targets.push(target(
                     what,
                     "×",
-                    Bound::AtLeast(bound),
+                    TargetBound::AtLeast(bound),
                     ratio(speed(&case, "sandbox"), best),
                 ));
             }
@@ -129,43 +129,43 @@ impl Judge<'_> {
             target(
                 "100 rows, JSON, fresh sandbox: requests against ROAPI",
                 "×",
-                Bound::AtLeast(8.0),
+                TargetBound::AtLeast(8.0),
                 ratio(rate(rows, YEARBOOK), rate(rows, ROAPI)),
             ),
             target(
                 "100 rows, JSON, fresh sandbox: p99 of ROAPI's",
                 "×",
-                Bound::AtMost(0.2),
+                TargetBound::AtMost(0.2),
                 ratio(slow(YEARBOOK), slow(ROAPI)),
             ),
             target(
                 "100 rows, JSON, cached: requests of /health against it",
                 "×",
-                Bound::AtMost(2.0),
+                TargetBound::AtMost(2.0),
                 ratio(health, rate(rows, CACHED)),
             ),
             target(
                 "304: requests of /health against it",
                 "×",
-                Bound::AtMost(2.0),
+                TargetBound::AtMost(2.0),
                 ratio(health, rate("304 to If-None-Match", YEARBOOK)),
             ),
             target(
                 "one year, limit 1,000: requests against ROAPI",
                 "×",
-                Bound::AtLeast(8.0),
+                TargetBound::AtLeast(8.0),
                 ratio(rate(year, YEARBOOK), rate(year, ROAPI)),
             ),
             target(
                 "search, first match after 96 %: requests against the best peer",
                 "×",
-                Bound::AtLeast(5.0),
+                TargetBound::AtLeast(5.0),
                 ratio(rate(late, YEARBOOK), peers),
             ),
             target(
                 "100 areas, geometry=false: requests against a table that never had geometry",
                 "×",
-                Bound::AtLeast(0.9),
+                TargetBound::AtLeast(0.9),
                 hidden,
             ),
         ]
@@ -181,7 +181,7 @@ impl Judge<'_> {
             targets.push(target(
                 what,
                 "ms",
-                Bound::AtMost(FIRST_BYTE_MS),
+                TargetBound::AtMost(FIRST_BYTE_MS),
                 of(case, YEARBOOK, "first_byte_ms"),
             ));
         }
@@ -190,7 +190,7 @@ impl Judge<'_> {
             targets.push(target(
                 what,
                 "×",
-                Bound::AtLeast(2.0),
+                TargetBound::AtLeast(2.0),
                 ratio(seconds(case, ROAPI), seconds(case, YEARBOOK)),
             ));
         }
@@ -199,7 +199,7 @@ impl Judge<'_> {
             targets.push(target(
                 what,
                 "×",
-                Bound::AtLeast(1.0),
+                TargetBound::AtLeast(1.0),
                 ratio(seconds(case, FASTAPI), seconds(case, YEARBOOK)),
             ));
         }
@@ -209,7 +209,7 @@ impl Judge<'_> {
             let what = format!(
                 "areas, geometry=false, {format}: time against a table that never had geometry"
             );
-            targets.push(target(what, "×", Bound::AtMost(1.1), ratio(without, never)));
+            targets.push(target(what, "×", TargetBound::AtMost(1.1), ratio(without, never)));
         }
         targets
     }
@@ -224,27 +224,27 @@ impl Judge<'_> {
             targets.push(target(
                 format!("10 M rows, {format}: memory above idle"),
                 "MiB",
-                Bound::AtMost(GROWTH_MIB),
+                TargetBound::AtMost(GROWTH_MIB),
                 of(&ten, "above_idle_mib"),
             ));
             targets.push(target(
                 format!("10 M rows, {format}: first byte"),
                 "ms",
-                Bound::AtMost(FIRST_BYTE_MS),
+                TargetBound::AtMost(FIRST_BYTE_MS),
                 of(&ten, "first_byte_ms"),
             ));
             targets.push(target(
                 format!("10 M rows, {format}: time against 1 M rows"),
                 "×",
-                Bound::AtMost(10.5),
+                TargetBound::AtMost(10.5),
                 longer,
             ));
         }
         targets.push(target(
-            format!("{}: memory above idle", growth::TOGETHER),
+            format!("{}: memory above idle", growth::CONCURRENT_CASE),
             "MiB",
-            Bound::AtMost(TOGETHER_MIB),
-            of(growth::TOGETHER, "above_idle_mib"),
+            TargetBound::AtMost(CONCURRENT_MIB),
+            of(growth::CONCURRENT_CASE, "above_idle_mib"),
         ));
         targets
     }
@@ -253,7 +253,7 @@ impl Judge<'_> {
 fn target(
     what: impl Into<String>,
     unit: &'static str,
-    bound: Bound,
+    bound: TargetBound,
     measured: Option<f64>,
 ) -> Target {
     Target {
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_target_is_met_missed_or_not_measured() {
-        let mut figures = Figures::default();
+        let mut figures = Measurements::default();
         figures.add("encode", "csv long", "arrow-rs", [("million_rows_a_second", 4.0)]);
         figures.add("encode", "csv long", "sandbox", [("million_rows_a_second", 10.0)]);
         figures.add("encode", "csv long", "polars", [("million_rows_a_second", 8.0)]);

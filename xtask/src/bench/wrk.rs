@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use super::ask::Ask;
+use super::ask::HttpRequest;
 use crate::command;
 
 /// Connections: as many as the first measurements had.
@@ -14,7 +14,7 @@ pub(crate) const CONNECTIONS: u32 = 32;
 
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Load {
+pub(crate) struct LoadResult {
     /// Requests a second.
     pub(crate) rate: f64,
     /// Milliseconds, the middle of all requests.
@@ -27,7 +27,12 @@ pub(crate) struct Load {
 
 /// Asks the same thing again and again for `seconds`, from `cores`. `scripts` is the folder of the
 /// script that sends bodies.
-pub(crate) fn run(ask: &Ask, seconds: u32, cores: &str, scripts: &Path) -> Result<Load> {
+pub(crate) fn run(
+    ask: &HttpRequest,
+    seconds: u32,
+    cores: &str,
+    scripts: &Path,
+) -> Result<LoadResult> {
     let mut wrk = Command::new("taskset");
     wrk.args(["--cpu-list", cores, "wrk", "--latency", "--threads", "1", "--timeout", "30s"]);
     wrk.args(["--connections", &CONNECTIONS.to_string(), "--duration", &format!("{seconds}s")]);
@@ -41,12 +46,12 @@ pub(crate) fn run(ask: &Ask, seconds: u32, cores: &str, scripts: &Path) -> Resul
         }
     };
     let said = command::output(&mut wrk)?;
-    figures(&said).with_context(|| format!("{}: not only good answers: {said}", ask.url))
+    parse_report(&said).with_context(|| format!("{}: not only good answers: {said}", ask.url))
 }
 
 /// None when a response was not 2xx or 3xx, or a connection failed, because such a number measures
 /// something else.
-fn figures(said: &str) -> Option<Load> {
+fn parse_report(said: &str) -> Option<LoadResult> {
     if said.contains("Non-2xx") || said.contains("Socket errors") {
         return None;
     }
@@ -56,7 +61,7 @@ fn figures(said: &str) -> Option<Load> {
         .lines()
         .find_map(|line| line.trim().split_once(" requests in "))
         .map(|(count, _)| count);
-    Some(Load {
+    Some(LoadResult {
         rate: after("Requests/sec:")?.parse().ok()?,
         median: milliseconds(after("50%")?)?,
         slow: milliseconds(after("99%")?)?,
@@ -87,11 +92,13 @@ mod tests {
 
     #[test]
     fn refusals_are_not_measured() {
-        let expected = Load { rate: 4321.5, median: 0.12, slow: 1_090.0, requests: 9.0 };
-        assert_eq!(figures(SAID), Some(expected));
-        assert_eq!(figures(&format!("{SAID}  Non-2xx or 3xx responses: 3\n")), None);
+        let expected = LoadResult { rate: 4321.5, median: 0.12, slow: 1_090.0, requests: 9.0 };
+        assert_eq!(parse_report(SAID), Some(expected));
+        assert_eq!(parse_report(&format!("{SAID}  Non-2xx or 3xx responses: 3\n")), None);
         assert_eq!(
-            figures(&format!("{SAID}  Socket errors: connect 0, read 1, write 0, timeout 0\n")),
+            parse_report(&format!(
+                "{SAID}  Socket errors: connect 0, read 1, write 0, timeout 0\n"
+            )),
             None
         );
     }

@@ -30,15 +30,15 @@ pub(super) fn counts(repository: &Repository) -> Result<Counts> {
             bail!("cannot understand what yearbook-count lists: {work:?}")
         };
         let (units, rounds): (f64, f64) = (units.parse()?, rounds.parse()?);
-        let idle = collected(&program, name, "0")?;
-        let busy = collected(&program, name, &rounds.to_string())?;
+        let idle = run_callgrind(&program, name, "0")?;
+        let busy = run_callgrind(&program, name, &rounds.to_string())?;
         counts.insert(name.clone(), (busy - idle) / rounds / units);
     }
     Ok(counts)
 }
 
 /// Instructions of a whole run.
-fn collected(program: &Path, name: &str, rounds: &str) -> Result<f64> {
+fn run_callgrind(program: &Path, name: &str, rounds: &str) -> Result<f64> {
     let mut run = Command::new("valgrind");
     // Threads that look for work take instructions that depend on nothing but chance.
     run.env("RAYON_NUM_THREADS", "1");
@@ -50,11 +50,11 @@ fn collected(program: &Path, name: &str, rounds: &str) -> Result<f64> {
     if !output.status.success() {
         bail!("{} ended with {}: {said}", command::shown(&run), output.status);
     }
-    total(&said).with_context(|| format!("callgrind printed no total: {said}"))
+    parse_total(&said).with_context(|| format!("callgrind printed no total: {said}"))
 }
 
 /// The number in callgrind's last lines, `==1234== Collected : 5678`.
-fn total(said: &str) -> Option<f64> {
+fn parse_total(said: &str) -> Option<f64> {
     let line = said.lines().rev().find(|line| line.contains("Collected :"))?;
     line.rsplit(' ').next()?.parse().ok()
 }
@@ -66,9 +66,9 @@ mod tests {
     #[test]
     fn the_total_is_read_from_what_callgrind_prints() {
         assert_eq!(
-            total("==7== Events    : Ir\n==7== Collected : 123456\n==7== \n"),
+            parse_total("==7== Events    : Ir\n==7== Collected : 123456\n==7== \n"),
             Some(123_456.0)
         );
-        assert_eq!(total("==7== \n"), None);
+        assert_eq!(parse_total("==7== \n"), None);
     }
 }

@@ -20,11 +20,11 @@ pub(super) struct Record {
     /// [`processor`]: libraries choose their loops by what it can do.
     #[serde(default)]
     pub(super) processor: String,
-    works: BTreeMap<String, Entry>,
+    works: BTreeMap<String, BaselineEntry>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Entry {
+struct BaselineEntry {
     /// Instructions a row, or a request where the work says so; three decimals.
     instructions: f64,
     /// Why it last changed.
@@ -62,7 +62,8 @@ impl Record {
 
     pub(super) fn set(&mut self, name: &str, count: f64, reason: &str) {
         let instructions = (count * 1000.0).round() / 1000.0;
-        self.works.insert(name.to_owned(), Entry { instructions, reason: reason.to_owned() });
+        self.works
+            .insert(name.to_owned(), BaselineEntry { instructions, reason: reason.to_owned() });
     }
 
     pub(super) fn forget(&mut self, name: &str) {

@@ -15,20 +15,20 @@ use crate::command;
 
 /// One of each kind worth showing.
 #[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct Keys {
-    pub(crate) enterprise: Key,
-    pub(crate) free: Key,
+pub(crate) struct DemoKeys {
+    pub(crate) enterprise: DemoKey,
+    pub(crate) free: DemoKey,
 }
 
 /// What `yearbook keys create --json` prints.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(crate) struct Key {
+pub(crate) struct DemoKey {
     pub(crate) id: String,
     pub(crate) key: String,
 }
 
 /// The keys of an earlier run while they are valid, else new ones.
-pub(crate) fn ensure(binary: &Path, data_dir: &Path) -> Result<Keys> {
+pub(crate) fn ensure(binary: &Path, data_dir: &Path) -> Result<DemoKeys> {
     let file = data_dir.join("demo-keys.json");
     let valid = valid_ids(binary, data_dir)?;
     if let Some(keys) = read(&file)
@@ -37,7 +37,7 @@ pub(crate) fn ensure(binary: &Path, data_dir: &Path) -> Result<Keys> {
         return Ok(keys);
     }
     let issue = |plan| create(super::yearbook(binary, data_dir), plan);
-    let keys = Keys { enterprise: issue("enterprise")?, free: issue("free")? };
+    let keys = DemoKeys { enterprise: issue("enterprise")?, free: issue("free")? };
     let text = serde_json::to_string_pretty(&keys).context("cannot print the keys")?;
     // Readable by the owner alone.
     let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&file);
@@ -48,7 +48,7 @@ pub(crate) fn ensure(binary: &Path, data_dir: &Path) -> Result<Keys> {
 }
 
 /// Has `yearbook`, which knows where its data is, issue a key of `plan`.
-pub(crate) fn create(mut yearbook: Command, plan: &str) -> Result<Key> {
+pub(crate) fn create(mut yearbook: Command, plan: &str) -> Result<DemoKey> {
     let text = command::output(
         yearbook.args(["keys", "create", "--plan", plan, "--label", "demo", "--json"]),
     )?;
@@ -65,6 +65,6 @@ fn valid_ids(binary: &Path, data_dir: &Path) -> Result<Vec<String>> {
 }
 
 /// None when there is no such file, or none that can be used.
-fn read(file: &Path) -> Option<Keys> {
+fn read(file: &Path) -> Option<DemoKeys> {
     serde_json::from_str(&fs::read_to_string(file).ok()?).ok()
 }

@@ -2,7 +2,7 @@
 
 use std::io::{Result, Write};
 
-use super::random::Random;
+use super::random::SplitMix64;
 
 /// A text; quoted where RFC 4180 asks for it, and where it is empty, because an empty cell is null.
 pub(super) fn text(out: &mut dyn Write, text: &str) -> Result<()> {
@@ -15,18 +15,18 @@ pub(super) fn text(out: &mut dyn Write, text: &str) -> Result<()> {
 
 /// A float: mostly one decimal as statistics have it, one in five with every digit, a few very
 /// large or very small, one in fifty null.
-pub(super) fn number(out: &mut dyn Write, random: &mut Random, scale: f64) -> Result<()> {
-    match random.below(200) {
+pub(super) fn number(out: &mut dyn Write, random: &mut SplitMix64, scale: f64) -> Result<()> {
+    match random.next_below(200) {
         0..4 => Ok(()),
-        4 => write!(out, "{:e}", random.fraction() * 1e-12),
-        5 => write!(out, "{:e}", (random.fraction() - 0.5) * 1e19),
-        6..50 => write!(out, "{}", (random.fraction() - 0.25) * scale),
-        _ => write!(out, "{:.1}", random.fraction() * scale),
+        4 => write!(out, "{:e}", random.next_fraction() * 1e-12),
+        5 => write!(out, "{:e}", (random.next_fraction() - 0.5) * 1e19),
+        6..50 => write!(out, "{}", (random.next_fraction() - 0.25) * scale),
+        _ => write!(out, "{:.1}", random.next_fraction() * scale),
     }
 }
 
 /// A note: usually null, else something that tries quoting, line breaks or scripts beyond ASCII.
-pub(super) fn note(out: &mut dyn Write, random: &mut Random) -> Result<()> {
+pub(super) fn note(out: &mut dyn Write, random: &mut SplitMix64) -> Result<()> {
     const NOTES: [&str; 8] = [
         "",
         "revised",
@@ -37,7 +37,7 @@ pub(super) fn note(out: &mut dyn Write, random: &mut Random) -> Result<()> {
         "température à 20 °C, 数値",
         "tab\tand backslash \\ and 😀",
     ];
-    if random.below(4) == 0 { text(out, random.pick(&NOTES)) } else { Ok(()) }
+    if random.next_below(4) == 0 { text(out, random.choose(&NOTES)) } else { Ok(()) }
 }
 
 /// Year, month and day of the `days`th day after 2000-01-01 in the Gregorian calendar (Hinnant's

@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 use serde_json::{Value, json};
 
 use super::cell;
-use super::random::Random;
+use super::random::SplitMix64;
 
 /// Months in the table, from 1976-01; more rows mean more series, not a longer history.
 const MONTHS: u64 = 600;
@@ -28,7 +28,7 @@ pub(super) fn write(rows: u64, seed: u64, out: &mut dyn Write) -> Result<()> {
         b"date,period,series_code,region,industry,measure,value,count,is_provisional,note\n",
     )?;
     let series = rows.div_ceil(MONTHS).max(1);
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     for row in 0..rows {
         let (month, series) = (row / series, row % series);
         let (year, month) = (1976 + month / 12, month % 12 + 1);
@@ -44,13 +44,13 @@ pub(super) fn write(rows: u64, seed: u64, out: &mut dyn Write) -> Result<()> {
         out.write_all(b",")?;
         cell::number(out, &mut random, 100_000.0)?;
         out.write_all(b",")?;
-        match random.below(1_000) {
+        match random.next_below(1_000) {
             0 => write!(out, "{}", i64::MIN)?,
             1 => write!(out, "{}", i64::MAX)?,
             2..40 => {}
-            _ => write!(out, "{}", random.below(1_000_000))?,
+            _ => write!(out, "{}", random.next_below(1_000_000))?,
         }
-        write!(out, ",{},", if random.below(10) == 0 { "true" } else { "false" })?;
+        write!(out, ",{},", if random.next_below(10) == 0 { "true" } else { "false" })?;
         cell::note(out, &mut random)?;
         out.write_all(b"\n")?;
     }

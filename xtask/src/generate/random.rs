@@ -3,15 +3,15 @@
 
 /// SplitMix64 (Steele, Lea and Flood, 2014): one multiplication chain a number, any seed will do.
 #[derive(Debug)]
-pub(super) struct Random(u64);
+pub(super) struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// Any 64 bits.
-    pub(super) fn bits(&mut self) -> u64 {
+    pub(super) fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -19,19 +19,19 @@ impl Random {
     }
 
     /// From 0 to `bound` - 1; `bound` is small, so the bias of the remainder does not matter.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
-        self.bits() % bound
+    pub(super) fn next_below(&mut self, bound: u64) -> u64 {
+        self.next_u64() % bound
     }
 
     /// From 0 up to 1, with all 53 bits that a float has.
     #[expect(clippy::cast_precision_loss, reason = "53 bits are exactly what a float keeps")]
-    pub(super) fn fraction(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    pub(super) fn next_fraction(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// One of `choices`, which is not empty.
-    pub(super) fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        let at = usize::try_from(self.below(choices.len() as u64)).unwrap_or_default();
+    pub(super) fn choose<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        let at = usize::try_from(self.next_below(choices.len() as u64)).unwrap_or_default();
         choices[at]
     }
 }
@@ -42,9 +42,9 @@ mod tests {
 
     #[test]
     fn the_sequence_is_that_of_splitmix64() {
-        let mut random = Random::new(1_234_567);
+        let mut random = SplitMix64::new(1_234_567);
         assert_eq!(
-            [random.bits(), random.bits()],
+            [random.next_u64(), random.next_u64()],
             [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]
         );
     }

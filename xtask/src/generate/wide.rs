@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 use serde_json::{Value, json};
 
 use super::cell;
-use super::random::Random;
+use super::random::SplitMix64;
 
 /// Series a row.
 const SERIES: u64 = 30;
@@ -19,14 +19,14 @@ pub(super) fn write(rows: u64, seed: u64, out: &mut dyn Write) -> Result<()> {
     }
     out.write_all(b"\n")?;
     let stations = rows.div_ceil(DAYS).max(1);
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     for row in 0..rows {
         let (year, month, day) = cell::date(row / stations);
         write!(out, "{year:04}-{month:02}-{day:02},station {:05}", row % stations)?;
         for series in 1..=SERIES {
             out.write_all(b",")?;
             // Every tenth series is mostly null, as wide tables of statistics are.
-            if series % 10 != 0 || random.below(10) == 0 {
+            if series % 10 != 0 || random.next_below(10) == 0 {
                 cell::number(out, &mut random, 1_000.0)?;
             }
         }

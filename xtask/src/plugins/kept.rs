@@ -11,12 +11,12 @@ use anyhow::{Context as _, Result};
 const SOURCES: [&str; 5] = ["Cargo.lock", "Cargo.toml", "rust-toolchain.toml", "plugins", "wit"];
 
 /// Builds that are kept: those of some branches side by side.
-const BUILDS: usize = 8;
+const MAX_BUILDS: usize = 8;
 
 /// A folder with the components of one build, which may not be there yet.
-pub(super) struct Kept(PathBuf);
+pub(super) struct BuildCache(PathBuf);
 
-impl Kept {
+impl BuildCache {
     /// Those of the sources in `root`, built by `compiler` with `flags`.
     pub(super) fn of(root: &Path, target_dir: &Path, compiler: &str, flags: &str) -> Result<Self> {
         let mut hasher = DefaultHasher::new();
@@ -32,8 +32,8 @@ impl Kept {
         fs::read(self.0.join(name)).ok()
     }
 
-    /// Keeps the components of a whole build, and no more builds than [`BUILDS`].
-    pub(super) fn keep(&self, components: &[(String, Vec<u8>)]) -> Result<()> {
+    /// Keeps the components of a whole build, and no more builds than [`MAX_BUILDS`].
+    pub(super) fn insert(&self, components: &[(String, Vec<u8>)]) -> Result<()> {
         let beside = self.0.with_extension(std::process::id().to_string());
         fs::create_dir_all(&beside).with_context(|| format!("cannot make {}", beside.display()))?;
         for (name, bytes) in components {
@@ -49,7 +49,7 @@ impl Kept {
             builds.push((build.metadata()?.modified()?, build.path()));
         }
         builds.sort();
-        for (_, old) in builds.iter().rev().skip(BUILDS) {
+        for (_, old) in builds.iter().rev().skip(MAX_BUILDS) {
             fs::remove_dir_all(old).with_context(|| format!("cannot remove {}", old.display()))?;
         }
         Ok(())
@@ -105,9 +105,10 @@ mod tests {
     fn the_same_sources_are_built_once_and_others_again() {
         let (one, other) = (tree("kept-one"), tree("kept-other"));
         let target = one.join("target");
-        let of = |root: &Path, flags: &str| Kept::of(root, &target, "rustc 1.95", flags).unwrap();
+        let of =
+            |root: &Path, flags: &str| BuildCache::of(root, &target, "rustc 1.95", flags).unwrap();
         assert_eq!(of(&one, "").component("csv.wasm"), None);
-        of(&one, "").keep(&[("csv.wasm".to_owned(), b"built".to_vec())]).unwrap();
+        of(&one, "").insert(&[("csv.wasm".to_owned(), b"built".to_vec())]).unwrap();
         fs::write(other.join("plugins/dist/csv.wasm"), "built").unwrap();
         assert_eq!(
             of(&other, "").component("csv.wasm").as_deref(),
@@ -117,10 +118,10 @@ mod tests {
         assert_eq!(of(&one, "-C").component("csv.wasm"), None, "other flags");
         fs::write(other.join("plugins/csv/src/lib.rs"), "changed").unwrap();
         assert_eq!(of(&other, "").component("csv.wasm"), None, "another source");
-        for number in 0..2 * BUILDS {
-            of(&one, &number.to_string()).keep(&[]).unwrap();
+        for number in 0..2 * MAX_BUILDS {
+            of(&one, &number.to_string()).insert(&[]).unwrap();
         }
-        assert_eq!(fs::read_dir(target.join("built")).unwrap().count(), BUILDS);
+        assert_eq!(fs::read_dir(target.join("built")).unwrap().count(), MAX_BUILDS);
         let _ = fs::remove_dir_all(one);
         let _ = fs::remove_dir_all(other);
     }

@@ -6,24 +6,24 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::site::{Host, Site};
-use crate::bench::ask::Ask;
+use super::site::{ScaleDeployment, ScaleHost};
+use crate::bench::ask::HttpRequest;
 use crate::bench::figures::median;
 use crate::bench::{client, machine, wrk};
 
 /// Starts and refreshes that are measured.
-const TIMES: u64 = 5;
+const REPETITIONS: u64 = 5;
 
 /// How long a server rests before it is looked at.
-const REST: Duration = Duration::from_secs(5);
+const IDLE_PERIOD: Duration = Duration::from_secs(5);
 
 /// How long a refresh may take to be seen.
-const PATIENCE: Duration = Duration::from_secs(60);
+const REFRESH_TIMEOUT: Duration = Duration::from_secs(60);
 
 const POLL: Duration = Duration::from_millis(5);
 
 /// What so many datasets cost. Times are milliseconds and medians.
-pub(super) struct Catalogue {
+pub(super) struct CatalogCosts {
     pub(super) datasets: u64,
     /// A dataset, in one command with many.
     pub(super) publish: f64,
@@ -36,7 +36,7 @@ pub(super) struct Catalogue {
     pub(super) list_bytes: u64,
     /// The first after the catalogue moved.
     pub(super) list_first: f64,
-    pub(super) list: wrk::Load,
+    pub(super) list: wrk::LoadResult,
     /// From the end of `yearbook publish` to an answer with the new snapshot: the middle, and the
     /// latest.
     pub(super) seen: f64,
@@ -46,27 +46,32 @@ pub(super) struct Catalogue {
 }
 
 /// Publishes what is missing to `datasets` and measures.
-pub(super) fn measure(site: &Site<'_>, published: u64, datasets: u64) -> Result<Catalogue> {
+pub(super) fn measure(
+    site: &ScaleDeployment<'_>,
+    published: u64,
+    datasets: u64,
+) -> Result<CatalogCosts> {
     println!("-- {datasets} datasets: publish {}", datasets - published);
     let packages = site.packages(published, datasets)?;
     let begun = Instant::now();
     site.publish(&packages)?;
     let publish = milliseconds(begun.elapsed()) / packages.len() as f64;
     let mut starts = Vec::new();
-    for _ in 1..TIMES {
+    for _ in 1..REPETITIONS {
         starts.push(site.serve(false)?.process.started * 1e3);
     }
     let host = site.serve(false)?;
     starts.push(host.process.started * 1e3);
     let key = site.key("enterprise")?;
-    let list = Ask::get(format!("{}/v1/datasets", host.process.base)).with("X-API-Key", &key);
+    let list =
+        HttpRequest::get(format!("{}/v1/datasets", host.process.base)).with("X-API-Key", &key);
     let list_bytes = client::get(&list)?.bytes;
     let load = wrk::run(&list, 2, &machine::shared().generator, &site.scripts())?;
     let (before, begun) = (host.process.cpu()?, Instant::now());
-    sleep(REST);
+    sleep(IDLE_PERIOD);
     let idle = host.process.cpu()?.since(before) / begun.elapsed().as_secs_f64() * 100.0;
     let Refreshes { seen, first, read } = refreshes(site, &host, &key, &list)?;
-    let catalogue = Catalogue {
+    let catalogue = CatalogCosts {
         datasets,
         publish,
         start: median(&starts),
@@ -94,20 +99,25 @@ struct Refreshes {
 }
 
 /// Refreshes one dataset again and again.
-fn refreshes(site: &Site<'_>, host: &Host, key: &str, list: &Ask) -> Result<Refreshes> {
+fn refreshes(
+    site: &ScaleDeployment<'_>,
+    host: &ScaleHost,
+    key: &str,
+    list: &HttpRequest,
+) -> Result<Refreshes> {
     const SECONDS: &str = "yearbook_catalogue_look_seconds_total";
-    let ask = Ask::get(format!("{}/v1/datasets/synthetic_000001", host.process.base))
+    let ask = HttpRequest::get(format!("{}/v1/datasets/synthetic_000001", host.process.base))
         .with("X-API-Key", key);
     let looked = host.metrics()?.sum(SECONDS)?;
     let (mut seen, mut first) = (Vec::new(), Vec::new());
-    for edition in 2..2 + TIMES {
+    for edition in 2..2 + REPETITIONS {
         let package = site.package(1, edition)?;
         let before = client::header(&ask, "etag")?;
         site.publish(&[package])?;
         let published = Instant::now();
         while client::header(&ask, "etag")? == before {
-            if published.elapsed() > PATIENCE {
-                bail!("a refresh was not seen within {PATIENCE:?}");
+            if published.elapsed() > REFRESH_TIMEOUT {
+                bail!("a refresh was not seen within {REFRESH_TIMEOUT:?}");
             }
             sleep(POLL);
         }
@@ -115,7 +125,7 @@ fn refreshes(site: &Site<'_>, host: &Host, key: &str, list: &Ask) -> Result<Refr
         first.push(client::get(list).context("the list after a refresh")?.seconds * 1e3);
     }
     // Looks that find nothing new take next to nothing.
-    let read = (host.metrics()?.sum(SECONDS)? - looked) * 1e3 / TIMES as f64;
+    let read = (host.metrics()?.sum(SECONDS)? - looked) * 1e3 / REPETITIONS as f64;
     Ok(Refreshes { seen, first, read })
 }
 

@@ -3,11 +3,11 @@
 
 use anyhow::Result;
 
-use super::site::{Host, Site};
-use crate::bench::ask::Ask;
+use super::site::{ScaleDeployment, ScaleHost};
+use crate::bench::ask::HttpRequest;
 use crate::bench::{client, machine, wrk};
 use crate::demo;
-use crate::metrics::Metrics;
+use crate::metrics::MetricsScrape;
 
 /// Exports that are measured; one before them is not.
 const EXPORTS: u32 = 3;
@@ -50,7 +50,7 @@ impl Kind {
 
 /// What one of a kind costs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cost {
+pub(super) struct RequestCost {
     pub(super) kind: Kind,
     /// Processor time of the server, microseconds.
     pub(super) cpu: f64,
@@ -65,17 +65,17 @@ pub(super) struct Cost {
 }
 
 /// One of each kind.
-pub(super) struct Costs(pub(super) Vec<Cost>);
+pub(super) struct RequestCosts(pub(super) Vec<RequestCost>);
 
 /// Measures every kind.
-pub(super) fn measure(site: &Site<'_>, seconds: u32) -> Result<Costs> {
+pub(super) fn measure(site: &ScaleDeployment<'_>, seconds: u32) -> Result<RequestCosts> {
     let (unlimited, limited) = (site.key("enterprise")?, site.key("starter")?);
     let mut costs = Vec::new();
     for kind in Kind::ALL {
         let host = site.serve(kind == Kind::Cached)?;
         let data = format!("{}/v1/datasets/synthetic_long_{}", host.process.base, demo::ROWS);
         let key = if kind == Kind::Limited { &limited } else { &unlimited };
-        let ask = |rest: &str| Ask::get(format!("{data}{rest}")).with("X-API-Key", key);
+        let ask = |rest: &str| HttpRequest::get(format!("{data}{rest}")).with("X-API-Key", key);
         let ask = match kind {
             Kind::NotModified => {
                 let ask = ask("/data");
@@ -95,38 +95,44 @@ pub(super) fn measure(site: &Site<'_>, seconds: u32) -> Result<Costs> {
         println!("   {}: {cost:?}", kind.name());
         costs.push(cost);
     }
-    Ok(Costs(costs))
+    Ok(RequestCosts(costs))
 }
 
 /// Under load.
-fn requests(site: &Site<'_>, host: &Host, kind: Kind, ask: &Ask, seconds: u32) -> Result<Cost> {
+fn requests(
+    site: &ScaleDeployment<'_>,
+    host: &ScaleHost,
+    kind: Kind,
+    ask: &HttpRequest,
+    seconds: u32,
+) -> Result<RequestCost> {
     let cores = machine::shared().generator;
     wrk::run(ask, 1, &cores, &site.scripts())?;
-    let before = Reading::now(site, host)?;
+    let before = CounterReading::now(site, host)?;
     let load = wrk::run(ask, seconds, &cores, &site.scripts())?;
-    let cost = Reading::now(site, host)?.since(&before, kind, load.requests)?;
-    Ok(Cost { rate: Some(load.rate), ..cost })
+    let cost = CounterReading::now(site, host)?.since(&before, kind, load.requests)?;
+    Ok(RequestCost { rate: Some(load.rate), ..cost })
 }
 
 /// One after the other.
-fn exports(site: &Site<'_>, host: &Host, ask: &Ask) -> Result<Cost> {
+fn exports(site: &ScaleDeployment<'_>, host: &ScaleHost, ask: &HttpRequest) -> Result<RequestCost> {
     client::get(ask)?;
-    let before = Reading::now(site, host)?;
+    let before = CounterReading::now(site, host)?;
     for _ in 0..EXPORTS {
         client::get(ask)?;
     }
-    Reading::now(site, host)?.since(&before, Kind::Export, f64::from(EXPORTS))
+    CounterReading::now(site, host)?.since(&before, Kind::Export, f64::from(EXPORTS))
 }
 
 /// What counters say at one moment.
-struct Reading {
-    cpu: crate::bench::process::Cpu,
+struct CounterReading {
+    cpu: crate::bench::process::CpuTime,
     database: f64,
-    metrics: Metrics,
+    metrics: MetricsScrape,
 }
 
-impl Reading {
-    fn now(site: &Site<'_>, host: &Host) -> Result<Self> {
+impl CounterReading {
+    fn now(site: &ScaleDeployment<'_>, host: &ScaleHost) -> Result<Self> {
         Ok(Self {
             cpu: host.process.cpu()?,
             database: site.database_cpu()?,
@@ -135,11 +141,11 @@ impl Reading {
     }
 
     /// What each of `requests` cost since `before`.
-    fn since(&self, before: &Self, kind: Kind, requests: f64) -> Result<Cost> {
+    fn since(&self, before: &Self, kind: Kind, requests: f64) -> Result<RequestCost> {
         let moved = |name: &str| {
             Ok::<_, anyhow::Error>((self.metrics.sum(name)? - before.metrics.sum(name)?) / requests)
         };
-        Ok(Cost {
+        Ok(RequestCost {
             kind,
             cpu: self.cpu.since(before.cpu) / requests * 1e6,
             database: (self.database - before.database) / requests * 1e6,

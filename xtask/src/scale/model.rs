@@ -3,11 +3,11 @@
 
 use anyhow::{Context as _, Result};
 
-use super::catalogue::Catalogue;
-use super::costs::{Costs, Kind};
+use super::catalogue::CatalogCosts;
+use super::costs::{Kind, RequestCosts};
 
 /// Of a thousand requests, so many are of this kind. Assumed.
-pub(super) const MIX: [(Kind, f64); 7] = [
+pub(super) const TRAFFIC_MIX: [(Kind, f64); 7] = [
     (Kind::NotModified, 200.0),
     (Kind::Cached, 250.0),
     (Kind::Page, 390.0),
@@ -22,7 +22,7 @@ pub(super) const REQUESTS: f64 = 1_000.0;
 pub(super) const DATASETS: f64 = 1_500.0;
 
 /// How busy a core may be, so that nobody waits long. Assumed.
-pub(super) const BUSY: f64 = 0.5;
+pub(super) const TARGET_UTILISATION: f64 = 0.5;
 
 /// How often a dataset is refreshed, times a day. Assumed.
 pub(super) const REFRESHES_A_DAY: f64 = 1.0;
@@ -31,7 +31,7 @@ const SECONDS_A_DAY: f64 = 86_400.0;
 
 /// What a load takes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Needs {
+pub(super) struct CapacityEstimate {
     /// Cores of all hosts.
     pub(super) cores: f64,
     /// Cores of the database.
@@ -54,10 +54,14 @@ pub(super) struct Needs {
 }
 
 /// What `times` as much of everything takes.
-pub(super) fn needs(costs: &Costs, catalogues: &[Catalogue], times: f64) -> Result<Needs> {
+pub(super) fn needs(
+    costs: &RequestCosts,
+    catalogues: &[CatalogCosts],
+    times: f64,
+) -> Result<CapacityEstimate> {
     let load = REQUESTS * times;
-    let mean = |of: fn(&super::costs::Cost) -> f64| {
-        let parts = MIX.iter().map(|&(kind, share)| {
+    let mean = |of: fn(&super::costs::RequestCost) -> f64| {
+        let parts = TRAFFIC_MIX.iter().map(|&(kind, share)| {
             costs
                 .0
                 .iter()
@@ -68,36 +72,36 @@ pub(super) fn needs(costs: &Costs, catalogues: &[Catalogue], times: f64) -> Resu
     };
     let datasets = DATASETS * times;
     let refreshes_a_second = datasets * REFRESHES_A_DAY / SECONDS_A_DAY;
-    let read = line(catalogues, |catalogue| catalogue.read)?.at(datasets);
-    Ok(Needs {
-        cores: load * mean(|cost| cost.cpu) / 1e6 / BUSY,
-        database: load * mean(|cost| cost.database) / 1e6 / BUSY,
+    let read = fit_line(catalogues, |catalogue| catalogue.read)?.at(datasets);
+    Ok(CapacityEstimate {
+        cores: load * mean(|cost| cost.cpu) / 1e6 / TARGET_UTILISATION,
+        database: load * mean(|cost| cost.database) / 1e6 / TARGET_UTILISATION,
         reads: load * mean(|cost| cost.reads),
         gigabits: load * mean(|cost| cost.bytes) * 8.0 / 1e9,
         refreshes_a_second,
         read,
         reading: refreshes_a_second * read / 1e3,
-        catalogue_mib: line(catalogues, |catalogue| catalogue.resident_mib)?.slope * datasets,
-        list_megabytes: line(catalogues, |catalogue| catalogue.list_bytes as f64)?.at(datasets)
+        catalogue_mib: fit_line(catalogues, |catalogue| catalogue.resident_mib)?.slope * datasets,
+        list_megabytes: fit_line(catalogues, |catalogue| catalogue.list_bytes as f64)?.at(datasets)
             / 1e6,
-        start: line(catalogues, |catalogue| catalogue.start)?.at(datasets) / 1e3,
+        start: fit_line(catalogues, |catalogue| catalogue.start)?.at(datasets) / 1e3,
     })
 }
 
 /// A line through the first and the last point.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct LinearFit {
     base: f64,
     slope: f64,
 }
 
-impl Line {
+impl LinearFit {
     fn at(self, datasets: f64) -> f64 {
         self.base + self.slope * datasets
     }
 }
 
-fn line(catalogues: &[Catalogue], of: impl Fn(&Catalogue) -> f64) -> Result<Line> {
+fn fit_line(catalogues: &[CatalogCosts], of: impl Fn(&CatalogCosts) -> f64) -> Result<LinearFit> {
     let (first, last) = (
         catalogues.first().context("nothing was measured")?,
         catalogues.last().context("nothing was measured")?,
@@ -107,20 +111,20 @@ fn line(catalogues: &[Catalogue], of: impl Fn(&Catalogue) -> f64) -> Result<Line
         "what more datasets cost can be told from two numbers of them, the smaller first"
     );
     let slope = (of(last) - of(first)) / (last.datasets - first.datasets) as f64;
-    Ok(Line { base: of(first) - slope * first.datasets as f64, slope })
+    Ok(LinearFit { base: of(first) - slope * first.datasets as f64, slope })
 }
 
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use super::super::costs::Cost;
+    use super::super::costs::RequestCost;
     use super::*;
-    use crate::bench::wrk::Load;
+    use crate::bench::wrk::LoadResult;
 
-    fn catalogue(datasets: u64, value: f64) -> Catalogue {
-        let list = Load { rate: 1.0, median: 1.0, slow: 1.0, requests: 1.0 };
-        Catalogue {
+    fn catalogue(datasets: u64, value: f64) -> CatalogCosts {
+        let list = LoadResult { rate: 1.0, median: 1.0, slow: 1.0, requests: 1.0 };
+        CatalogCosts {
             datasets,
             publish: 1.0,
             start: value,
@@ -137,9 +141,9 @@ mod tests {
 
     #[test]
     fn a_load_takes_the_sum_of_its_requests_and_datasets_lie_on_a_line() {
-        let costs = Costs(
+        let costs = RequestCosts(
             Kind::ALL
-                .map(|kind| Cost {
+                .map(|kind| RequestCost {
                     kind,
                     cpu: 100.0,
                     database: 0.0,
@@ -154,7 +158,7 @@ mod tests {
         let close = |found: f64, expected: f64| {
             assert!((found - expected).abs() < 1e-6 * expected, "{found} {expected}")
         };
-        close(needs.cores, 10_000.0 * 100e-6 / BUSY);
+        close(needs.cores, 10_000.0 * 100e-6 / TARGET_UTILISATION);
         close(needs.reads, 20_000.0);
         close(needs.gigabits, 80.0);
         close(needs.read, 11.0 + 150.0);
@@ -164,6 +168,9 @@ mod tests {
 
     #[test]
     fn the_mix_is_of_a_thousand_requests() {
-        assert!((MIX.iter().map(|(_, share)| share).sum::<f64>() - 1_000.0).abs() < f64::EPSILON);
+        assert!(
+            (TRAFFIC_MIX.iter().map(|(_, share)| share).sum::<f64>() - 1_000.0).abs()
+                < f64::EPSILON
+        );
     }
 }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 
-use super::Measured;
-use super::model::{self, BUSY, DATASETS, MIX, REFRESHES_A_DAY, REQUESTS};
+use super::DatabaseCosts;
+use super::model::{self, DATASETS, REFRESHES_A_DAY, REQUESTS, TARGET_UTILISATION, TRAFFIC_MIX};
 use crate::bench::page::number;
 
 const TIMES: [f64; 4] = [1.0, 10.0, 100.0, 1_000.0];
@@ -30,7 +30,7 @@ files on each host, which there is not yet.
 ";
 
 /// The whole page.
-pub(super) fn render(command: &str, machine: &str, measured: &[Measured]) -> Result<String> {
+pub(super) fn render(command: &str, machine: &str, measured: &[DatabaseCosts]) -> Result<String> {
     let mut page = format!("# Scale\nMade by `{command}`, which replaces this page. {machine}\n");
     page += &requests(measured);
     page += &catalogues(measured);
@@ -39,7 +39,7 @@ pub(super) fn render(command: &str, machine: &str, measured: &[Measured]) -> Res
     Ok(page)
 }
 
-fn requests(measured: &[Measured]) -> String {
+fn requests(measured: &[DatabaseCosts]) -> String {
     let mut text = String::from(
         "\n## What a request costs\n\
         One host, and the load generator and the database on the same cores. Processor time is the server's, and of PostgreSQL that of its own processes (SQLite's is the server's);\n\
@@ -47,7 +47,7 @@ fn requests(measured: &[Measured]) -> String {
         | request | database | CPU, µs | of the database, µs | reads | bytes | requests/s here |\n|---|---|--:|--:|--:|--:|--:|\n",
     );
     for kind in super::costs::Kind::ALL {
-        for Measured { database, costs, .. } in measured {
+        for DatabaseCosts { database, costs, .. } in measured {
             for cost in costs.0.iter().filter(|cost| cost.kind == kind) {
                 let rate = cost.rate.map_or("–".to_owned(), number);
                 let (cpu, spent, reads, bytes) = (
@@ -67,7 +67,7 @@ fn requests(measured: &[Measured]) -> String {
     text
 }
 
-fn catalogues(measured: &[Measured]) -> String {
+fn catalogues(measured: &[DatabaseCosts]) -> String {
     let mut text = String::from(
         "\n## What datasets cost\n\
         Synthetic datasets (`cargo xtask generate datasets`) of 120 rows and ten columns, and one of a million rows. *Start*: from the command to an answer. *Seen*: from the end of `yearbook publish` of one dataset to an\n\
@@ -75,7 +75,7 @@ fn catalogues(measured: &[Measured]) -> String {
         | datasets | database | publish each | start | resident, MiB | idle, % of a core | `/v1/datasets`, kB | first after a refresh | requests/s | 99 % | seen | latest | read |\n\
         |--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
-    for Measured { database, catalogues, .. } in measured {
+    for DatabaseCosts { database, catalogues, .. } in measured {
         for one in catalogues {
             let values = [
                 one.publish,
@@ -101,16 +101,16 @@ fn catalogues(measured: &[Measured]) -> String {
     text
 }
 
-fn needs(measured: &[Measured]) -> Result<String> {
-    let Some(Measured { database, catalogues, costs }) = measured.last() else {
+fn needs(measured: &[DatabaseCosts]) -> Result<String> {
+    let Some(DatabaseCosts { database, catalogues, costs }) = measured.last() else {
         return Ok(String::new());
     };
     let mix: Vec<String> =
-        MIX.iter().map(|(kind, share)| format!("{share} × {}", kind.name())).collect();
+        TRAFFIC_MIX.iter().map(|(kind, share)| format!("{share} × {}", kind.name())).collect();
     let mut text = format!(
         "\n## What follows\n\
         Arithmetic on the tables above, with {database}. Assumed, and to be replaced by what your own metrics say: {REQUESTS} requests a second and {DATASETS} datasets are *one time*; of a thousand requests {}; each dataset\n\
-        is refreshed {REFRESHES_A_DAY} time a day; cores are {BUSY} busy.\n\n\
+        is refreshed {REFRESHES_A_DAY} time a day; cores are {TARGET_UTILISATION} busy.\n\n\
         | times | requests/s | datasets | cores of hosts | cores of the database | reads/s | Gbit/s to clients | refreshes/s | read the catalogue, s | … part of a host's time | catalogue, MiB a host | `/v1/datasets`, MB | start, s |\n\
         |--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
         mix.join(", "),

@@ -8,8 +8,8 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use crate::bench::machine;
-use crate::bench::process::{Process, TICKS};
-use crate::metrics::Metrics;
+use crate::bench::process::{MeasuredProcess, TICKS_PER_SECOND};
+use crate::metrics::MetricsScrape;
 use crate::repository::Repository;
 use crate::test::postgres::Postgres;
 use crate::{command, demo, generate, server};
@@ -18,9 +18,9 @@ use crate::{command, demo, generate, server};
 const ROWS: u64 = 120;
 
 /// Paths that one command is given.
-const AT_ONCE: usize = 500;
+const PACKAGES_PER_COMMAND: usize = 500;
 
-pub(super) struct Site<'a> {
+pub(super) struct ScaleDeployment<'a> {
     repository: &'a Repository,
     binary: &'a Path,
     folder: PathBuf,
@@ -28,12 +28,12 @@ pub(super) struct Site<'a> {
 }
 
 /// A running server with its metrics.
-pub(super) struct Host {
-    pub(super) process: Process,
+pub(super) struct ScaleHost {
+    pub(super) process: MeasuredProcess,
     metrics: String,
 }
 
-impl<'a> Site<'a> {
+impl<'a> ScaleDeployment<'a> {
     /// An empty folder, and of a PostgreSQL a schema that nobody else uses.
     pub(super) fn new(
         repository: &'a Repository,
@@ -81,11 +81,11 @@ impl<'a> Site<'a> {
 
     /// One of them; another edition has other values.
     pub(super) fn package(&self, number: u64, edition: u64) -> Result<PathBuf> {
-        generate::one_of_many(number, ROWS, edition, &self.folder.join("packages"))
+        generate::numbered_package(number, ROWS, edition, &self.folder.join("packages"))
     }
 
     pub(super) fn publish(&self, packages: &[PathBuf]) -> Result<()> {
-        for some in packages.chunks(AT_ONCE) {
+        for some in packages.chunks(PACKAGES_PER_COMMAND) {
             command::output(self.yearbook().arg("publish").args(some))?;
         }
         Ok(())
@@ -98,7 +98,7 @@ impl<'a> Site<'a> {
 
     /// Serves without bursts' limits, with a month that has room for a measurement, and with a
     /// cache of responses only where it is asked for.
-    pub(super) fn serve(&self, cached: bool) -> Result<Host> {
+    pub(super) fn serve(&self, cached: bool) -> Result<ScaleHost> {
         let (address, admin) = (server::free_address()?, server::free_address()?);
         let mut serve = self.yearbook();
         serve.arg("serve").args([
@@ -114,9 +114,14 @@ impl<'a> Site<'a> {
             serve.env("YEARBOOK_SERVER__RESPONSE_CACHE_BYTES", "0");
         }
         let log = self.folder.join("server.log");
-        let process =
-            Process::start(&serve, &machine::all(), format!("http://{address}"), "/health", &log)?;
-        Ok(Host { process, metrics: format!("http://{admin}/metrics") })
+        let process = MeasuredProcess::start(
+            &serve,
+            &machine::all(),
+            format!("http://{address}"),
+            "/health",
+            &log,
+        )?;
+        Ok(ScaleHost { process, metrics: format!("http://{admin}/metrics") })
     }
 
     /// Seconds of processor time that the database's processes have used; 0 where it is part of the
@@ -126,21 +131,21 @@ impl<'a> Site<'a> {
     }
 }
 
-impl Host {
-    pub(super) fn metrics(&self) -> Result<Metrics> {
-        Metrics::scrape(&self.metrics)
+impl ScaleHost {
+    pub(super) fn metrics(&self) -> Result<MetricsScrape> {
+        MetricsScrape::scrape(&self.metrics)
     }
 }
 
 /// Processor time of a process, of its children, and of those that ended.
 fn tree(process: u32) -> Result<f64> {
-    let mut all = times(process).context("the database is gone")?.1;
+    let mut all = process_times(process).context("the database is gone")?.1;
     for entry in fs::read_dir("/proc").context("cannot list processes")?.flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
             continue;
         };
         // One that has just ended has no file, and its time is then its parent's.
-        if let Some((parent, spent)) = times(id)
+        if let Some((parent, spent)) = process_times(id)
             && parent == process
         {
             all += spent;
@@ -150,11 +155,11 @@ fn tree(process: u32) -> Result<f64> {
 }
 
 /// Parent of a process, and its time with that of the children that it has waited for.
-fn times(process: u32) -> Option<(u32, f64)> {
+fn process_times(process: u32) -> Option<(u32, f64)> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name in parentheses may hold anything; after it come state and parent, and as 12th to
     // 15th word the times.
     let words: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
     let ticks: f64 = words.get(11..15)?.iter().filter_map(|word| word.parse::<f64>().ok()).sum();
-    Some((words.get(1)?.parse().ok()?, ticks / TICKS))
+    Some((words.get(1)?.parse().ok()?, ticks / TICKS_PER_SECOND))
 }

@@ -12,14 +12,14 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use crate::bench::ask::Ask;
-use crate::bench::client::{self, Begun, End};
+use crate::bench::ask::HttpRequest;
+use crate::bench::client::{self, Begun, BodyEnd};
 
 /// Formats that are always there.
 const FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
 /// A published dataset, as far as requests need it.
-pub(super) struct Dataset {
+pub(super) struct SoakDataset {
     name: String,
     namespace: String,
     dated: bool,
@@ -31,7 +31,7 @@ pub(super) struct Dataset {
 pub(super) struct Target {
     pub(super) base: String,
     pub(super) key: String,
-    pub(super) datasets: Vec<Dataset>,
+    pub(super) datasets: Vec<SoakDataset>,
 }
 
 /// What a client does.
@@ -99,7 +99,7 @@ impl Kind {
 }
 
 /// How a request ended.
-pub(super) enum Ended {
+pub(super) enum RequestEnd {
     /// With this status, and its body whole or left by the client.
     Answered(u16),
     /// Before its end.
@@ -119,10 +119,10 @@ pub(super) struct Answered {
 
 /// How all requests ended.
 #[derive(Default)]
-pub(super) struct Outcomes(Mutex<BTreeMap<Kind, Answered>>);
+pub(super) struct TrafficOutcomes(Mutex<BTreeMap<Kind, Answered>>);
 
-impl Outcomes {
-    pub(super) fn count(&self, kind: Kind, ended: Ended) {
+impl TrafficOutcomes {
+    pub(super) fn count(&self, kind: Kind, ended: RequestEnd) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let of_kind = all.entry(kind).or_insert_with(|| Answered {
             kind,
@@ -131,9 +131,9 @@ impl Outcomes {
             lost: 0,
         });
         match ended {
-            Ended::Answered(status) => *of_kind.statuses.entry(status).or_default() += 1,
-            Ended::Cut => of_kind.cut += 1,
-            Ended::Lost => of_kind.lost += 1,
+            RequestEnd::Answered(status) => *of_kind.statuses.entry(status).or_default() += 1,
+            RequestEnd::Cut => of_kind.cut += 1,
+            RequestEnd::Lost => of_kind.lost += 1,
         }
     }
 
@@ -160,7 +160,7 @@ impl fmt::Display for Answered {
     }
 }
 
-impl Dataset {
+impl SoakDataset {
     pub(super) fn read(descriptor: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(descriptor)
             .with_context(|| format!("cannot read {}", descriptor.display()))?;
@@ -180,15 +180,15 @@ impl Dataset {
 
 impl Target {
     /// Sends one request of a kind; `turn` decides which.
-    pub(super) fn send(&self, kind: Kind, turn: u64) -> Ended {
+    pub(super) fn send(&self, kind: Kind, turn: u64) -> RequestEnd {
         let Ok(Begun { mut stream, head, body }) = client::begin(&self.ask(kind, turn)) else {
-            return Ended::Lost;
+            return RequestEnd::Lost;
         };
         let Some(status) = head.get(9..12).and_then(|status| status.parse().ok()) else {
-            return Ended::Lost;
+            return RequestEnd::Lost;
         };
         let pace = match kind {
-            Kind::GivesUp => return Ended::Answered(status),
+            Kind::GivesUp => return RequestEnd::Answered(status),
             Kind::Slow => Some(Duration::from_millis(100)),
             _ => None,
         };
@@ -199,7 +199,7 @@ impl Target {
             if let Some(pause) = pace {
                 // After three seconds it has seen enough.
                 if step == 30 {
-                    return Ended::Answered(status);
+                    return RequestEnd::Answered(status);
                 }
                 sleep(pause);
             }
@@ -210,19 +210,19 @@ impl Target {
                     last.extend_from_slice(&buffer[..read]);
                     last.drain(..last.len().saturating_sub(5));
                 }
-                Err(_) => return Ended::Cut,
+                Err(_) => return RequestEnd::Cut,
             }
         }
         let last = &last[last.len().saturating_sub(5)..];
-        if End::of(&head).is_some_and(|end| !end.reached(bytes, last)) {
-            Ended::Cut
+        if BodyEnd::of(&head).is_some_and(|end| !end.is_reached(bytes, last)) {
+            RequestEnd::Cut
         } else {
-            Ended::Answered(status)
+            RequestEnd::Answered(status)
         }
     }
 
-    fn ask(&self, kind: Kind, turn: u64) -> Ask {
-        let some = |of: usize| usize::try_from(scattered(turn) % of as u64).unwrap_or(0);
+    fn ask(&self, kind: Kind, turn: u64) -> HttpRequest {
+        let some = |of: usize| usize::try_from(splitmix64(turn) % of as u64).unwrap_or(0);
         let dataset = &self.datasets[some(self.datasets.len())];
         let format = FORMATS[usize::try_from(turn % 4).unwrap_or(0)];
         let name = &dataset.name;
@@ -247,8 +247,10 @@ impl Target {
                     .filter(|dataset| dataset.bulk)
                     .nth(some(8))
                     .unwrap_or(&self.datasets[0]);
-                let ask =
-                    Ask::get(format!("{}/v1/bulk/{}/{}", self.base, file.namespace, file.name));
+                let ask = HttpRequest::get(format!(
+                    "{}/v1/bulk/{}/{}",
+                    self.base, file.namespace, file.name
+                ));
                 return ask
                     .with("X-API-Key", &self.key)
                     .with("Range", &format!("bytes={}-", turn % 1_000));
@@ -259,18 +261,18 @@ impl Target {
                 2 => format!("/v1/datasets/{name}/data?cursor=%00%ff{turn}"),
                 3 => format!("/v1/datasets/{name}/data?columns={}", "x,".repeat(9_000)),
                 _ => {
-                    return Ask::get(format!("{}/v1/me", self.base))
+                    return HttpRequest::get(format!("{}/v1/me", self.base))
                         .with("X-API-Key", "yb_no_such_key");
                 }
             },
             Kind::Swapped => format!("/v1/datasets/{name}/data?format=ndjson&limit=1000"),
         };
-        Ask::get(format!("{}{path}", self.base)).with("X-API-Key", &self.key)
+        HttpRequest::get(format!("{}{path}", self.base)).with("X-API-Key", &self.key)
     }
 }
 
 /// The same number for the same turn, and another for the next (splitmix64).
-fn scattered(turn: u64) -> u64 {
+fn splitmix64(turn: u64) -> u64 {
     let mut mixed = turn.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

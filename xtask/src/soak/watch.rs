@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-use crate::metrics::Metrics;
+use crate::metrics::MetricsScrape;
 
 const MIB: u64 = 1 << 20;
 
@@ -15,14 +15,14 @@ const MIB: u64 = 1 << 20;
 const INTERVAL: Duration = Duration::from_millis(500);
 
 /// A running server, and where its metrics are.
-pub(super) struct Watcher {
+pub(super) struct ResourceWatcher {
     pub(super) process: u32,
     pub(super) metrics: String,
 }
 
 /// What a server holds at one moment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
+pub(super) struct ServerResources {
     /// Mebibytes resident.
     pub(super) memory: u64,
     pub(super) descriptors: u64,
@@ -35,18 +35,18 @@ pub(super) struct Held {
 }
 
 /// Memory over time, mebibytes.
-pub(super) struct Samples(Vec<u64>);
+pub(super) struct MemorySamples(Vec<u64>);
 
-impl Watcher {
-    pub(super) fn held(&self) -> Result<Held> {
-        let metrics = Metrics::scrape(&self.metrics)?;
+impl ResourceWatcher {
+    pub(super) fn held(&self) -> Result<ServerResources> {
+        let metrics = MetricsScrape::scrape(&self.metrics)?;
         let value = |name: &str| metrics.sum(name).map(rounded);
         let folder = format!("/proc/{}", self.process);
         let count = |part: &str| -> Result<u64> {
             let entries = fs::read_dir(format!("{folder}/{part}")).context("the server is gone")?;
             Ok(entries.count() as u64)
         };
-        Ok(Held {
+        Ok(ServerResources {
             memory: self.memory()?,
             descriptors: count("fd")?,
             threads: count("task")?,
@@ -58,13 +58,13 @@ impl Watcher {
     }
 
     /// Looks at memory until `time` is over.
-    pub(super) fn samples(&self, time: Duration) -> Result<Samples> {
+    pub(super) fn samples(&self, time: Duration) -> Result<MemorySamples> {
         let (begun, mut samples) = (Instant::now(), Vec::new());
         while begun.elapsed() < time {
             samples.push(self.memory()?);
             sleep(INTERVAL);
         }
-        Ok(Samples(samples))
+        Ok(MemorySamples(samples))
     }
 
     fn memory(&self) -> Result<u64> {
@@ -80,14 +80,14 @@ impl Watcher {
     }
 }
 
-impl Held {
+impl ServerResources {
     /// Nothing is under way. (Scraping is not counted among the requests.)
-    pub(super) fn is_at_rest(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.requests == 0 && self.instances == 0 && self.guests == 0
     }
 }
 
-impl fmt::Display for Held {
+impl fmt::Display for ServerResources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { memory, descriptors, threads, requests, instances, guests } = self;
         write!(
@@ -97,7 +97,7 @@ impl fmt::Display for Held {
     }
 }
 
-impl Samples {
+impl MemorySamples {
     /// Usual memory in the second quarter of the time and in the last, and what that may be: a
     /// tenth more, or a third where the time was short: caches and the allocator take a minute or
     /// two to be as large as they get.
@@ -109,7 +109,7 @@ impl Samples {
     }
 }
 
-impl fmt::Display for Samples {
+impl fmt::Display for MemorySamples {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let most = self.0.iter().max().copied().unwrap_or(0);
         write!(f, "{} looks at memory, {most} MiB at most", self.0.len())
@@ -137,10 +137,10 @@ mod tests {
 
     #[test]
     fn memory_that_grows_by_more_than_a_tenth_is_told() {
-        let flat = Samples((0..40).map(|at| 300 + at % 3).collect());
+        let flat = MemorySamples((0..40).map(|at| 300 + at % 3).collect());
         let (_, late, allowed) = flat.memory(false);
         assert!(late <= allowed);
-        let growing = Samples((0..40).map(|at| 300 + at * 4).collect());
+        let growing = MemorySamples((0..40).map(|at| 300 + at * 4).collect());
         let (_, late, allowed) = growing.memory(false);
         assert!(late > allowed);
         let (_, late, allowed) = growing.memory(true);

@@ -42,47 +42,47 @@ pub(super) fn faults(repository: &Repository) -> Result<Vec<String>> {
         let path = repository.root().join(page);
         let text =
             fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        match judge(&text, |commit| {
+        match check_page(&text, |commit| {
             !whole || git(&["merge-base", "--is-ancestor", commit, "HEAD"]).is_ok()
         }) {
-            Verdict::Good => {}
-            Verdict::Draft(why) => println!("draft: {page}: {why}"),
-            Verdict::Wrong(why) => faults.push(format!("{page} {why}")),
+            PageVerdict::Good => {}
+            PageVerdict::Draft(why) => println!("draft: {page}: {why}"),
+            PageVerdict::Wrong(why) => faults.push(format!("{page} {why}")),
         }
     }
     Ok(faults)
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Verdict {
+enum PageVerdict {
     Good,
     Draft(String),
     Wrong(String),
 }
 
-fn judge(text: &str, is_in_history: impl Fn(&str) -> bool) -> Verdict {
+fn check_page(text: &str, is_in_history: impl Fn(&str) -> bool) -> PageVerdict {
     let named = text.lines().find_map(|line| Some((line, line.split_once(" Commit ")?.1)));
     let Some((line, rest)) = named else {
-        return Verdict::Wrong("names no commit; it is made by a command of xtask".to_owned());
+        return PageVerdict::Wrong("names no commit; it is made by a command of xtask".to_owned());
     };
     let commit: String = rest.chars().take_while(char::is_ascii_hexdigit).collect();
     if commit.len() < 7 {
-        return Verdict::Wrong("names no commit; it is made by a command of xtask".to_owned());
+        return PageVerdict::Wrong("names no commit; it is made by a command of xtask".to_owned());
     }
     if let Some((_, why)) = line.split_once(DRAFT) {
-        return Verdict::Draft(why.split("**").next().unwrap_or_default().trim().to_owned());
+        return PageVerdict::Draft(why.split("**").next().unwrap_or_default().trim().to_owned());
     }
     if line.contains(CHANGED) {
-        return Verdict::Wrong(format!(
+        return PageVerdict::Wrong(format!(
             "measured {commit}{CHANGED}; measure again on a clean tree, or mark it '{DRAFT} why**'"
         ));
     }
     if !is_in_history(&commit) {
-        return Verdict::Wrong(format!(
+        return PageVerdict::Wrong(format!(
             "measured {commit}, which is not in the history; measure again, or mark it '{DRAFT} why**'"
         ));
     }
-    Verdict::Good
+    PageVerdict::Good
 }
 
 #[cfg(test)]
@@ -93,25 +93,28 @@ mod tests {
     fn a_page_is_of_a_clean_commit_in_the_history_or_a_draft() {
         let known = |commit: &str| commit == "abcdef1";
         let of = |what: &str| {
-            judge(
+            check_page(
                 &format!("# Page\nMade by a command. Machine: one. Commit {what}. Load: 0.1.\n"),
                 known,
             )
         };
-        assert_eq!(of("abcdef1"), Verdict::Good);
+        assert_eq!(of("abcdef1"), PageVerdict::Good);
         assert_eq!(
             of("abcdef1 with uncommitted changes **Draft: something else was built.**"),
-            Verdict::Draft("something else was built.".to_owned())
+            PageVerdict::Draft("something else was built.".to_owned())
         );
-        assert_eq!(of("0123456. **Draft: it is gone.**"), Verdict::Draft("it is gone.".to_owned()));
+        assert_eq!(
+            of("0123456. **Draft: it is gone.**"),
+            PageVerdict::Draft("it is gone.".to_owned())
+        );
         for (wrong, why) in [
             ("abcdef1 with uncommitted changes", "uncommitted"),
             ("0123456", "not in the history"),
             ("main", "no commit"),
             ("", "no commit"),
         ] {
-            assert!(matches!(of(wrong), Verdict::Wrong(said) if said.contains(why)), "{wrong}");
+            assert!(matches!(of(wrong), PageVerdict::Wrong(said) if said.contains(why)), "{wrong}");
         }
-        assert!(matches!(judge("# Page\n", known), Verdict::Wrong(_)));
+        assert!(matches!(check_page("# Page\n", known), PageVerdict::Wrong(_)));
     }
 }

@@ -16,11 +16,11 @@ const PYTHON: [&str; 1] = ["tests"];
 
 /// Names of tests, each with the places where one is called so.
 #[derive(Debug, Default)]
-pub(super) struct Proofs {
+pub(super) struct TestIndex {
     places: HashMap<String, Vec<Vec<String>>>,
 }
 
-impl Proofs {
+impl TestIndex {
     /// Every test below `root`.
     pub(super) fn collect(root: &Path) -> Result<Self> {
         let mut proofs = Self::default();
@@ -33,7 +33,7 @@ impl Proofs {
     }
 
     #[cfg(test)]
-    pub(super) fn of_rust(path: &str, text: &str) -> Self {
+    pub(super) fn from_rust(path: &str, text: &str) -> Self {
         let mut proofs = Self::default();
         proofs.add(Path::new(path), rust_tests(text));
         proofs
@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn a_place_tells_tests_of_one_name_apart() {
-        let proofs = Proofs::of_rust("plugins/json/tests/rules.rs", "#[test]\nfn conforms() {}\n");
+        let proofs =
+            TestIndex::from_rust("plugins/json/tests/rules.rs", "#[test]\nfn conforms() {}\n");
         for name in ["conforms", "json::conforms", "rules::conforms"] {
             assert_eq!(proofs.find(name), ["plugins/json/tests/rules"], "{name}");
         }

@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use super::report::Tally;
-use super::served::Ground;
+use super::served::ServerFixture;
 use super::suites;
 use super::tools;
 use crate::python;
@@ -13,7 +13,7 @@ use crate::repository::Repository;
 pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let python = python::environment(repository, "deploy", "tests/deploy/requirements.txt")?;
     let systemd = tools::systemd();
-    let ground = Ground::prepare(repository, "deploy")?;
+    let ground = ServerFixture::prepare(repository, "deploy")?;
     let mut run = ground.script(&python, "deploy/main.py");
     run.arg("--binary")
         .arg(ground.yearbook().get_program())

@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use super::report::Tally;
-use super::served::Ground;
+use super::served::ServerFixture;
 use super::tools;
 use crate::python;
 use crate::repository::Repository;
@@ -12,7 +12,7 @@ use crate::repository::Repository;
 pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let python = python::interpreter(repository)?;
     let r = tools::r();
-    let ground = Ground::prepare(repository, "guide")?;
+    let ground = ServerFixture::prepare(repository, "guide")?;
     ground.publish_demo()?;
     let (enterprise, free) = (ground.key("enterprise")?, ground.key("free")?);
 

@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use super::report::Tally;
-use super::served::Ground;
+use super::served::ServerFixture;
 use super::tools;
 use crate::repository::Repository;
 use crate::{command, node, python};
@@ -48,7 +48,7 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     } else {
         None
     };
-    let ground = Ground::prepare(repository, "integrations")?;
+    let ground = ServerFixture::prepare(repository, "integrations")?;
     for name in INSTALLED {
         let component = repository.root().join("plugins/dist").join(name).with_extension("wasm");
         command::run(ground.yearbook().args(["plugin", "install"]).arg(component).arg("--now"))?;

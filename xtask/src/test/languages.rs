@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use super::report::Tally;
-use super::served::Ground;
+use super::served::ServerFixture;
 use super::tools;
 use crate::repository::Repository;
 use crate::{command, python};
@@ -34,7 +34,7 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let markdown = markdown(repository, &python)?;
     let node = tools::node("plugins in JavaScript");
     let javascript = if node.is_ok() { Some(javascript(repository)?) } else { None };
-    let ground = Ground::prepare(repository, "languages")?;
+    let ground = ServerFixture::prepare(repository, "languages")?;
     ground.publish(
         &DATASETS
             .map(|name| repository.root().join("datasets").join(name).join("datapackage.json")),
@@ -88,7 +88,7 @@ fn javascript(repository: &Repository) -> Result<PathBuf> {
     let sources = ["generator.js", "build.mjs", "package.json"];
     component(repository, "javascript", &sources.map(|name| example.join(name)), |output| {
         // Node looks for packages beside the module that asks for them.
-        let work = repository.cache().join("languages-javascript");
+        let work = repository.cache_dir().join("languages-javascript");
         fs::create_dir_all(&work).with_context(|| format!("cannot make {}", work.display()))?;
         for name in sources {
             fs::copy(example.join(name), work.join(name))
@@ -117,7 +117,7 @@ fn component(
     made_of: &[PathBuf],
     build: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<PathBuf> {
-    let folder = repository.cache().join("components");
+    let folder = repository.cache_dir().join("components");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let (output, stamp) =
         (folder.join(format!("{name}.wasm")), folder.join(format!("{name}.sources")));

@@ -7,7 +7,7 @@ use std::fs;
 use anyhow::{Context as _, Result};
 
 use super::report::Tally;
-use super::served::Ground;
+use super::served::ServerFixture;
 use super::tools;
 use crate::repository::Repository;
 use crate::{command, python};
@@ -18,7 +18,7 @@ const SETTINGS: [(&str, &str); 1] = [("YEARBOOK_LIMITS__BURST_PER_SECOND", "0")]
 pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let python = python::environment(repository, "openapi", "tests/openapi/requirements.txt")?;
     let browser = tools::chromium();
-    let ground = Ground::prepare(repository, "openapi")?;
+    let ground = ServerFixture::prepare(repository, "openapi")?;
     ground.publish_demo()?;
     let key = ground.key("enterprise")?;
 

@@ -20,7 +20,7 @@ use crate::{command, server};
 pub(crate) const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
 
 /// Where they look for its address by TLS.
-pub(crate) const BY_TLS: &str = "YEARBOOK_TEST_POSTGRES_TLS";
+pub(crate) const TLS_VARIABLE: &str = "YEARBOOK_TEST_POSTGRES_TLS";
 
 /// How long it may take to start, and to end once asked to.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -122,7 +122,7 @@ impl Postgres {
     }
 
     /// Its address over the network, for clients that want to be sure whom they talk to.
-    pub(crate) fn by_tls(&self) -> String {
+    pub(crate) fn tls_url(&self) -> String {
         let Self { port, password, folder, .. } = self;
         format!(
             "postgres://yearbook:{password}@localhost:{port}/postgres?sslmode=verify-full&sslrootcert={}/{}",
@@ -238,8 +238,8 @@ mod tests {
         };
         assert_eq!(ask(&url, "SHOW fsync").unwrap(), "off");
         let encrypted = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
-        assert_eq!(ask(&server.by_tls(), encrypted).unwrap(), "t");
-        assert!(ask(&server.by_tls().replace(&server.password, "guessed"), encrypted).is_err());
+        assert_eq!(ask(&server.tls_url(), encrypted).unwrap(), "t");
+        assert!(ask(&server.tls_url().replace(&server.password, "guessed"), encrypted).is_err());
         drop(server);
         assert!(!folder.exists());
     }

@@ -5,7 +5,7 @@
 use anyhow::Result;
 
 use super::report::Tally;
-use super::served::Ground;
+use super::served::ServerFixture;
 use super::tools;
 use crate::repository::Repository;
 use crate::{command, demo, packages, python, server};
@@ -13,7 +13,7 @@ use crate::{command, demo, packages, python, server};
 pub(super) fn check(repository: &Repository) -> Result<Tally> {
     let python = python::interpreter(repository)?;
     let r = tools::r();
-    let ground = Ground::prepare(repository, "readers")?;
+    let ground = ServerFixture::prepare(repository, "readers")?;
     let mut descriptors = ground.publish_demo()?;
     let generated = demo::million_rows(repository)?;
     let difficult = ground.folder().join("difficult");
@@ -54,7 +54,7 @@ pub(super) fn check(repository: &Repository) -> Result<Tally> {
         }
         run.arg("--downloads")
             .arg(ground.folder().join("downloads"))
-            .args(packages::newest(&descriptors));
+            .args(packages::newest_versions(&descriptors));
         run.env("YEARBOOK_KEY", key);
         Ok(run)
     })?;

@@ -25,12 +25,12 @@ impl Tally {
 
 /// The steps so far.
 #[derive(Debug, Default)]
-pub(super) struct Report {
+pub(super) struct StepReport {
     total: Tally,
     lines: Vec<String>,
 }
 
-impl Report {
+impl StepReport {
     /// Runs a step that is one check; whether it passed.
     pub(super) fn step(&mut self, what: &str, check: impl FnOnce() -> Result<()>) -> bool {
         self.counted(what, || check().map(|()| Tally { passed: 1, failed: 0 }))
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn an_error_and_an_empty_step_are_failures() {
-        let mut report = Report::default();
+        let mut report = StepReport::default();
         assert!(report.step("good", || Ok(())));
         assert!(!report.step("bad", || bail!("no")));
         assert!(!report.counted("empty", || Ok(Tally::default())));
@@ -90,7 +90,7 @@ mod tests {
     fn a_tool_that_cannot_be_installed_is_a_failure() {
         let checked = Tally { passed: 3, failed: 0 };
         assert_eq!(checked.and_tool(&Ok(())), checked);
-        let mut report = Report::default();
+        let mut report = StepReport::default();
         assert!(
             !report.counted("without R", || Ok(checked.and_tool(&Err(anyhow::anyhow!("no R")))))
         );

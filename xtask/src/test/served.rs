@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result};
 use super::report::Tally;
 use super::suites;
 use crate::repository::{Profile, Repository};
-use crate::server::{self, Server};
+use crate::server::{self, ServerProcess};
 use crate::{command, demo, packages};
 
 /// How many lines of the server's log explain a failed check.
@@ -20,13 +20,13 @@ const LINES: usize = 40;
 
 /// A product and a folder of its own for one step.
 #[derive(Debug)]
-pub(crate) struct Ground {
+pub(crate) struct ServerFixture {
     root: PathBuf,
     binary: PathBuf,
     folder: PathBuf,
 }
 
-impl Ground {
+impl ServerFixture {
     /// Builds the product and empties the folder of the step called `name`.
     pub(crate) fn prepare(repository: &Repository, name: &str) -> Result<Self> {
         Self::built(repository, name, Profile::Debug)
@@ -92,8 +92,14 @@ impl Ground {
     }
 
     /// Serves the data with `settings`, environment variables, and logs to a file.
-    pub(crate) fn serve(&self, log: &Path, settings: &[(&str, &str)]) -> Result<Server> {
-        Server::start(&self.binary, &self.data_dir(), server::free_address()?, Some(log), settings)
+    pub(crate) fn serve(&self, log: &Path, settings: &[(&str, &str)]) -> Result<ServerProcess> {
+        ServerProcess::start(
+            &self.binary,
+            &self.data_dir(),
+            server::free_address()?,
+            Some(log),
+            settings,
+        )
     }
 
     /// Serves the data with `settings`, environment variables, runs what `script` makes for that
@@ -101,14 +107,14 @@ impl Ground {
     pub(crate) fn count(
         &self,
         settings: &[(&str, &str)],
-        script: impl FnOnce(&Server) -> Result<Command>,
+        script: impl FnOnce(&ServerProcess) -> Result<Command>,
     ) -> Result<Tally> {
         let log = self.folder.join("server.log");
         let mut server = self.serve(&log, settings)?;
         let tally = script(&server).and_then(|mut script| suites::count(&mut script));
         server.stop()?;
         if tally.as_ref().is_ok_and(|tally| tally.failed > 0) {
-            print_end_of(&log);
+            print_log_tail(&log);
         }
         tally
     }
@@ -119,7 +125,7 @@ impl Ground {
 }
 
 /// The last lines of the server's log, where a failed check is explained.
-fn print_end_of(log: &Path) {
+fn print_log_tail(log: &Path) {
     let text = fs::read_to_string(log).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
     println!("-- end of {}", log.display());

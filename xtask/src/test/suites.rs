@@ -12,10 +12,10 @@ use super::postgres::{self, Postgres};
 use super::report::Tally;
 use crate::command;
 use crate::repository::Repository;
-use crate::spec::Executed;
+use crate::spec::ExecutedTests;
 
 /// Tests that ran and passed, of every suite so far.
-static EXECUTED: LazyLock<Mutex<Executed>> = LazyLock::new(Mutex::default);
+static EXECUTED: LazyLock<Mutex<ExecutedTests>> = LazyLock::new(Mutex::default);
 
 /// Unit and integration tests, those of the catalogue in PostgreSQL on `postgres`; nextest runs
 /// them where it is installed. A `complete` run fails where PostgreSQL is missing; what needs nginx
@@ -30,7 +30,7 @@ pub(super) fn tests(
         run.env(REQUIRED, Prerequisite::list(&[Prerequisite::Postgres]));
     }
     if let Some(postgres) = postgres {
-        run.env(postgres::VARIABLE, postgres.url()).env(postgres::BY_TLS, postgres.by_tls());
+        run.env(postgres::VARIABLE, postgres.url()).env(postgres::TLS_VARIABLE, postgres.tls_url());
     }
     if command::exists("cargo-nextest", &["--version"]) {
         run.args(["nextest", "run", "--workspace", "--no-fail-fast", "--color", "never"]);
@@ -41,12 +41,12 @@ pub(super) fn tests(
 }
 
 /// Examples in documentation, which nextest does not run.
-pub(super) fn examples(repository: &Repository) -> Result<Tally> {
+pub(super) fn run_doc_tests(repository: &Repository) -> Result<Tally> {
     count(repository.cargo().args(["test", "--workspace", "--doc", "--no-fail-fast"]))
 }
 
 /// Runs `check` on the tests that ran and passed so far.
-pub(super) fn executed<T>(check: impl FnOnce(&Executed) -> T) -> T {
+pub(super) fn executed<T>(check: impl FnOnce(&ExecutedTests) -> T) -> T {
     // A panic while a line is taken leaves the lines before it.
     check(&EXECUTED.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -86,7 +86,7 @@ fn read(stream: impl Read) -> Result<Tally> {
         {
             EXECUTED.lock().unwrap_or_else(PoisonError::into_inner).note(&line);
         }
-        if let Some(found) = result(&line) {
+        if let Some(found) = parse_summary(&line) {
             tally.passed += found.passed;
             tally.failed += found.failed;
         }
@@ -94,10 +94,10 @@ fn read(stream: impl Read) -> Result<Tally> {
     Ok(tally)
 }
 
-/// The numbers in a line that sums up: `test result: ok. 3 passed; 0 failed; …` of libtest,
+/// The numbers in a line that sums up: `test parse_summary: ok. 3 passed; 0 failed; …` of libtest,
 /// `Summary [ 1.2s] 5 tests run: 4 passed, 1 failed, …` of nextest, `readers: 7 passed, 0 failed`
 /// of our scripts.
-fn result(line: &str) -> Option<Tally> {
+fn parse_summary(line: &str) -> Option<Tally> {
     let line = line.trim_start();
     if ![
         "test result:",
@@ -135,25 +135,28 @@ mod tests {
     fn both_runners_are_understood() {
         let of = |passed, failed| Some(Tally { passed, failed });
         assert_eq!(
-            result(
+            parse_summary(
                 "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s"
             ),
             of(3, 2)
         );
         assert_eq!(
-            result(
+            parse_summary(
                 "     Summary [   0.541s] 20 tests run: 18 passed (1 slow), 2 failed, 1 skipped"
             ),
             of(18, 2)
         );
-        assert_eq!(result("     Summary [   0.541s] 3 tests run: 3 passed, 0 skipped"), of(3, 0));
         assert_eq!(
-            result(
+            parse_summary("     Summary [   0.541s] 3 tests run: 3 passed, 0 skipped"),
+            of(3, 0)
+        );
+        assert_eq!(
+            parse_summary(
                 "     Summary [  60.1s] 3 tests run: 1 passed, 1 failed, 1 timed out, 0 skipped"
             ),
             of(1, 2)
         );
-        assert_eq!(result("readers: 7 passed, 1 failed"), of(7, 1));
-        assert_eq!(result("test thing ... ok, 5 passed"), None);
+        assert_eq!(parse_summary("readers: 7 passed, 1 failed"), of(7, 1));
+        assert_eq!(parse_summary("test thing ... ok, 5 passed"), None);
     }
 }

@@ -11,7 +11,7 @@ use crate::{command, debian};
 /// R, with what the examples in the guide and the checks of readers need.
 pub(super) fn r() -> Result<()> {
     let load = ["-e", "library(httr2); library(jsonlite)"];
-    has(
+    require(
         "R as a reader and in examples",
         &["r-base-core", "r-cran-httr2", "r-cran-jsonlite"],
         "Rscript",
@@ -21,22 +21,22 @@ pub(super) fn r() -> Result<()> {
 
 /// A browser, and a font for what it shows.
 pub(super) fn chromium() -> Result<()> {
-    has("/docs in a browser", &["chromium", "fonts-dejavu-core"], "chromium", &["--version"])
+    require("/docs in a browser", &["chromium", "fonts-dejavu-core"], "chromium", &["--version"])
 }
 
 /// nginx.
 pub(crate) fn nginx() -> Result<()> {
-    has("a fleet behind a proxy", &["nginx-light"], "nginx", &["-v"])
+    require("a fleet behind a proxy", &["nginx-light"], "nginx", &["-v"])
 }
 
 /// Node, with npm for its packages; `what` needs them.
 pub(super) fn node(what: &str) -> Result<()> {
-    has(what, &["nodejs", "npm"], "npm", &["--version"])
+    require(what, &["nodejs", "npm"], "npm", &["--version"])
 }
 
 /// systemd's judgement of a unit.
 pub(super) fn systemd() -> Result<()> {
-    has("what systemd says of the unit", &["systemd"], "systemd-analyze", &["--version"])
+    require("what systemd says of the unit", &["systemd"], "systemd-analyze", &["--version"])
 }
 
 /// Where PostgreSQL's programs are, if need be after installing them.
@@ -63,6 +63,6 @@ pub(super) fn quick() -> Option<PathBuf> {
 }
 
 /// Succeeds where `program` does with `arguments`, if need be after installing `packages`.
-fn has(what: &str, packages: &[&str], program: &str, arguments: &[&str]) -> Result<()> {
+fn require(what: &str, packages: &[&str], program: &str, arguments: &[&str]) -> Result<()> {
     debian::ensure(what, packages, || command::exists(program, arguments))
 }

@@ -2,12 +2,12 @@
 
 use yearbook_domain::{Millis, Stored};
 
-use super::Catalogue;
-use crate::database::{Begin, Session};
+use super::SqlCatalog;
+use crate::database::{DatabaseSession, TransactionMode};
 use crate::tables::{history, loose};
-use crate::{Condemned, Dropped, Failure, Retention};
+use crate::{DeletionBatch, Dropped, Failure, Retention};
 
-impl Catalogue {
+impl SqlCatalog {
     /// [`crate::Store::retain`].
     pub(super) async fn drop_old(
         &self,
@@ -15,49 +15,49 @@ impl Catalogue {
         dry_run: bool,
     ) -> Result<Vec<Dropped>, Failure> {
         let doing = "look for old snapshots";
-        let mut session = self.begin(doing, Begin::Read).await?;
+        let mut session = self.begin(doing, TransactionMode::Read).await?;
         let outcome = history::outdated(&mut session.connection(), retention).await;
-        let outdated = self.done(doing, session, outcome).await?;
+        let outdated = self.finish_transaction(doing, session, outcome).await?;
         if dry_run {
             return Ok(outdated.into_iter().flat_map(|(_, dropped)| dropped).collect());
         }
         let mut dropped = Vec::new();
         for (dataset, _) in outdated {
             let doing = "drop old snapshots";
-            let mut session = self.begin(doing, Begin::Write).await?;
+            let mut session = self.begin(doing, TransactionMode::Write).await?;
             let outcome = history::retain(&mut session.connection(), &dataset, retention).await;
-            dropped.extend(self.done(doing, session, outcome).await?);
+            dropped.extend(self.finish_transaction(doing, session, outcome).await?);
         }
         Ok(dropped)
     }
 
     /// [`crate::Store::condemn`].
-    pub(super) async fn condemn_loose(
+    pub(super) async fn mark_unreferenced_for_deletion(
         &self,
         found: &[Stored],
         before: Millis,
         at_most: usize,
         dry_run: bool,
-    ) -> Result<Condemned, Failure> {
+    ) -> Result<DeletionBatch, Failure> {
         let doing = "look for files that nothing names";
-        let mut session = self.begin(doing, Begin::Write).await?;
+        let mut session = self.begin(doing, TransactionMode::Write).await?;
         let outcome = loose::condemn(&mut session.connection(), found, before, at_most).await;
         if dry_run {
-            self.undone(doing, session, outcome).await
+            self.roll_back_transaction(doing, session, outcome).await
         } else {
-            self.done(doing, session, outcome).await
+            self.finish_transaction(doing, session, outcome).await
         }
     }
 
     /// Returns what `outcome` holds and rolls the transaction back.
-    pub(super) async fn undone<T>(
+    pub(super) async fn roll_back_transaction<T>(
         &self,
         doing: &'static str,
-        session: Session,
+        session: DatabaseSession,
         outcome: Result<T, sqlx::Error>,
     ) -> Result<T, Failure> {
         if outcome.is_err() {
-            return self.done(doing, session, outcome).await;
+            return self.finish_transaction(doing, session, outcome).await;
         }
         session.roll_back().await.map_err(|source| self.failed(doing, source))?;
         outcome.map_err(|source| self.failed(doing, source))

@@ -4,7 +4,7 @@ use crate::sql::Connection;
 
 /// Each counts what should not be, with the sentence for it. Foreign keys and checks are enforced
 /// by the server itself.
-const SUSPICIONS: [(&str, &str); 4] = [
+const INTEGRITY_CHECKS: [(&str, &str); 4] = [
     (
         "SELECT COUNT(*) FROM pg_settings WHERE name = 'server_encoding' AND setting <> 'UTF8'",
         "the database's encoding is not UTF8",
@@ -32,7 +32,7 @@ pub(crate) async fn problems(connection: &mut Connection<'_>) -> Result<Vec<Stri
                 .to_owned(),
         );
     }
-    for (question, sentence) in SUSPICIONS {
+    for (question, sentence) in INTEGRITY_CHECKS {
         let (found,): (i64,) = connection.query(question).one().await?;
         if found > 0 {
             problems.push(sentence.to_owned());

@@ -8,18 +8,18 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection};
 
-use super::presence::Presence;
+use super::presence::PostgresCircuitBreaker;
 use super::{PostgresServer, listen, migrate};
 use crate::sql::within;
 use crate::{DatabaseSettings, Failure};
 
 /// A connection that nobody has used for so long is asked whether it still works before somebody
 /// relies on it.
-const FRESH: Duration = Duration::from_secs(1);
+const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 
 /// How long the server waits for a host that has fallen silent inside a transaction before it rolls
 /// that back and frees what it holds.
-const SILENCE: Duration = Duration::from_secs(10);
+const IDLE_IN_TRANSACTION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What an address may say after its `?`, beyond settings of the session as `options[name]`.
 const PARAMETERS: [&str; 18] = [
@@ -56,14 +56,14 @@ impl PostgresServer {
         migrate::migrate(&mut connection, &location).await?;
         connection.close().await.map_err(unreachable)?;
 
-        let presence = Arc::new(Presence::new());
+        let presence = Arc::new(PostgresCircuitBreaker::new());
         let pool = PgPoolOptions::new()
             .max_connections(settings.connections.max(1))
             .acquire_timeout(settings.acquire())
             .test_before_acquire(false)
             .before_acquire(|connection, metadata| {
                 Box::pin(async move {
-                    if metadata.idle_for > FRESH {
+                    if metadata.idle_for > PING_AFTER_IDLE {
                         connection.ping().await?;
                     }
                     Ok(true)
@@ -98,7 +98,7 @@ fn options(url: &str, settings: &DatabaseSettings) -> Result<PgConnectOptions, F
         // The server stops what nobody waits for any more.
         .options([
             ("statement_timeout", milliseconds(settings.answer())),
-            ("idle_in_transaction_session_timeout", milliseconds(SILENCE)),
+            ("idle_in_transaction_session_timeout", milliseconds(IDLE_IN_TRANSACTION_TIMEOUT)),
         ]);
     Ok(options.disable_statement_logging())
 }

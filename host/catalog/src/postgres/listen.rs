@@ -14,7 +14,7 @@ use crate::statements;
 const CHANNEL: &str = "yearbook_revision";
 
 /// How long to wait before connecting again.
-const PAUSE: Duration = Duration::from_secs(1);
+const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
 /// Listens on a connection of its own until nobody wants to know, or the store is closed.
 pub(super) fn start(options: PgConnectOptions, closing: CloseEvent) -> watch::Receiver<()> {
@@ -23,20 +23,22 @@ pub(super) fn start(options: PgConnectOptions, closing: CloseEvent) -> watch::Re
         tokio::select! {
             () = closing => {}
             () = sender.closed() => {}
-            () = follow(options, &sender) => {}
+            () = reconnect_loop(options, &sender) => {}
         }
     });
     receiver
 }
 
-async fn follow(options: PgConnectOptions, sender: &watch::Sender<()>) {
-    let pool =
-        PgPoolOptions::new().max_connections(1).acquire_timeout(PAUSE).connect_lazy_with(options);
+async fn reconnect_loop(options: PgConnectOptions, sender: &watch::Sender<()>) {
+    let pool = PgPoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(RECONNECT_DELAY)
+        .connect_lazy_with(options);
     loop {
         // Whoever is told of a failure elsewhere learns nothing new here.
         let ended = listen(&pool, sender).await;
         tracing::debug!(error = ?ended.err(), "nobody tells of changes; looking for them all the same");
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(RECONNECT_DELAY).await;
     }
 }
 

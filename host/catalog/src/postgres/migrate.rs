@@ -3,12 +3,12 @@
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{Connection, PgConnection};
 
-use crate::migrations::not_too_new;
+use crate::migrations::check_least_migration;
 use crate::{Failure, statements};
 
 /// Longest wait for another host that migrates: it is seconds, minutes where a migration rewrites a
 /// large table.
-const PATIENCE: &str = "SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
+const SET_TIMEOUTS: &str = "SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 
 /// Under a lock, all or nothing: of several hosts that start at once, one migrates and the others
 /// find it done.
@@ -16,15 +16,15 @@ pub(super) async fn migrate(connection: &mut PgConnection, location: &str) -> Re
     let told = |source: MigrateError| Failure::Migrate { location: location.to_owned(), source };
     let failed = |source: sqlx::Error| told(source.into());
     let mut transaction = connection.begin().await.map_err(failed)?;
-    sqlx::raw_sql(PATIENCE).execute(&mut *transaction).await.map_err(failed)?;
-    sqlx::query(statements::LOCK_TABLES).execute(&mut *transaction).await.map_err(failed)?;
+    sqlx::raw_sql(SET_TIMEOUTS).execute(&mut *transaction).await.map_err(failed)?;
+    sqlx::query(statements::LOCK_MIGRATIONS).execute(&mut *transaction).await.map_err(failed)?;
     sqlx::raw_sql(statements::MAKE_SCHEMA).execute(&mut *transaction).await.map_err(failed)?;
     migrator().run_direct(None, &mut *transaction, false).await.map_err(told)?;
     let least = sqlx::query_scalar(statements::LEAST_MIGRATION)
         .fetch_one(&mut *transaction)
         .await
         .map_err(failed)?;
-    not_too_new(location, least, &migrator())?;
+    check_least_migration(location, least, &migrator())?;
     transaction.commit().await.map_err(failed)
 }
 

@@ -8,27 +8,27 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// When nobody has asked for so long, nobody follows the revision: then anybody may find out.
-const FORGOTTEN: Duration = Duration::from_secs(5);
+const HALF_OPEN_AFTER: Duration = Duration::from_secs(5);
 
 /// Classes of SQLSTATE in which the server is the trouble, not the statement: connection
 /// exceptions, insufficient resources, operator intervention (shutdown, start-up, recovery).
-const TROUBLE: [&str; 3] = ["08", "53", "57P"];
+const UNAVAILABLE_SQLSTATES: [&str; 3] = ["08", "53", "57P"];
 
 /// What is known.
-pub(crate) struct Presence {
+pub(crate) struct PostgresCircuitBreaker {
     away: AtomicBool,
     asked: Mutex<Instant>,
 }
 
-impl Presence {
+impl PostgresCircuitBreaker {
     /// Of a database that has just been there.
     pub(super) fn new() -> Self {
         Self { away: AtomicBool::new(false), asked: Mutex::new(Instant::now()) }
     }
 
     /// Whether there is a point in asking.
-    pub(super) fn admits(&self) -> bool {
-        !self.away.load(Ordering::Relaxed) || self.last_asked().elapsed() > FORGOTTEN
+    pub(super) fn allows_request(&self) -> bool {
+        !self.away.load(Ordering::Relaxed) || self.last_attempt().elapsed() > HALF_OPEN_AFTER
     }
 
     /// Somebody asks.
@@ -37,7 +37,7 @@ impl Presence {
     }
 
     /// It answered.
-    pub(super) fn answered(&self) {
+    pub(super) fn record_success(&self) {
         self.away.store(false, Ordering::Relaxed);
     }
 
@@ -47,8 +47,9 @@ impl Presence {
         match error {
             sqlx::Error::Database(error) => {
                 let code = error.code();
-                let trouble =
-                    code.is_some_and(|code| TROUBLE.iter().any(|class| code.starts_with(class)));
+                let trouble = code.is_some_and(|code| {
+                    UNAVAILABLE_SQLSTATES.iter().any(|class| code.starts_with(class))
+                });
                 self.away.store(trouble, Ordering::Relaxed);
             }
             sqlx::Error::Io(_)
@@ -63,7 +64,7 @@ impl Presence {
         }
     }
 
-    fn last_asked(&self) -> Instant {
+    fn last_attempt(&self) -> Instant {
         *self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -82,17 +83,17 @@ mod tests {
 
     #[test]
     fn silence_closes_the_door_and_an_answer_opens_it() {
-        let presence = Presence::new();
-        assert!(presence.admits());
+        let presence = PostgresCircuitBreaker::new();
+        assert!(presence.allows_request());
         for error in [sqlx::Error::PoolTimedOut, away(), sqlx::Error::Protocol("?".to_owned())] {
             presence.failed(&error);
-            assert!(!presence.admits(), "{error}");
+            assert!(!presence.allows_request(), "{error}");
             presence.failed(&sqlx::Error::RowNotFound);
-            assert!(!presence.admits(), "no answer");
-            presence.answered();
-            assert!(presence.admits());
+            assert!(!presence.allows_request(), "no answer");
+            presence.record_success();
+            assert!(presence.allows_request());
         }
         presence.failed(&sqlx::Error::Decode("an odd value".into()));
-        assert!(presence.admits());
+        assert!(presence.allows_request());
     }
 }

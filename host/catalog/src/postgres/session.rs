@@ -8,17 +8,17 @@ use std::time::Duration;
 use sqlx::Postgres;
 use sqlx::pool::PoolConnection;
 
-use super::presence::Presence;
-use crate::database::Begin;
+use super::presence::PostgresCircuitBreaker;
+use crate::database::TransactionMode;
 use crate::sql::{Connection, within};
 use crate::statements;
 
 /// Every statement sees what was committed before it, and a row that is written stays locked until
 /// the end: what the statements are written for. Said, since a server's default may be another.
-const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 
 /// All statements see one instant, and nobody waits.
-const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// A connection from the pool.
 pub(crate) struct PostgresSession {
@@ -27,23 +27,23 @@ pub(crate) struct PostgresSession {
     transaction: bool,
     /// Whether the connection is fit for the next who needs one.
     settled: bool,
-    presence: Arc<Presence>,
+    presence: Arc<PostgresCircuitBreaker>,
 }
 
 impl PostgresSession {
     pub(super) async fn begin(
         connection: PoolConnection<Postgres>,
-        begin: Begin,
+        begin: TransactionMode,
         patience: Duration,
-        presence: Arc<Presence>,
+        presence: Arc<PostgresCircuitBreaker>,
     ) -> Result<Self, sqlx::Error> {
-        let transaction = !matches!(begin, Begin::Probe | Begin::One);
+        let transaction = !matches!(begin, TransactionMode::Probe | TransactionMode::One);
         let mut session = Self { connection, patience, transaction, settled: false, presence };
         let begun = match begin {
-            Begin::Probe | Begin::One => Ok(()),
-            Begin::Read => session.say(READ).await,
-            Begin::Write => session.say(WRITE).await,
-            Begin::WriteReleases => match session.say(WRITE).await {
+            TransactionMode::Probe | TransactionMode::One => Ok(()),
+            TransactionMode::Read => session.execute_raw(BEGIN_READ).await,
+            TransactionMode::Write => session.execute_raw(BEGIN_WRITE).await,
+            TransactionMode::WriteReleases => match session.execute_raw(BEGIN_WRITE).await {
                 Ok(()) => {
                     session.connection().query(statements::LOCK_RELEASES).execute().await.map(drop)
                 }
@@ -67,20 +67,20 @@ impl PostgresSession {
     /// Makes what was done last.
     pub(crate) async fn commit(mut self) -> Result<(), sqlx::Error> {
         if self.transaction {
-            self.say("COMMIT").await.inspect_err(|error| self.presence.failed(error))?;
+            self.execute_raw("COMMIT").await.inspect_err(|error| self.presence.failed(error))?;
         }
         self.settled = true;
-        self.presence.answered();
+        self.presence.record_success();
         Ok(())
     }
 
     /// Undoes what was done, which was well.
     pub(crate) async fn roll_back(mut self) -> Result<(), sqlx::Error> {
         if self.transaction {
-            self.say("ROLLBACK").await.inspect_err(|error| self.presence.failed(error))?;
+            self.execute_raw("ROLLBACK").await.inspect_err(|error| self.presence.failed(error))?;
         }
         self.settled = true;
-        self.presence.answered();
+        self.presence.record_success();
         Ok(())
     }
 
@@ -89,11 +89,11 @@ impl PostgresSession {
         self.presence.failed(error);
         // Anything but a "no" of the server's leaves the conversation in the middle.
         if error.as_database_error().is_some() {
-            self.settled = !self.transaction || self.say("ROLLBACK").await.is_ok();
+            self.settled = !self.transaction || self.execute_raw("ROLLBACK").await.is_ok();
         }
     }
 
-    async fn say(&mut self, sql: &'static str) -> Result<(), sqlx::Error> {
+    async fn execute_raw(&mut self, sql: &'static str) -> Result<(), sqlx::Error> {
         within(self.patience, sqlx::raw_sql(sql).execute(&mut *self.connection)).await.map(drop)
     }
 }

@@ -15,7 +15,9 @@ use yearbook_domain::{Millis, Plan};
 use yearbook_prerequisites::Prerequisite;
 
 use crate::suite::fixtures::{TODAY, caller, issue_key, limits, publish};
-use crate::{DatabaseSettings, Failure, KeyRing, Live, Meter, Reserved, Store, key, open};
+use crate::{
+    CatalogCache, DatabaseSettings, Failure, KeyVerifier, Meter, Reserved, Store, key, open,
+};
 
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
@@ -24,9 +26,9 @@ const VARIABLE: &str = "YEARBOOK_TEST_POSTGRES";
 
 /// A schema for one test; the first host makes it.
 #[derive(Clone)]
-pub(crate) struct Schema(String);
+pub(crate) struct TestSchema(String);
 
-impl Schema {
+impl TestSchema {
     /// None where there is no server and none is required.
     pub(crate) fn new() -> Option<Self> {
         let server = Prerequisite::Postgres.or_skip(
@@ -57,7 +59,7 @@ impl Schema {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn several_hosts_may_make_the_catalogue_at_the_same_time() {
-    let Some(schema) = Schema::new() else { return };
+    let Some(schema) = TestSchema::new() else { return };
     let mut opening = tokio::task::JoinSet::new();
     for _ in 0..8 {
         let schema = schema.clone();
@@ -87,7 +89,7 @@ fn both_databases_have_the_same_migrations() {
 
 #[tokio::test]
 async fn an_older_host_works_on_an_expanded_catalogue_and_not_on_a_contracted_one() {
-    let Some(schema) = Schema::new() else { return };
+    let Some(schema) = TestSchema::new() else { return };
     let store = schema.store().await;
     let newer = "
         ALTER TABLE snapshots ADD COLUMN colour TEXT;
@@ -108,10 +110,10 @@ async fn an_older_host_works_on_an_expanded_catalogue_and_not_on_a_contracted_on
 
 #[tokio::test]
 async fn what_others_commit_is_told_and_usage_is_not() {
-    let Some(schema) = Schema::new() else { return };
+    let Some(schema) = TestSchema::new() else { return };
     let (server, operator) = (schema.store().await, schema.store().await);
     issue_key(&*operator, "key_1", Plan::Free).await;
-    let mut moves = server.moves().unwrap();
+    let mut moves = server.change_notifications().unwrap();
     let told = async |moves: &mut watch::Receiver<()>| {
         tokio::time::timeout(TWO_SECONDS / 4, moves.changed()).await.is_ok()
     };
@@ -123,7 +125,7 @@ async fn what_others_commit_is_told_and_usage_is_not() {
         publish(&*operator, "cpi", &format!("s{publishes}"), TODAY + publishes).await;
     }
     while told(&mut moves).await {}
-    operator.reserve("key_1", "2026-11", 10).await.unwrap();
+    operator.reserve_request("key_1", "2026-11", 10).await.unwrap();
     assert!(!told(&mut moves).await, "no host has to look");
     operator.revoke_key("key_1", Millis(TODAY)).await.unwrap();
     assert!(told(&mut moves).await);
@@ -131,7 +133,7 @@ async fn what_others_commit_is_told_and_usage_is_not() {
 
 #[tokio::test]
 async fn a_statement_that_waits_too_long_is_given_up_and_costs_its_connection_alone() {
-    let Some(schema) = Schema::new() else { return };
+    let Some(schema) = TestSchema::new() else { return };
     let settings =
         DatabaseSettings { connections: 1, answer_ms: 300, ..DatabaseSettings::default() };
     let store = open(&schema.0, &settings).await.unwrap();
@@ -140,21 +142,24 @@ async fn a_statement_that_waits_too_long_is_given_up_and_costs_its_connection_al
     let mut lock = stranger.begin().await.unwrap();
     sqlx::raw_sql("LOCK TABLE usage IN ACCESS EXCLUSIVE MODE").execute(&mut *lock).await.unwrap();
     let begun = Instant::now();
-    let failure = store.reserve("key_1", "2026-11", 10).await.unwrap_err();
-    assert!(begun.elapsed() < TWO_SECONDS && failure.left_no_trace(), "{failure}");
+    let failure = store.reserve_request("key_1", "2026-11", 10).await.unwrap_err();
+    assert!(begun.elapsed() < TWO_SECONDS && failure.is_safe_to_retry(), "{failure}");
     lock.rollback().await.unwrap();
     store.revision().await.unwrap();
-    assert_eq!(store.reserve("key_1", "2026-11", 10).await.unwrap(), Reserved::Granted { used: 1 });
+    assert_eq!(
+        store.reserve_request("key_1", "2026-11", 10).await.unwrap(),
+        Reserved::Granted { used: 1 }
+    );
 }
 
 #[tokio::test]
 async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5() {
-    let Some(schema) = Schema::new() else { return };
+    let Some(schema) = TestSchema::new() else { return };
     let settings = DatabaseSettings { connections: 4, ..DatabaseSettings::default() };
     let store = open(&schema.0, &settings).await.unwrap();
     issue_key(&*store, "key_1", Plan::Free).await;
-    let live = Live::start(Arc::clone(&store), Live::PERIOD).await.unwrap();
-    let ring = Arc::new(KeyRing::new(Arc::clone(&store), live, &settings));
+    let live = CatalogCache::start(Arc::clone(&store), CatalogCache::PERIOD).await.unwrap();
+    let ring = Arc::new(KeyVerifier::new(Arc::clone(&store), live, &settings));
     let meter = Meter::new(Arc::clone(&store));
     let reserve = async || {
         meter
@@ -185,7 +190,7 @@ async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5()
     let overloaded =
         outcomes.iter().filter(|outcome| outcome.as_ref().is_err_and(Failure::is_overload)).count();
     assert!(overloaded >= 190, "{overloaded} of 200 gave up waiting for their turn");
-    assert_eq!(store.used("key_1", &Millis::now().month()).await.unwrap(), 7);
+    assert_eq!(store.used_requests("key_1", &Millis::now().month()).await.unwrap(), 7);
 }
 
 #[tokio::test]
@@ -205,12 +210,12 @@ async fn a_server_that_cannot_be_reached_is_named_without_its_password() {
 
 #[tokio::test]
 async fn a_check_finds_what_does_not_belong() {
-    let Some(schema) = Schema::new() else { return };
+    let Some(schema) = TestSchema::new() else { return };
     let store = schema.store().await;
-    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.check_integrity().await.unwrap(), Vec::<String>::new());
     let damage = "INSERT INTO datasets (name, namespace, checked_at) VALUES ('lost', 'prices', 1)";
     sqlx::raw_sql(damage).execute(&mut schema.stranger().await).await.unwrap();
-    assert_eq!(store.check().await.unwrap(), ["a dataset has no snapshot"]);
+    assert_eq!(store.check_integrity().await.unwrap(), ["a dataset has no snapshot"]);
 }
 
 #[tokio::test]

@@ -33,7 +33,7 @@ pub struct Trial {
 
 /// Responses of one release: since a host told of them last, or of all hosts together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReleaseUse {
+pub struct ReleaseUsage {
     /// Which release.
     pub id: ReleaseId,
     /// Responses begun.

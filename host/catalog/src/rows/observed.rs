@@ -3,11 +3,11 @@
 use yearbook_domain::Millis;
 
 use crate::words::Place;
-use crate::{ReleaseId, ReleaseUse, Trial};
+use crate::{ReleaseId, ReleaseUsage, Trial};
 
 /// A row of `plugin_trials`.
 #[derive(sqlx::FromRow)]
-pub(crate) struct TrialRow {
+pub(crate) struct CanaryTotalsRow {
     kind: String,
     name: String,
     digest: String,
@@ -22,7 +22,7 @@ pub(crate) struct TrialRow {
     first_at: i64,
 }
 
-impl TrialRow {
+impl CanaryTotalsRow {
     pub(crate) fn read(self) -> Result<Trial, sqlx::Error> {
         let place = Place { table: "plugin_trials", row: &self.name };
         Ok(Trial {
@@ -42,7 +42,7 @@ impl TrialRow {
 
 /// A row of `plugin_use`.
 #[derive(sqlx::FromRow)]
-pub(crate) struct UseRow {
+pub(crate) struct ReleaseUsageRow {
     kind: String,
     name: String,
     digest: String,
@@ -51,10 +51,10 @@ pub(crate) struct UseRow {
     last_at: i64,
 }
 
-impl UseRow {
-    pub(crate) fn read(self) -> Result<ReleaseUse, sqlx::Error> {
+impl ReleaseUsageRow {
+    pub(crate) fn read(self) -> Result<ReleaseUsage, sqlx::Error> {
         let place = Place { table: "plugin_use", row: &self.name };
-        Ok(ReleaseUse {
+        Ok(ReleaseUsage {
             responses: place.count("responses", self.responses)?,
             failures: place.count("failures", self.failures)?,
             last_at: Millis(self.last_at),

@@ -16,21 +16,21 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, Sq
 use sqlx::{Connection, Row};
 
 use super::SqliteFile;
-use crate::migrations::not_too_new;
+use crate::migrations::check_least_migration;
 use crate::{Failure, statements};
 
 /// How long to wait for another process to finish writing, and for a free connection. A commit
 /// holds the lock for milliseconds; the rest is room for a slow disk.
-const PATIENCE: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long to wait before trying again to switch to write-ahead logging.
-const SWITCH_PAUSE: Duration = Duration::from_millis(20);
+const WAL_RETRY_DELAY: Duration = Duration::from_millis(20);
 
 /// Connections for reading: SQLite reads from memory, so more than a few only contend for cores.
-const READERS: u32 = 4;
+const READER_CONNECTIONS: u32 = 4;
 
 /// The write-ahead log shrinks to this many bytes at a checkpoint.
-const LOG_BYTES: &str = "67108864";
+const WAL_SIZE_LIMIT: &str = "67108864";
 
 impl SqliteFile {
     /// Opens `sqlite:<path>` or `sqlite::memory:`, and migrates it.
@@ -44,35 +44,36 @@ impl SqliteFile {
         let options = options
             .create_if_missing(true)
             .foreign_keys(true)
-            .busy_timeout(PATIENCE)
+            .busy_timeout(BUSY_TIMEOUT)
             .synchronous(SqliteSynchronous::Full)
-            .pragma("journal_size_limit", LOG_BYTES);
+            .pragma("journal_size_limit", WAL_SIZE_LIMIT);
         if path.starts_with(":memory:") {
-            Self::in_memory(options).await
+            Self::open_in_memory(options).await
         } else {
-            Self::in_file(options).await
+            Self::open_file(options).await
         }
     }
 
-    async fn in_file(options: SqliteConnectOptions) -> Result<Self, Failure> {
+    async fn open_file(options: SqliteConnectOptions) -> Result<Self, Failure> {
         let location = options.get_filename().display().to_string();
-        let writer = pool(1)
+        let writer = pool_options(1)
             .connect_with(options.clone())
             .await
             .map_err(|source| cannot_open(&location, source))?;
         let mut connection =
             writer.acquire().await.map_err(|source| cannot_open(&location, source))?;
-        switch_to_log(&mut connection, &location).await?;
+        enable_wal(&mut connection, &location).await?;
         migrate(&mut connection, &location).await?;
         drop(connection);
-        let readers = pool(READERS).connect_lazy_with(options.pragma("query_only", "ON"));
+        let readers =
+            pool_options(READER_CONNECTIONS).connect_lazy_with(options.pragma("query_only", "ON"));
         Ok(Self { readers, writer, location })
     }
 
     /// A database in memory lives in its connection, so there is only one.
-    async fn in_memory(options: SqliteConnectOptions) -> Result<Self, Failure> {
+    async fn open_in_memory(options: SqliteConnectOptions) -> Result<Self, Failure> {
         let location = "(memory)".to_owned();
-        let writer = pool(1)
+        let writer = pool_options(1)
             .connect_with(options.shared_cache(false))
             .await
             .map_err(|source| cannot_open(&location, source))?;
@@ -85,10 +86,10 @@ impl SqliteFile {
 }
 
 /// Connections to a local file do not go stale, so none is ever tested or replaced.
-fn pool(connections: u32) -> SqlitePoolOptions {
+fn pool_options(connections: u32) -> SqlitePoolOptions {
     SqlitePoolOptions::new()
         .max_connections(connections)
-        .acquire_timeout(PATIENCE)
+        .acquire_timeout(BUSY_TIMEOUT)
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
@@ -96,8 +97,8 @@ fn pool(connections: u32) -> SqlitePoolOptions {
 
 /// Switches the file to write-ahead logging, which then holds for every connection. The switch does
 /// not wait for locks by itself, and two processes may make a new file at the same time.
-async fn switch_to_log(connection: &mut SqliteConnection, location: &str) -> Result<(), Failure> {
-    let deadline = Instant::now() + PATIENCE;
+async fn enable_wal(connection: &mut SqliteConnection, location: &str) -> Result<(), Failure> {
+    let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
         let outcome = sqlx::query("PRAGMA journal_mode = WAL").fetch_one(&mut *connection).await;
         let outcome = outcome.and_then(|row| row.try_get::<String, _>(0));
@@ -109,7 +110,7 @@ async fn switch_to_log(connection: &mut SqliteConnection, location: &str) -> Res
             Err(source) if !is_busy(&source) || Instant::now() >= deadline => {
                 return Err(cannot_open(location, source));
             }
-            Ok(_) | Err(_) => tokio::time::sleep(SWITCH_PAUSE).await,
+            Ok(_) | Err(_) => tokio::time::sleep(WAL_RETRY_DELAY).await,
         }
     }
 }
@@ -124,13 +125,13 @@ async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<()
         .map_err(|source| cannot_open(location, source))?;
     migrator().run_direct(None, &mut *transaction, false).await.map_err(told)?;
     let least = sqlx::query_scalar(statements::LEAST_MIGRATION).fetch_one(&mut *transaction).await;
-    not_too_new(location, least.map_err(|source| told(source.into()))?, &migrator())?;
+    check_least_migration(location, least.map_err(|source| told(source.into()))?, &migrator())?;
     transaction.commit().await.map_err(|source| told(source.into()))
 }
 
 /// The migrations of `migrations/sqlite`. Later ones that this binary does not know are no error:
 /// while a fleet is upgraded, an older host may restart on a catalogue that a newer one has
-/// expanded. One that must be known says so itself ([`not_too_new`]).
+/// expanded. One that must be known says so itself ([`check_least_migration`]).
 pub(super) fn migrator() -> Migrator {
     let mut migrator = sqlx::migrate!("../../migrations/sqlite");
     migrator.set_ignore_missing(true);

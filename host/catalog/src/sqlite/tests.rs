@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use yearbook_domain::Plan;
 
 use super::SqliteFile;
-use crate::catalogue::Catalogue;
+use crate::catalogue::SqlCatalog;
 use crate::suite::fixtures::{TODAY, issue_key, name, publish};
 use crate::{Failure, Reserved, Store, sqlite_url};
 
@@ -23,8 +23,8 @@ fn folder() -> (TempDir, String) {
     (folder, url)
 }
 
-async fn opened(url: &str) -> Catalogue {
-    Catalogue::new(SqliteFile::open(url).await.unwrap())
+async fn open_catalog(url: &str) -> SqlCatalog {
+    SqlCatalog::new(SqliteFile::open(url).await.unwrap())
 }
 
 /// A connection of somebody else's.
@@ -61,7 +61,7 @@ async fn several_processes_may_make_the_catalogue_at_the_same_time() {
     let mut opening = tokio::task::JoinSet::new();
     for _ in 0..8 {
         let url = url.clone();
-        opening.spawn(async move { opened(&url).await.revision().await.unwrap() });
+        opening.spawn(async move { open_catalog(&url).await.revision().await.unwrap() });
     }
     assert_eq!(opening.join_all().await, [0; 8]);
 }
@@ -69,14 +69,14 @@ async fn several_processes_may_make_the_catalogue_at_the_same_time() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_waits_for_another_process_and_a_read_does_not() {
     let (folder, url) = folder();
-    let store = opened(&url).await;
+    let store = open_catalog(&url).await;
     issue_key(&store, "key_1", Plan::Free).await;
     let mut stranger = stranger(&folder).await;
     let lock = stranger.begin_with("BEGIN IMMEDIATE").await.unwrap();
     let begun = Instant::now();
-    let waiting = store.reserve("key_1", "2026-11", 10);
+    let waiting = store.reserve_request("key_1", "2026-11", 10);
     let holding = async {
-        assert_eq!(store.used("key_1", "2026-11").await.unwrap(), 0);
+        assert_eq!(store.used_requests("key_1", "2026-11").await.unwrap(), 0);
         assert!(begun.elapsed() < Duration::from_millis(250), "a read waited");
         tokio::time::sleep(Duration::from_millis(300)).await;
         lock.rollback().await.unwrap();
@@ -107,7 +107,7 @@ async fn every_migration_in_the_folder_is_built_in() {
 #[tokio::test]
 async fn an_older_host_works_on_a_catalogue_that_a_newer_one_has_expanded() {
     let (folder, url) = folder();
-    let store = opened(&url).await;
+    let store = open_catalog(&url).await;
     publish(&store, "cpi", "one", TODAY).await;
     assert_eq!(store.datasets().await.unwrap().len(), 1);
     let newer = "
@@ -116,7 +116,7 @@ async fn an_older_host_works_on_a_catalogue_that_a_newer_one_has_expanded() {
         INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (9999, 'newer', 1, x'00', 0);";
     sqlx::raw_sql(newer).execute(&mut stranger(&folder).await).await.unwrap();
     // Running, and started anew.
-    for host in [store, opened(&url).await] {
+    for host in [store, open_catalog(&url).await] {
         publish(&host, "cpi", "two", TODAY + 1).await;
         assert_eq!(host.datasets().await.unwrap()[0].current.id, "two");
         assert!(host.snapshot(&name("cpi"), "one").await.unwrap().is_some());
@@ -126,7 +126,7 @@ async fn an_older_host_works_on_a_catalogue_that_a_newer_one_has_expanded() {
 #[tokio::test]
 async fn a_catalogue_whose_migrations_were_altered_is_refused() {
     let (folder, url) = folder();
-    opened(&url).await.close().await;
+    open_catalog(&url).await.close().await;
     sqlx::raw_sql("UPDATE _sqlx_migrations SET checksum = x'00'")
         .execute(&mut stranger(&folder).await)
         .await
@@ -139,7 +139,7 @@ async fn a_catalogue_whose_migrations_were_altered_is_refused() {
 #[tokio::test]
 async fn a_value_that_makes_no_sense_is_named_with_its_place() {
     let (folder, url) = folder();
-    let store = opened(&url).await;
+    let store = open_catalog(&url).await;
     publish(&store, "cpi", "one", TODAY).await;
     let damage = "UPDATE columns SET role = 'colour' WHERE name = 'region'";
     sqlx::raw_sql(damage).execute(&mut stranger(&folder).await).await.unwrap();
@@ -158,16 +158,16 @@ async fn a_value_that_makes_no_sense_is_named_with_its_place() {
 #[tokio::test]
 async fn a_check_finds_what_does_not_belong() {
     let (folder, url) = folder();
-    let store = opened(&url).await;
+    let store = open_catalog(&url).await;
     publish(&store, "cpi", "one", TODAY).await;
-    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.check_integrity().await.unwrap(), Vec::<String>::new());
     let damage = "
         PRAGMA foreign_keys = OFF;
         INSERT INTO usage (key_id, month, used) VALUES ('nobody', '2026-11', 1);
         PRAGMA ignore_check_constraints = ON;
         UPDATE snapshots SET bulk_redistribution = 7;";
     sqlx::raw_sql(damage).execute(&mut stranger(&folder).await).await.unwrap();
-    let problems = store.check().await.unwrap();
+    let problems = store.check_integrity().await.unwrap();
     assert_eq!(problems.len(), 2, "{problems:?}");
     assert!(problems[0].contains("snapshots"), "{problems:?}");
     assert!(problems[1].contains("usage") && problems[1].contains("keys"), "{problems:?}");
@@ -183,7 +183,7 @@ async fn publisher_to_be_killed() {
     if url.trim().is_empty() {
         return;
     }
-    let store = opened(url.trim()).await;
+    let store = open_catalog(url.trim()).await;
     let begun = store.revision().await.unwrap();
     println!("publishing");
     for index in begun.. {
@@ -194,7 +194,7 @@ async fn publisher_to_be_killed() {
 #[tokio::test]
 async fn killing_a_publisher_at_any_moment_leaves_a_whole_catalogue() {
     let (_folder, url) = folder();
-    let server = opened(&url).await;
+    let server = open_catalog(&url).await;
     publish(&server, "cpi", "first", TODAY).await;
     let mut seen = server.revision().await.unwrap();
     for delay in [1, 7, 23, 40, 61] {
@@ -220,7 +220,7 @@ async fn killing_a_publisher_at_any_moment_leaves_a_whole_catalogue() {
         assert_eq!(i64::try_from(dataset.snapshots.len()).unwrap(), seen);
         assert_eq!(dataset.current.columns.len(), 6);
         assert_eq!(dataset.current.id, format!("s{}", seen - 1));
-        let fresh = opened(&url).await;
+        let fresh = open_catalog(&url).await;
         assert_eq!(fresh.datasets().await.unwrap()[0].current, dataset.current);
     }
 }
@@ -228,7 +228,7 @@ async fn killing_a_publisher_at_any_moment_leaves_a_whole_catalogue() {
 #[tokio::test]
 async fn a_snapshot_of_an_older_release_has_no_licence_title_and_no_sources_contract_7() {
     let (folder, url) = folder();
-    let store = opened(&url).await;
+    let store = open_catalog(&url).await;
     publish(&store, "cpi", "s1", TODAY).await;
     sqlx::query("UPDATE snapshots SET licence_title = NULL, licence_url = NULL, sources = NULL")
         .execute(&mut stranger(&folder).await)

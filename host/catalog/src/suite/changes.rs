@@ -6,8 +6,8 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{CreditLine, StoredFile};
 
 use super::Place;
-use super::fixtures::{DAY, FORGETFUL, HOUR, TODAY, commit, name, publication, snapshot};
-use crate::{Publication, Retention, Standing, Store};
+use super::fixtures::{DAY, HOUR, KEEP_NEWEST_ONLY, TODAY, commit, name, publication, snapshot};
+use crate::{Publication, Retention, SnapshotStatus, Store};
 
 fn line(id: &str) -> CreditLine {
     CreditLine { attribution: format!("Credit of {id}"), licence: format!("Licence of {id}") }
@@ -75,12 +75,12 @@ pub(crate) async fn a_gap_begins_the_history_anew(place: Place) {
 
 pub(crate) async fn changes_outlive_a_snapshot_dropped_between_retained_ones(place: Place) {
     let store = place.host().await;
-    commit(&*store, &publication("cpi", "a", TODAY - 80 * DAY), FORGETFUL).await.unwrap();
+    commit(&*store, &publication("cpi", "a", TODAY - 80 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
     for (from, to, day) in [("a", "b", -40), ("b", "c", -9), ("c", "d", -8), ("d", "e", -7)] {
-        commit(&*store, &following(from, to, TODAY + day * DAY), FORGETFUL).await.unwrap();
+        commit(&*store, &following(from, to, TODAY + day * DAY), KEEP_NEWEST_ONLY).await.unwrap();
     }
     // b is what `monthly` names, e is current; a is gone.
-    assert_eq!(store.standing(&name("cpi"), "c").await.unwrap(), Standing::Dropped);
+    assert_eq!(store.snapshot_status(&name("cpi"), "c").await.unwrap(), SnapshotStatus::Dropped);
     assert_eq!(history(&*store).await, ["b>c", "c>d", "d>e"]);
     let credits: Vec<_> = store
         .changes(&name("cpi"))
@@ -104,12 +104,12 @@ pub(crate) async fn credits_that_an_older_binary_left_out_are_those_of_kept_snap
     place: Place,
 ) {
     let store = place.host().await;
-    commit(&*store, &publication("cpi", "a", TODAY - 80 * DAY), FORGETFUL).await.unwrap();
+    commit(&*store, &publication("cpi", "a", TODAY - 80 * DAY), KEEP_NEWEST_ONLY).await.unwrap();
     for (from, to, day) in [("a", "b", -40), ("b", "c", -9), ("c", "d", -8)] {
         let mut publication = following(from, to, TODAY + day * DAY);
         let changes = publication.changes.as_mut().unwrap();
         (changes.from_credit, changes.to_credit) = (None, None);
-        commit(&*store, &publication, FORGETFUL).await.unwrap();
+        commit(&*store, &publication, KEEP_NEWEST_ONLY).await.unwrap();
     }
     // b is what `monthly` names and d is current; c is gone.
     let own = Some(CreditLine::from(&snapshot("b", TODAY).credit));

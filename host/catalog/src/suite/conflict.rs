@@ -10,40 +10,40 @@ use yearbook_domain::{Millis, Stored};
 use super::Place;
 use super::changes::following;
 use super::fixtures::{HOUR, TODAY, name, publication, publish};
-use crate::{Committed, Publication, Retention, Store};
+use crate::{CommitOutcome, Publication, Retention, Store};
 
 /// Commits, once, what was compared with `predecessor`.
-async fn compared(store: &dyn Store, predecessor: Option<&str>, id: &str) -> Committed {
+async fn compared(store: &dyn Store, predecessor: Option<&str>, id: &str) -> CommitOutcome {
     let drafted = match predecessor {
         Some(from) => following(from, id, TODAY + HOUR),
         None => publication("cpi", id, TODAY + HOUR),
     };
     let changed = drafted.changes.iter().map(|changes| &changes.file);
     for file in std::iter::once(&drafted.snapshot.file).chain(changed) {
-        store.declare(&Stored::snapshot(&file.sha256)).await.unwrap();
+        store.register_upload(&Stored::snapshot(&file.sha256)).await.unwrap();
     }
     let drafted = Publication { predecessor: predecessor.map(str::to_owned), ..drafted };
-    store.commit(&drafted, Retention::default()).await.unwrap()
+    store.commit_snapshot(&drafted, Retention::default()).await.unwrap()
 }
 
 pub(crate) async fn a_draft_whose_predecessor_has_moved_is_refused(place: Place) {
     let (store, other) = (place.host().await, place.host().await);
     assert_eq!(
         compared(&*store, Some("a"), "b").await,
-        Committed::Conflict,
+        CommitOutcome::Conflict,
         "there is nothing to follow"
     );
     assert!(store.datasets().await.unwrap().is_empty());
-    assert_eq!(compared(&*store, None, "a").await, Committed::New);
+    assert_eq!(compared(&*store, None, "a").await, CommitOutcome::New);
     // Two compared with `a`, and one of them is faster.
-    assert_eq!(compared(&*other, Some("a"), "b").await, Committed::New);
+    assert_eq!(compared(&*other, Some("a"), "b").await, CommitOutcome::New);
     let before = (store.datasets().await.unwrap(), store.revision().await.unwrap());
     for (what, predecessor, id) in [
         ("another one", Some("a"), "c"),
         ("unchanged when it was compared", Some("a"), "a"),
         ("found no snapshot", None, "c"),
     ] {
-        assert_eq!(compared(&*store, predecessor, id).await, Committed::Conflict, "{what}");
+        assert_eq!(compared(&*store, predecessor, id).await, CommitOutcome::Conflict, "{what}");
         assert_eq!(
             (store.datasets().await.unwrap(), store.revision().await.unwrap()),
             before,
@@ -51,7 +51,7 @@ pub(crate) async fn a_draft_whose_predecessor_has_moved_is_refused(place: Place)
         );
     }
     // What it compares again follows without a gap.
-    assert_eq!(compared(&*store, Some("b"), "c").await, Committed::New);
+    assert_eq!(compared(&*store, Some("b"), "c").await, CommitOutcome::New);
     let changes = store.changes(&name("cpi")).await.unwrap();
     assert_eq!(
         changes.iter().map(|set| (set.from.as_str(), set.to.as_str())).collect::<Vec<_>>(),
@@ -63,37 +63,37 @@ pub(crate) async fn what_is_current_already_is_unchanged_whatever_it_was_compare
     place: Place,
 ) {
     let store = place.host().await;
-    assert_eq!(compared(&*store, None, "a").await, Committed::New);
-    assert_eq!(compared(&*store, Some("a"), "b").await, Committed::New);
+    assert_eq!(compared(&*store, None, "a").await, CommitOutcome::New);
+    assert_eq!(compared(&*store, Some("a"), "b").await, CommitOutcome::New);
     for predecessor in [None, Some("a"), Some("b")] {
         assert_eq!(
             compared(&*store, predecessor, "b").await,
-            Committed::Unchanged,
+            CommitOutcome::Unchanged,
             "{predecessor:?}"
         );
     }
     // The same content counts, not the same row of the history.
-    assert_eq!(compared(&*store, Some("b"), "a").await, Committed::New);
-    assert_eq!(compared(&*store, Some("a"), "c").await, Committed::New);
+    assert_eq!(compared(&*store, Some("b"), "a").await, CommitOutcome::New);
+    assert_eq!(compared(&*store, Some("a"), "c").await, CommitOutcome::New);
     assert_eq!(store.changes(&name("cpi")).await.unwrap().len(), 3);
 }
 
 pub(crate) async fn a_retired_dataset_is_followed_without_a_gap(place: Place) {
     let store = place.host().await;
     publish(&*store, "cpi", "a", TODAY).await;
-    store.retire(&name("cpi")).await.unwrap();
-    assert_eq!(compared(&*store, Some("x"), "b").await, Committed::Conflict);
+    store.retire_dataset(&name("cpi")).await.unwrap();
+    assert_eq!(compared(&*store, Some("x"), "b").await, CommitOutcome::Conflict);
     assert!(
         store.dataset(&name("cpi")).await.unwrap().is_none(),
         "what is refused brings nothing back"
     );
-    assert_eq!(compared(&*store, Some("a"), "b").await, Committed::New);
+    assert_eq!(compared(&*store, Some("a"), "b").await, CommitOutcome::New);
     assert_eq!(store.changes(&name("cpi")).await.unwrap().len(), 1);
 }
 
 pub(crate) async fn the_database_tells_when_and_no_two_snapshots_share_a_second(place: Place) {
     let hosts = [place.host().await, place.host().await];
-    let begun = hosts[0].clock().await.unwrap();
+    let begun = hosts[0].database_time().await.unwrap();
     for (index, (from, to)) in
         [(None, "a"), (Some("a"), "b"), (Some("b"), "c"), (Some("c"), "c")].into_iter().enumerate()
     {
@@ -105,15 +105,15 @@ pub(crate) async fn the_database_tells_when_and_no_two_snapshots_share_a_second(
         for file in
             drafted.changes.iter().map(|changes| &changes.file).chain([&drafted.snapshot.file])
         {
-            store.declare(&Stored::snapshot(&file.sha256)).await.unwrap();
+            store.register_upload(&Stored::snapshot(&file.sha256)).await.unwrap();
         }
         let drafted = Publication { predecessor: from.map(str::to_owned), at: None, ..drafted };
         assert_ne!(
-            store.commit(&drafted, Retention::default()).await.unwrap(),
-            Committed::Conflict
+            store.commit_snapshot(&drafted, Retention::default()).await.unwrap(),
+            CommitOutcome::Conflict
         );
     }
-    let ended = hosts[0].clock().await.unwrap();
+    let ended = hosts[0].database_time().await.unwrap();
     let dataset = hosts[1].dataset(&name("cpi")).await.unwrap().unwrap();
     let times: Vec<Millis> = dataset.snapshots.iter().map(|summary| summary.created_at).collect();
     assert!(begun <= times[0] && times[0] <= ended, "{begun:?} {times:?} {ended:?}");

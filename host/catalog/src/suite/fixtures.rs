@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{
-    BoundingBox, Caller, Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Plan,
-    PlanTable, Role, Snapshot, SourceEntry, Stored, StoredFile,
+    BoundingBox, Caller, Column, ColumnRole, ColumnType, Credit, DatasetName, Millis, Namespace,
+    Plan, PlanTable, Snapshot, SourceEntry, Stored, StoredFile, TableLayout,
 };
 
 use crate::{
-    Committed, Declared, Failure, KeyRecord, PluginRelease, Publication, Retention, Store, key,
+    CommitOutcome, Declared, Failure, KeyRecord, PluginRelease, Publication, Retention, Store, key,
 };
 
 /// 2026-11-21T00:00:00Z.
@@ -20,7 +20,7 @@ pub(crate) const HOUR: i64 = 3_600_000;
 pub(crate) const DAY: i64 = 24 * HOUR;
 
 /// Keeps nothing that it need not.
-pub(crate) const FORGETFUL: Retention = Retention { snapshots: 1, hours: 0 };
+pub(crate) const KEEP_NEWEST_ONLY: Retention = Retention { snapshots: 1, hours: 0 };
 
 pub(crate) fn name(text: &str) -> DatasetName {
     DatasetName::parse(text).unwrap()
@@ -31,12 +31,12 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
     let column = |name: &str, column_type, role| Column {
         name: name.to_owned(),
         column_type,
-        nullable: role == Role::Value,
+        nullable: role == ColumnRole::Value,
         role,
-        unit: (role == Role::Value).then(|| "NZD ‘000’".to_owned()),
-        description: (role == Role::Dimension)
+        unit: (role == ColumnRole::Value).then(|| "NZD ‘000’".to_owned()),
+        description: (role == ColumnRole::Dimension)
             .then(|| "Te Tau Ihu; it's \"quoted\"\n, 100 %".to_owned()),
-        few_values: role == Role::Dimension,
+        few_values: role == ColumnRole::Dimension,
     };
     Snapshot {
         id: id.to_owned(),
@@ -66,19 +66,19 @@ pub(crate) fn snapshot(id: &str, created_at: i64) -> Snapshot {
         refresh_cadence: Some("weekly".to_owned()),
         bulk_redistribution: true,
         columns: vec![
-            column("date", ColumnType::Date, Role::Date),
-            column("region", ColumnType::String, Role::Dimension),
-            column("amount", ColumnType::Number, Role::Value),
-            column("open", ColumnType::Boolean, Role::Attribute),
-            column("code", ColumnType::Integer, Role::Key),
-            column("geometry_wkt", ColumnType::String, Role::Geometry),
+            column("date", ColumnType::Date, ColumnRole::Date),
+            column("region", ColumnType::String, ColumnRole::Dimension),
+            column("amount", ColumnType::Number, ColumnRole::Value),
+            column("open", ColumnType::Boolean, ColumnRole::Attribute),
+            column("code", ColumnType::Integer, ColumnRole::Key),
+            column("geometry_wkt", ColumnType::String, ColumnRole::Geometry),
         ],
         // Not in the order of the columns.
         primary_key: vec!["code".to_owned(), "date".to_owned()],
         dimensions: vec!["region".to_owned()],
         date_column: Some("date".to_owned()),
         date_range: Some(("1914-06-01".to_owned(), "2026-09-30".to_owned())),
-        layout: Layout::Long,
+        layout: TableLayout::Long,
         // Crosses 180°; digits that only an exact round trip keeps.
         bbox: Some(BoundingBox([1.0 / 3.0 + 166.0, -52.620_6, -176.165, 0.1 + 0.2])),
     }
@@ -105,7 +105,7 @@ pub(crate) fn bare_snapshot(id: &str, created_at: i64) -> Snapshot {
         dimensions: Vec::new(),
         date_column: None,
         date_range: None,
-        layout: Layout::Wide,
+        layout: TableLayout::Wide,
         bbox: None,
         ..snapshot(id, created_at)
     }
@@ -133,15 +133,19 @@ pub(crate) async fn commit(
     store: &dyn Store,
     publication: &Publication,
     retention: Retention,
-) -> Result<Committed, Failure> {
+) -> Result<CommitOutcome, Failure> {
     let changed = publication.changes.iter().map(|changes| &changes.file);
     for file in std::iter::once(&publication.snapshot.file).chain(changed) {
-        assert_eq!(store.declare(&Stored::snapshot(&file.sha256)).await?, Declared::Yes);
+        assert_eq!(store.register_upload(&Stored::snapshot(&file.sha256)).await?, Declared::Yes);
     }
     loop {
-        let predecessor = store.current(&publication.name).await?.map(|current| current.id);
-        match store.commit(&Publication { predecessor, ..publication.clone() }, retention).await? {
-            Committed::Conflict => {}
+        let predecessor =
+            store.current_snapshot(&publication.name).await?.map(|current| current.id);
+        match store
+            .commit_snapshot(&Publication { predecessor, ..publication.clone() }, retention)
+            .await?
+        {
+            CommitOutcome::Conflict => {}
             committed => return Ok(committed),
         }
     }
@@ -149,7 +153,7 @@ pub(crate) async fn commit(
 
 /// Registers a release whose component is declared.
 pub(crate) async fn register(store: &dyn Store, release: &PluginRelease) -> Result<bool, Failure> {
-    assert_eq!(store.declare(&Stored::component(&release.id.digest)).await?, Declared::Yes);
+    assert_eq!(store.register_upload(&Stored::component(&release.id.digest)).await?, Declared::Yes);
     store.register_release(release).await
 }
 
@@ -172,7 +176,7 @@ pub(crate) fn caller(id: &str, plan: Plan) -> Caller {
 }
 
 pub(crate) fn limits(plan: Plan) -> yearbook_domain::PlanLimits {
-    PlanTable::default().of(plan)
+    PlanTable::default().limits(plan)
 }
 
 /// Waits until `holds` does, at most `patience`, and says how long it took.

@@ -8,10 +8,12 @@ use yearbook_domain::{Millis, Namespace, Plan};
 
 use super::Place;
 use super::fixtures::{
-    DAY, FORGETFUL, HOUR, TODAY, bare_snapshot, commit, issue_key, name, publication, publish,
-    snapshot,
+    DAY, HOUR, KEEP_NEWEST_ONLY, TODAY, bare_snapshot, commit, issue_key, name, publication,
+    publish, snapshot,
 };
-use crate::{Committed, Publication, Retention, Shelf, Standing, Store, UsageCount};
+use crate::{
+    CommitOutcome, DatasetSet, Publication, Retention, SnapshotStatus, Store, UsageIncrement,
+};
 
 pub(crate) async fn a_fresh_catalogue_is_empty(place: Place) {
     let store = place.host().await;
@@ -20,8 +22,8 @@ pub(crate) async fn a_fresh_catalogue_is_empty(place: Place) {
     assert!(store.releases().await.unwrap().is_empty());
     assert!(store.referenced_files().await.unwrap().is_empty());
     assert_eq!(store.snapshot(&name("cpi"), "a").await.unwrap(), None);
-    assert_eq!(store.standing(&name("cpi"), "a").await.unwrap(), Standing::Unknown);
-    assert!(!store.retire(&name("cpi")).await.unwrap());
+    assert_eq!(store.snapshot_status(&name("cpi"), "a").await.unwrap(), SnapshotStatus::Unknown);
+    assert!(!store.retire_dataset(&name("cpi")).await.unwrap());
 }
 
 pub(crate) async fn a_snapshot_comes_back_as_it_went_in(place: Place) {
@@ -33,7 +35,7 @@ pub(crate) async fn a_snapshot_comes_back_as_it_went_in(place: Place) {
             Publication { snapshot: snapshot.clone(), ..publication(dataset, "x", TODAY) };
         assert_eq!(
             commit(&*writer, &publication, Retention::default()).await.unwrap(),
-            Committed::New
+            CommitOutcome::New
         );
         assert_eq!(
             reader.snapshot(&name(dataset), &snapshot.id).await.unwrap().as_ref(),
@@ -73,7 +75,7 @@ pub(crate) async fn datasets_are_sorted_by_name(place: Place) {
 pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: Place) {
     let (writer, reader) = (place.host().await, place.host().await);
     publish(&*writer, "still", "one", TODAY).await;
-    let mut known = reader.shelf(&Shelf::default()).await.unwrap();
+    let mut known = reader.dataset_set(&DatasetSet::default()).await.unwrap();
     let still = Arc::clone(known.get("still").unwrap());
     let file = "f".repeat(64);
     for step in 0..8 {
@@ -103,8 +105,10 @@ pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: Place) {
                 .await
                 .unwrap();
             }
-            5 => assert_eq!(writer.retain(FORGETFUL, false).await.unwrap().len(), 1),
-            6 => assert!(writer.retire(&name("cpi")).await.unwrap()),
+            5 => {
+                assert_eq!(writer.apply_retention(KEEP_NEWEST_ONLY, false).await.unwrap().len(), 1)
+            }
+            6 => assert!(writer.retire_dataset(&name("cpi")).await.unwrap()),
             // So many that all are read.
             _ => {
                 for number in 0..40 {
@@ -113,8 +117,12 @@ pub(crate) async fn what_moved_is_read_again_and_nothing_else(place: Place) {
                 }
             }
         }
-        let now = reader.shelf(&known).await.unwrap();
-        assert_eq!(now.sorted(), reader.shelf(&Shelf::default()).await.unwrap().sorted(), "{step}");
+        let now = reader.dataset_set(&known).await.unwrap();
+        assert_eq!(
+            now.sorted(),
+            reader.dataset_set(&DatasetSet::default()).await.unwrap().sorted(),
+            "{step}"
+        );
         assert_ne!(now.sorted(), known.sorted(), "{step}");
         let alone = reader.dataset(&name("cpi")).await.unwrap();
         assert_eq!(alone.as_ref(), now.get("cpi").map(Arc::as_ref), "{step}");
@@ -150,7 +158,7 @@ pub(crate) async fn a_file_written_anew_replaces_the_old_one_and_the_snapshot_ke
     repaired.snapshot.file.sha256 = "f".repeat(64);
     assert_eq!(
         commit(&*store, &repaired, Retention::default()).await.unwrap(),
-        Committed::Unchanged
+        CommitOutcome::Unchanged
     );
     let current = store.snapshot(&name("cpi"), "first").await.unwrap().unwrap();
     assert_eq!(
@@ -165,7 +173,10 @@ pub(crate) async fn the_same_snapshot_only_moves_checked_at_contract_7(place: Pl
     let store = place.host().await;
     publish(&*store, "cpi", "same", TODAY).await;
     let again = publication("cpi", "same", TODAY + DAY);
-    assert_eq!(commit(&*store, &again, Retention::default()).await.unwrap(), Committed::Unchanged);
+    assert_eq!(
+        commit(&*store, &again, Retention::default()).await.unwrap(),
+        CommitOutcome::Unchanged
+    );
     let dataset = store.datasets().await.unwrap().remove(0);
     assert_eq!(dataset.checked_at, Millis(TODAY + DAY));
     assert_eq!(dataset.current.created_at, Millis(TODAY));
@@ -184,7 +195,7 @@ pub(crate) async fn data_that_went_back_is_current_again(place: Place) {
     for (id, at) in [("a", TODAY), ("b", TODAY + HOUR), ("a", TODAY + 2 * HOUR)] {
         assert_eq!(
             commit(&*store, &publication("cpi", id, at), Retention::default()).await.unwrap(),
-            Committed::New
+            CommitOutcome::New
         );
     }
     assert_eq!(history(&*store).await, ["a", "b", "a"]);
@@ -196,20 +207,23 @@ pub(crate) async fn a_retired_dataset_is_gone_until_published_again_contract_4(p
     let store = place.host().await;
     publish(&*store, "cpi", "one", TODAY).await;
     publish(&*store, "rent", "two", TODAY).await;
-    assert!(store.retire(&name("cpi")).await.unwrap());
-    assert!(!store.retire(&name("cpi")).await.unwrap(), "retired already");
+    assert!(store.retire_dataset(&name("cpi")).await.unwrap());
+    assert!(!store.retire_dataset(&name("cpi")).await.unwrap(), "retired already");
     let names: Vec<String> =
         store.datasets().await.unwrap().iter().map(|dataset| dataset.name.to_string()).collect();
     assert_eq!(names, ["rent"]);
     assert_eq!(store.referenced_files().await.unwrap().len(), 2, "what comes back needs its file");
     assert_eq!(
-        store.current(&name("cpi")).await.unwrap().unwrap().id,
+        store.current_snapshot(&name("cpi")).await.unwrap().unwrap().id,
         "one",
         "what comes back is compared with it"
     );
 
     let again = publication("cpi", "one", TODAY + DAY);
-    assert_eq!(commit(&*store, &again, Retention::default()).await.unwrap(), Committed::Unchanged);
+    assert_eq!(
+        commit(&*store, &again, Retention::default()).await.unwrap(),
+        CommitOutcome::Unchanged
+    );
     assert_eq!(history(&*store).await, ["one"]);
 }
 
@@ -227,31 +241,33 @@ pub(crate) async fn what_retention_drops_leaves_a_tombstone_contract_4(place: Pl
     }
     assert_eq!(history(&*store).await, ["b", "d", "e"], "b is what `monthly` names");
     for (id, standing) in [
-        ("a", Standing::Dropped),
-        ("b", Standing::Retained),
-        ("c", Standing::Dropped),
-        ("x", Standing::Unknown),
+        ("a", SnapshotStatus::Dropped),
+        ("b", SnapshotStatus::Retained),
+        ("c", SnapshotStatus::Dropped),
+        ("x", SnapshotStatus::Unknown),
     ] {
-        assert_eq!(store.standing(&name("cpi"), id).await.unwrap(), standing, "{id}");
+        assert_eq!(store.snapshot_status(&name("cpi"), id).await.unwrap(), standing, "{id}");
         assert_eq!(
             store.snapshot(&name("cpi"), id).await.unwrap().is_some(),
-            standing == Standing::Retained,
+            standing == SnapshotStatus::Retained,
             "{id}"
         );
     }
-    assert_eq!(store.standing(&name("rent"), "a").await.unwrap(), Standing::Unknown);
+    assert_eq!(store.snapshot_status(&name("rent"), "a").await.unwrap(), SnapshotStatus::Unknown);
 }
 
 pub(crate) async fn a_dropped_snapshot_that_is_published_again_is_retained(place: Place) {
     let store = place.host().await;
     for (id, day) in [("a", -10), ("b", -9), ("c", -8), ("b", -7), ("d", -6), ("e", -5)] {
-        commit(&*store, &publication("cpi", id, TODAY + day * DAY), FORGETFUL).await.unwrap();
+        commit(&*store, &publication("cpi", id, TODAY + day * DAY), KEEP_NEWEST_ONLY)
+            .await
+            .unwrap();
     }
     // The oldest of this month is what `monthly` names.
     assert_eq!(history(&*store).await, ["a", "e"]);
-    assert_eq!(store.standing(&name("cpi"), "b").await.unwrap(), Standing::Dropped);
-    commit(&*store, &publication("cpi", "b", TODAY), FORGETFUL).await.unwrap();
-    assert_eq!(store.standing(&name("cpi"), "b").await.unwrap(), Standing::Retained);
+    assert_eq!(store.snapshot_status(&name("cpi"), "b").await.unwrap(), SnapshotStatus::Dropped);
+    commit(&*store, &publication("cpi", "b", TODAY), KEEP_NEWEST_ONLY).await.unwrap();
+    assert_eq!(store.snapshot_status(&name("cpi"), "b").await.unwrap(), SnapshotStatus::Retained);
     assert_eq!(history(&*store).await, ["a", "b"]);
 }
 
@@ -261,9 +277,13 @@ pub(crate) async fn datasets_do_not_drop_each_others_history(place: Place) {
         publish(&*store, "rent", &format!("rent{day}"), TODAY + day * DAY).await;
     }
     for day in [-3, -2, -1, 0] {
-        commit(&*store, &publication("cpi", &format!("cpi{day}"), TODAY + day * DAY), FORGETFUL)
-            .await
-            .unwrap();
+        commit(
+            &*store,
+            &publication("cpi", &format!("cpi{day}"), TODAY + day * DAY),
+            KEEP_NEWEST_ONLY,
+        )
+        .await
+        .unwrap();
     }
     let lengths: Vec<usize> =
         store.datasets().await.unwrap().iter().map(|dataset| dataset.snapshots.len()).collect();
@@ -273,7 +293,9 @@ pub(crate) async fn datasets_do_not_drop_each_others_history(place: Place) {
 pub(crate) async fn referenced_files_are_those_of_retained_snapshots(place: Place) {
     let store = place.host().await;
     for (id, day) in [("a", -10), ("b", -9), ("c", -8)] {
-        commit(&*store, &publication("cpi", id, TODAY + day * DAY), FORGETFUL).await.unwrap();
+        commit(&*store, &publication("cpi", id, TODAY + day * DAY), KEEP_NEWEST_ONLY)
+            .await
+            .unwrap();
     }
     // The same bytes under another dataset are one file.
     publish(&*store, "rent", "c", TODAY).await;
@@ -294,16 +316,16 @@ pub(crate) async fn the_revision_moves_with_every_change_that_readers_must_notic
     moved("commit", true).await;
     publish(&*store, "cpi", "one", TODAY + 1).await;
     moved("commit of the same", true).await;
-    store.retire(&name("cpi")).await.unwrap();
+    store.retire_dataset(&name("cpi")).await.unwrap();
     moved("retire", true).await;
-    store.retire(&name("cpi")).await.unwrap();
+    store.retire_dataset(&name("cpi")).await.unwrap();
     moved("retire again", false).await;
     issue_key(&*store, "key_1", Plan::Free).await;
     moved("insert_key", true).await;
-    store.reserve("key_1", "2026-11", 10).await.unwrap();
-    store.release("key_1", "2026-11").await.unwrap();
+    store.reserve_request("key_1", "2026-11", 10).await.unwrap();
+    store.refund_request("key_1", "2026-11").await.unwrap();
     store
-        .add_usage(&[UsageCount {
+        .add_usage(&[UsageIncrement {
             key_id: "key_1".to_owned(),
             month: "2026-11".to_owned(),
             requests: 3,
@@ -326,7 +348,7 @@ pub(crate) async fn a_commit_that_fails_leaves_nothing(place: Place) {
     let mut bad = publication("cpi", "bad", TODAY + DAY);
     bad.snapshot.rows = u64::MAX;
     let failure = commit(&*store, &bad, Retention::default()).await.unwrap_err();
-    assert!(failure.left_no_trace(), "{failure}");
+    assert!(failure.is_safe_to_retry(), "{failure}");
     assert_eq!((store.datasets().await.unwrap(), store.revision().await.unwrap()), before);
     publish(&*store, "cpi", "better", TODAY + DAY).await;
     assert_eq!(history(&*store).await, ["good", "better"]);

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use super::Place;
 use super::fixtures::{
-    DAY, FORGETFUL, TODAY, commit, eventually, name, publication, publish, register,
+    DAY, KEEP_NEWEST_ONLY, TODAY, commit, eventually, name, publication, publish, register,
 };
 use super::probe::Probe;
 use super::releases::release;
-use crate::Live;
+use crate::CatalogCache;
 
 /// A period at which nothing happens by itself during a test.
 const NEVER: Duration = Duration::from_secs(3600);
@@ -20,7 +20,7 @@ const TWO_SECONDS: Duration = Duration::from_secs(2);
 pub(crate) async fn a_publish_by_another_process_is_seen_within_2_s_contract_6(place: Place) {
     let (server, publisher) = (place.host().await, place.host().await);
     publish(&*publisher, "cpi", "one", TODAY).await;
-    let live = Live::start(server, Live::PERIOD).await.unwrap();
+    let live = CatalogCache::start(server, CatalogCache::PERIOD).await.unwrap();
     assert_eq!(live.dataset("cpi").unwrap().current.id, "one");
     assert!(live.dataset("rent").is_none());
 
@@ -35,15 +35,15 @@ pub(crate) async fn a_publish_by_another_process_is_seen_within_2_s_contract_6(p
         live.datasets().iter().map(|dataset| dataset.name.to_string()).collect();
     assert_eq!(names, ["cpi", "rent"]);
 
-    publisher.retire(&name("cpi")).await.unwrap();
+    publisher.retire_dataset(&name("cpi")).await.unwrap();
     eventually(TWO_SECONDS, async || live.dataset("cpi").is_none()).await;
 }
 
 pub(crate) async fn the_last_view_stays_when_the_database_fails(place: Place) {
     let store = place.host().await;
-    let probe = Probe::on(Arc::clone(&store));
+    let probe = Probe::wrap(Arc::clone(&store));
     publish(&*store, "cpi", "one", TODAY).await;
-    let live = Live::start(probe.clone(), Duration::from_millis(20)).await.unwrap();
+    let live = CatalogCache::start(probe.clone(), Duration::from_millis(20)).await.unwrap();
     assert!(live.healthy());
 
     probe.fail(true);
@@ -56,19 +56,19 @@ pub(crate) async fn the_last_view_stays_when_the_database_fails(place: Place) {
     eventually(TWO_SECONDS, async || live.healthy()).await;
     assert_eq!(live.dataset("cpi").unwrap().current.id, "two");
 
-    let none = Probe::on(store);
+    let none = Probe::wrap(store);
     none.fail(true);
     assert!(
-        Live::start(none, NEVER).await.is_err(),
+        CatalogCache::start(none, NEVER).await.is_err(),
         "a server with nothing to serve does not start"
     );
 }
 
 pub(crate) async fn the_catalogue_is_read_again_only_when_the_revision_moved(place: Place) {
     let store = place.host().await;
-    let probe = Probe::on(Arc::clone(&store));
+    let probe = Probe::wrap(Arc::clone(&store));
     publish(&*store, "cpi", "one", TODAY).await;
-    let live = Live::start(probe.clone(), NEVER).await.unwrap();
+    let live = CatalogCache::start(probe.clone(), NEVER).await.unwrap();
     let before = live.dataset("cpi").unwrap();
     let asked = probe.calls();
     for _ in 0..10 {
@@ -86,11 +86,11 @@ pub(crate) async fn the_catalogue_is_read_again_only_when_the_revision_moved(pla
 
 pub(crate) async fn pinned_snapshots_are_remembered_until_the_revision_moves(place: Place) {
     let store = place.host().await;
-    let probe = Probe::on(Arc::clone(&store));
+    let probe = Probe::wrap(Arc::clone(&store));
     for (id, day) in [("a", -3), ("b", -2), ("c", -1)] {
         publish(&*store, "cpi", id, TODAY + day * DAY).await;
     }
-    let live = Live::start(probe.clone(), NEVER).await.unwrap();
+    let live = CatalogCache::start(probe.clone(), NEVER).await.unwrap();
     let dataset = live.dataset("cpi").unwrap();
     let asked = probe.calls();
     assert_eq!(live.snapshot(&dataset, "c").await.unwrap().unwrap().id, "c");
@@ -102,7 +102,7 @@ pub(crate) async fn pinned_snapshots_are_remembered_until_the_revision_moves(pla
     assert_eq!(probe.calls(), asked + 2);
 
     // A commit that drops b.
-    commit(&*store, &publication("cpi", "d", TODAY), FORGETFUL).await.unwrap();
+    commit(&*store, &publication("cpi", "d", TODAY), KEEP_NEWEST_ONLY).await.unwrap();
     live.refresh().await.unwrap();
     assert!(live.snapshot(&dataset, "b").await.unwrap().is_none());
     probe.fail(true);
@@ -113,7 +113,7 @@ pub(crate) async fn pinned_snapshots_are_remembered_until_the_revision_moves(pla
 
 pub(crate) async fn following_ends_with_the_last_handle(place: Place) {
     let store = place.host().await;
-    let live = Live::start(Arc::clone(&store), Duration::from_millis(10)).await.unwrap();
+    let live = CatalogCache::start(Arc::clone(&store), Duration::from_millis(10)).await.unwrap();
     let weak = Arc::downgrade(&live);
     drop(live);
     eventually(TWO_SECONDS, async || weak.strong_count() == 0).await;
@@ -121,7 +121,7 @@ pub(crate) async fn following_ends_with_the_last_handle(place: Place) {
 
 pub(crate) async fn a_release_of_another_process_is_known_within_2_s_contract_6(place: Place) {
     let (server, operator) = (place.host().await, place.host().await);
-    let live = Live::start(server, Live::PERIOD).await.unwrap();
+    let live = CatalogCache::start(server, CatalogCache::PERIOD).await.unwrap();
     let mut releases = live.releases();
     assert!(releases.borrow_and_update().is_empty());
     register(&*operator, &release("csv", "a", TODAY)).await.unwrap();

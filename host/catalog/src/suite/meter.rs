@@ -15,7 +15,7 @@ use crate::{Meter, Store, Usage};
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
 async fn used(store: &dyn Store) -> u64 {
-    store.used("key_1", &Millis::now().month()).await.unwrap()
+    store.used_requests("key_1", &Millis::now().month()).await.unwrap()
 }
 
 pub(crate) async fn a_reservation_carries_what_the_headers_say(place: Place) {
@@ -91,9 +91,9 @@ pub(crate) async fn a_committed_reservation_stays_charged(place: Place) {
 pub(crate) async fn a_caller_that_goes_away_while_waiting_is_charged_nothing(place: Place) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
-    let probe = Probe::on(Arc::clone(&store));
+    let probe = Probe::wrap(Arc::clone(&store));
     let meter = Meter::new(probe.clone());
-    probe.hold();
+    probe.block_reservations();
     let waiting = tokio::spawn({
         let meter = Arc::clone(&meter);
         async move { meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.map(drop) }
@@ -111,7 +111,7 @@ pub(crate) async fn a_caller_that_goes_away_while_waiting_is_charged_nothing(pla
 pub(crate) async fn what_could_not_be_given_back_is_given_back_later(place: Place) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Free).await;
-    let probe = Probe::on(Arc::clone(&store));
+    let probe = Probe::wrap(Arc::clone(&store));
     let meter = Meter::new(probe.clone());
     let (caller, limits) = (caller("key_1", Plan::Free), limits(Plan::Free));
     let first = meter.reserve(&caller, limits).await.unwrap().unwrap();
@@ -130,7 +130,7 @@ pub(crate) async fn what_could_not_be_given_back_is_given_back_later(place: Plac
 pub(crate) async fn unlimited_plans_are_counted_in_memory_and_written_each_second(place: Place) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Enterprise).await;
-    let probe = Probe::on(Arc::clone(&store));
+    let probe = Probe::wrap(Arc::clone(&store));
     let meter = Meter::new(probe.clone());
     let (caller, limits) = (caller("key_1", Plan::Enterprise), limits(Plan::Enterprise));
     for index in 0..100 {
@@ -171,7 +171,7 @@ pub(crate) async fn shutdown_writes_every_count(place: Place) {
 pub(crate) async fn counts_survive_a_failing_database(place: Place) {
     let store = place.host().await;
     issue_key(&*store, "key_1", Plan::Pro).await;
-    let probe = Probe::on(Arc::clone(&store));
+    let probe = Probe::wrap(Arc::clone(&store));
     let meter = Meter::new(probe.clone());
     probe.fail(true);
     for _ in 0..5 {
@@ -213,12 +213,12 @@ pub(crate) async fn a_month_that_ends_is_charged_to_the_month_it_began_in(place:
     let refused = meter.reserve_at(&caller, limits, before).await.unwrap().err().unwrap();
     assert_eq!(refused.resets_at, after);
     let held = meter.reserve_at(&caller, limits, after).await.unwrap().unwrap();
-    assert_eq!((held.used(), store.used("key_1", "2026-12").await.unwrap()), (1, 10));
+    assert_eq!((held.used(), store.used_requests("key_1", "2026-12").await.unwrap()), (1, 10));
     held.release().await;
     assert_eq!(
         (
-            store.used("key_1", "2027-01").await.unwrap(),
-            store.used("key_1", "2026-12").await.unwrap()
+            store.used_requests("key_1", "2027-01").await.unwrap(),
+            store.used_requests("key_1", "2026-12").await.unwrap()
         ),
         (0, 10)
     );
@@ -230,7 +230,7 @@ pub(crate) async fn a_clock_that_jumps_neither_loses_nor_doubles_a_charge_contra
     let meter = Meter::new(Arc::clone(&store));
     let (caller, limits) = (caller("key_1", Plan::Free), limits(Plan::Free));
     let (december, january) = (Millis(1_798_761_599_999), Millis(1_798_761_600_000));
-    let used = async |month: &str| store.used("key_1", month).await.unwrap();
+    let used = async |month: &str| store.used_requests("key_1", month).await.unwrap();
     for _ in 0..9 {
         meter.reserve_at(&caller, limits, december).await.unwrap().unwrap().commit();
     }

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use yearbook_domain::{Millis, Stored};
 
 use super::Place;
-use super::fixtures::{DAY, FORGETFUL, TODAY, publication, snapshot};
+use super::fixtures::{DAY, KEEP_NEWEST_ONLY, TODAY, publication, snapshot};
 use super::releases::release;
-use crate::{Condemned, Declared, Failure, Publication, ReleaseChange, ReleaseState, Store};
+use crate::{Declared, DeletionBatch, Failure, Publication, ReleaseChange, ReleaseState, Store};
 
 const STEPS: u32 = 1_500;
 /// Contents that publishers and the installer choose from: few, so that they meet.
@@ -21,7 +21,7 @@ const CONTENTS: u64 = 5;
 const DEATHS: u64 = 4;
 
 /// A process that stores something and has it named.
-struct Writer {
+struct UploadWriter {
     store: Arc<dyn Store>,
     plugins: bool,
     content: u64,
@@ -36,10 +36,10 @@ enum Step {
     Stored,
 }
 
-enum Gc {
+enum CollectorRun {
     Idle,
     Listed(Vec<Stored>),
-    Removing(Condemned, usize),
+    Removing(DeletionBatch, usize),
 }
 
 struct World {
@@ -69,7 +69,7 @@ impl World {
         self.below(100) < DEATHS
     }
 
-    async fn write(&mut self, writer: &mut Writer) {
+    async fn write(&mut self, writer: &mut UploadWriter) {
         if self.dies() {
             writer.at = Step::Idle;
             return;
@@ -80,7 +80,7 @@ impl World {
                 writer.content = self.below(CONTENTS);
                 let stored =
                     if writer.plugins { component(writer.content) } else { file(writer.content) };
-                match writer.store.declare(&stored).await.unwrap() {
+                match writer.store.register_upload(&stored).await.unwrap() {
                     Declared::Yes => Step::Declared,
                     Declared::BeingRemoved => Step::Idle,
                 }
@@ -108,16 +108,17 @@ impl World {
         };
     }
 
-    async fn publish(&mut self, writer: &Writer) -> Result<(), Failure> {
+    async fn publish(&mut self, writer: &UploadWriter) -> Result<(), Failure> {
         let dataset = ["cpi", "rent"][usize::try_from(self.below(2)).unwrap()];
-        // A month ago each, so that `FORGETFUL` keeps two of them.
+        // A month ago each, so that `KEEP_NEWEST_ONLY` keeps two of them.
         let publication = publication(dataset, &id(writer.content), TODAY - 40 * DAY);
-        let predecessor = writer.store.current(&publication.name).await?.map(|current| current.id);
+        let predecessor =
+            writer.store.current_snapshot(&publication.name).await?.map(|current| current.id);
         let publication = Publication { predecessor, ..publication };
-        writer.store.commit(&publication, FORGETFUL).await.map(drop)
+        writer.store.commit_snapshot(&publication, KEEP_NEWEST_ONLY).await.map(drop)
     }
 
-    async fn install(&mut self, writer: &Writer) -> Result<(), Failure> {
+    async fn install(&mut self, writer: &UploadWriter) -> Result<(), Failure> {
         let release = release("csv", &id(writer.content), TODAY);
         if writer.store.register_release(&release).await? {
             return Ok(());
@@ -139,7 +140,7 @@ impl World {
         let releases = self.store.releases().await.unwrap();
         let choice = self.below(4);
         if releases.is_empty() || choice == 3 {
-            drop(self.store.retain(FORGETFUL, false).await.unwrap());
+            drop(self.store.apply_retention(KEEP_NEWEST_ONLY, false).await.unwrap());
             return;
         }
         let release = &releases[usize::try_from(self.below(releases.len() as u64)).unwrap()];
@@ -166,37 +167,40 @@ impl World {
             self.readers.remove(0);
             return;
         }
-        let begun = self.store.clock().await.unwrap();
-        let named = self.named_now().await;
+        let begun = self.store.database_time().await.unwrap();
+        let named = self.referenced_now().await;
         if !named.is_empty() {
             let index = usize::try_from(self.below(named.len() as u64)).unwrap();
             self.readers.push((named[index].clone(), begun));
         }
     }
 
-    async fn collect(&mut self, gc: &mut Gc) {
-        *gc = match std::mem::replace(gc, Gc::Idle) {
-            Gc::Idle => Gc::Listed(self.objects.iter().cloned().collect()),
-            Gc::Listed(found) => {
+    async fn collect(&mut self, gc: &mut CollectorRun) {
+        *gc = match std::mem::replace(gc, CollectorRun::Idle) {
+            CollectorRun::Idle => CollectorRun::Listed(self.objects.iter().cloned().collect()),
+            CollectorRun::Listed(found) => {
                 // Longer ago than any response began that has not ended.
-                let now = self.store.clock().await.unwrap();
+                let now = self.store.database_time().await.unwrap();
                 let before = self.readers.iter().map(|(_, begun)| *begun).min().unwrap_or(now);
-                Gc::Removing(self.store.condemn(&found, before, 3, false).await.unwrap(), 0)
+                CollectorRun::Removing(
+                    self.store.mark_for_deletion(&found, before, 3, false).await.unwrap(),
+                    0,
+                )
             }
-            Gc::Removing(condemned, done) if done < condemned.due.len() => {
+            CollectorRun::Removing(condemned, done) if done < condemned.due.len() => {
                 self.removed += u32::from(self.objects.remove(&condemned.due[done].stored));
-                Gc::Removing(condemned, done + 1)
+                CollectorRun::Removing(condemned, done + 1)
             }
-            Gc::Removing(condemned, _) => {
+            CollectorRun::Removing(condemned, _) => {
                 let removed: Vec<Stored> =
                     condemned.due.into_iter().map(|loose| loose.stored).collect();
-                self.store.forget(&removed, condemned.at).await.unwrap();
-                Gc::Idle
+                self.store.forget_deleted(&removed, condemned.at).await.unwrap();
+                CollectorRun::Idle
             }
         };
     }
 
-    async fn named_now(&self) -> Vec<Stored> {
+    async fn referenced_now(&self) -> Vec<Stored> {
         let files = self
             .store
             .referenced_files()
@@ -227,7 +231,7 @@ pub(crate) async fn no_order_of_events_loses_a_live_file(place: Place) {
     let apart = !Arc::ptr_eq(&one, &two);
     let seed = Millis::now().0.unsigned_abs();
     println!("seed {seed}");
-    let writer = |store: &Arc<dyn Store>, plugins| Writer {
+    let writer = |store: &Arc<dyn Store>, plugins| UploadWriter {
         store: Arc::clone(store),
         plugins,
         content: 0,
@@ -237,7 +241,7 @@ pub(crate) async fn no_order_of_events_loses_a_live_file(place: Place) {
     if apart {
         writers.extend([writer(&two, false), writer(&two, true)]);
     }
-    let mut gcs = [Gc::Idle, Gc::Idle];
+    let mut gcs = [CollectorRun::Idle, CollectorRun::Idle];
     let mut world = World {
         store,
         apart,
@@ -261,8 +265,11 @@ pub(crate) async fn no_order_of_events_loses_a_live_file(place: Place) {
             8 => world.operate().await,
             _ => world.read().await,
         }
-        for stored in
-            world.named_now().await.iter().chain(world.readers.iter().map(|(stored, _)| stored))
+        for stored in world
+            .referenced_now()
+            .await
+            .iter()
+            .chain(world.readers.iter().map(|(stored, _)| stored))
         {
             assert!(
                 world.objects.contains(stored),

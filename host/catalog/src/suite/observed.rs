@@ -8,10 +8,10 @@ use super::Place;
 use super::fixtures::{TODAY, register};
 use super::releases::release;
 use crate::{
-    PluginRelease, ReleaseChange, ReleaseState, ReleaseUse, Settlement, Store, Trial, lines,
+    PluginRelease, ReleaseChange, ReleaseState, ReleaseUsage, Settlement, Store, Trial, lines,
 };
 
-fn settlement(release: &PluginRelease, from: ReleaseState, to: ReleaseState) -> Settlement {
+fn state_transition(release: &PluginRelease, from: ReleaseState, to: ReleaseState) -> Settlement {
     let change = ReleaseChange {
         id: release.id.clone(),
         to,
@@ -22,7 +22,7 @@ fn settlement(release: &PluginRelease, from: ReleaseState, to: ReleaseState) -> 
     Settlement { change, from, against: None, until: None }
 }
 
-fn trial(release: &PluginRelease, samples: u64, memory: u64, fault: Option<&str>) -> Trial {
+fn canary_totals(release: &PluginRelease, samples: u64, memory: u64, fault: Option<&str>) -> Trial {
     Trial {
         id: release.id.clone(),
         incumbent: "s".repeat(64),
@@ -38,7 +38,7 @@ fn trial(release: &PluginRelease, samples: u64, memory: u64, fault: Option<&str>
 }
 
 /// One that serves and one that waits.
-async fn two(store: &dyn Store) -> (PluginRelease, PluginRelease) {
+async fn register_two(store: &dyn Store) -> (PluginRelease, PluginRelease) {
     let serves = release("csv", "s", TODAY);
     let waits = PluginRelease {
         state: ReleaseState::Installed,
@@ -51,28 +51,29 @@ async fn two(store: &dyn Store) -> (PluginRelease, PluginRelease) {
 
 pub(crate) async fn what_hosts_saw_of_a_release_is_added_up(place: Place) {
     let (one, other) = (place.host().await, place.host().await);
-    let (serves, waits) = two(&*one).await;
+    let (serves, waits) = register_two(&*one).await;
     let revision = one.revision().await.unwrap();
-    one.add_trial(&trial(&waits, 3, 20, None)).await.unwrap();
-    let sum = other.add_trial(&trial(&waits, 5, 10, Some("a wrong byte"))).await.unwrap();
-    let last = one.add_trial(&trial(&waits, 1, 5, Some("another"))).await.unwrap();
+    one.add_canary_totals(&canary_totals(&waits, 3, 20, None)).await.unwrap();
+    let sum =
+        other.add_canary_totals(&canary_totals(&waits, 5, 10, Some("a wrong byte"))).await.unwrap();
+    let last = one.add_canary_totals(&canary_totals(&waits, 1, 5, Some("another"))).await.unwrap();
     assert_eq!((sum.samples, sum.rewritten, sum.cpu_ns, sum.incumbent_ns), (8, 2, 80, 72));
     assert_eq!(
         (last.samples, last.memory, last.incumbent_memory, last.first_at),
         (9, 20, 7, Millis(TODAY - 5))
     );
     assert_eq!(last.fault.as_deref(), Some("a wrong byte"), "the first");
-    assert_eq!(other.trials().await.unwrap(), [last]);
+    assert_eq!(other.canary_totals().await.unwrap(), [last]);
 
-    let used = |responses, failures, at| ReleaseUse {
+    let used = |responses, failures, at| ReleaseUsage {
         id: serves.id.clone(),
         responses,
         failures,
         last_at: Millis(at),
     };
-    one.add_release_use(&[used(5, 1, 9)]).await.unwrap();
-    other.add_release_use(&[used(2, 0, 3)]).await.unwrap();
-    assert_eq!(one.release_use().await.unwrap(), [used(7, 1, 9)]);
+    one.add_release_usage(&[used(5, 1, 9)]).await.unwrap();
+    other.add_release_usage(&[used(2, 0, 3)]).await.unwrap();
+    assert_eq!(one.release_usage().await.unwrap(), [used(7, 1, 9)]);
     assert_eq!(
         one.revision().await.unwrap(),
         revision,
@@ -82,9 +83,10 @@ pub(crate) async fn what_hosts_saw_of_a_release_is_added_up(place: Place) {
 
 pub(crate) async fn of_two_hosts_that_conclude_the_same_one_records_it(place: Place) {
     let (one, other) = (place.host().await, place.host().await);
-    let (_, waits) = two(&*one).await;
-    let verdict = settlement(&waits, ReleaseState::Installed, ReleaseState::Promoted);
-    let (here, there) = tokio::join!(one.settle_release(&verdict), other.settle_release(&verdict));
+    let (_, waits) = register_two(&*one).await;
+    let verdict = state_transition(&waits, ReleaseState::Installed, ReleaseState::Promoted);
+    let (here, there) =
+        tokio::join!(one.transition_release(&verdict), other.transition_release(&verdict));
     assert_eq!(u8::from(here.unwrap()) + u8::from(there.unwrap()), 1);
     let events = one.release_events().await.unwrap();
     assert_eq!(events.iter().filter(|event| event.by == "canary").count(), 1);
@@ -93,30 +95,38 @@ pub(crate) async fn of_two_hosts_that_conclude_the_same_one_records_it(place: Pl
 
 pub(crate) async fn a_conclusion_that_no_longer_holds_is_not_recorded(place: Place) {
     let store = place.host().await;
-    let (serves, waits) = two(&*store).await;
-    let promote = settlement(&waits, ReleaseState::Installed, ReleaseState::Promoted);
+    let (serves, waits) = register_two(&*store).await;
+    let promote = state_transition(&waits, ReleaseState::Installed, ReleaseState::Promoted);
     let against = Settlement { against: Some("x".repeat(64)), ..promote.clone() };
     assert!(
-        !store.settle_release(&against).await.unwrap(),
+        !store.transition_release(&against).await.unwrap(),
         "what it was compared with does not serve"
     );
     assert!(
         !store
-            .settle_release(&settlement(&waits, ReleaseState::Promoted, ReleaseState::Quarantined))
+            .transition_release(&state_transition(
+                &waits,
+                ReleaseState::Promoted,
+                ReleaseState::Quarantined
+            ))
             .await
             .unwrap()
     );
     store.pin_release(&serves.id, true, "ann", Millis(TODAY)).await.unwrap();
     assert!(
         !store
-            .settle_release(&settlement(&serves, ReleaseState::Promoted, ReleaseState::Quarantined))
+            .transition_release(&state_transition(
+                &serves,
+                ReleaseState::Promoted,
+                ReleaseState::Quarantined
+            ))
             .await
             .unwrap(),
         "pinned"
     );
     assert!(
         store
-            .settle_release(&Settlement { against: Some(serves.id.digest.clone()), ..promote })
+            .transition_release(&Settlement { against: Some(serves.id.digest.clone()), ..promote })
             .await
             .unwrap()
     );
@@ -124,7 +134,7 @@ pub(crate) async fn a_conclusion_that_no_longer_holds_is_not_recorded(place: Pla
 
 pub(crate) async fn quarantines_are_counted_until_an_operator_promotes_the_release(place: Place) {
     let store = place.host().await;
-    let (serves, _) = two(&*store).await;
+    let (serves, _) = register_two(&*store).await;
     let stands = async || {
         let found = store
             .releases()
@@ -137,35 +147,46 @@ pub(crate) async fn quarantines_are_counted_until_an_operator_promotes_the_relea
     };
     use ReleaseState::{Promoted, Quarantined};
     for round in 1..=2 {
-        let quarantine =
-            Settlement { until: Some(Millis(round)), ..settlement(&serves, Promoted, Quarantined) };
-        assert!(store.settle_release(&quarantine).await.unwrap());
+        let quarantine = Settlement {
+            until: Some(Millis(round)),
+            ..state_transition(&serves, Promoted, Quarantined)
+        };
+        assert!(store.transition_release(&quarantine).await.unwrap());
         assert_eq!(
             stands().await,
             (Quarantined, u32::try_from(round).unwrap(), Some(Millis(round)))
         );
-        assert!(store.settle_release(&settlement(&serves, Quarantined, Promoted)).await.unwrap());
+        assert!(
+            store
+                .transition_release(&state_transition(&serves, Quarantined, Promoted))
+                .await
+                .unwrap()
+        );
         assert_eq!(stands().await, (Promoted, u32::try_from(round).unwrap(), None));
     }
-    let change = settlement(&serves, Promoted, Promoted).change;
+    let change = state_transition(&serves, Promoted, Promoted).change;
     store.change_release(&change).await.unwrap();
     assert_eq!(stands().await, (Promoted, 0, None));
 }
 
 pub(crate) async fn a_release_that_is_installed_anew_is_tried_anew(place: Place) {
     let store = place.host().await;
-    let (_, waits) = two(&*store).await;
-    store.add_trial(&trial(&waits, 3, 20, Some("a wrong byte"))).await.unwrap();
+    let (_, waits) = register_two(&*store).await;
+    store.add_canary_totals(&canary_totals(&waits, 3, 20, Some("a wrong byte"))).await.unwrap();
     assert!(
         store
-            .settle_release(&settlement(&waits, ReleaseState::Installed, ReleaseState::RolledBack))
+            .transition_release(&state_transition(
+                &waits,
+                ReleaseState::Installed,
+                ReleaseState::RolledBack
+            ))
             .await
             .unwrap()
     );
-    assert_eq!(store.trials().await.unwrap().len(), 1);
-    let anew = settlement(&waits, ReleaseState::RolledBack, ReleaseState::Installed).change;
+    assert_eq!(store.canary_totals().await.unwrap().len(), 1);
+    let anew = state_transition(&waits, ReleaseState::RolledBack, ReleaseState::Installed).change;
     store.change_release(&anew).await.unwrap();
-    assert_eq!(store.trials().await.unwrap(), []);
+    assert_eq!(store.canary_totals().await.unwrap(), []);
     assert_eq!(
         lines(&store.releases().await.unwrap())[0].waiting.as_ref().map(|release| &release.id),
         Some(&waits.id)

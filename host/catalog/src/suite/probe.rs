@@ -11,9 +11,10 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile};
 
 use crate::{
-    Changed, Committed, Condemned, Declared, Dropped, Failure, KeyHash, KeyRecord, PluginRelease,
-    Publication, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseUse, Reserved, Retention,
-    Revisions, Settlement, Shelf, Standing, Store, StoreDescription, Trial, UsageCount,
+    CatalogDescription, ChangeOutcome, CommitOutcome, DatasetSet, Declared, DeletionBatch, Dropped,
+    Failure, KeyHash, KeyRecord, PluginRelease, Publication, ReleaseChange, ReleaseEvent,
+    ReleaseId, ReleaseUsage, Reserved, Retention, Revisions, Settlement, SnapshotStatus, Store,
+    Trial, UsageIncrement,
 };
 
 pub(super) struct Probe {
@@ -31,7 +32,7 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    pub(super) fn on(inner: Arc<dyn Store>) -> Arc<Self> {
+    pub(super) fn wrap(inner: Arc<dyn Store>) -> Arc<Self> {
         Arc::new(Self {
             inner,
             calls: AtomicU64::new(0),
@@ -52,7 +53,7 @@ impl Probe {
     }
 
     /// Holds up every `reserve` from now on.
-    pub(super) fn hold(&self) {
+    pub(super) fn block_reservations(&self) {
         self.gate.forget_permits(Semaphore::MAX_PERMITS);
     }
 
@@ -68,12 +69,12 @@ impl Probe {
         self.most_looking.load(Ordering::SeqCst)
     }
 
-    fn asked(&self) -> Result<&dyn Store, Failure> {
+    fn count_call(&self) -> Result<&dyn Store, Failure> {
         self.calls.fetch_add(1, Ordering::SeqCst);
-        self.there()
+        self.fail_if_told()
     }
 
-    fn there(&self) -> Result<&dyn Store, Failure> {
+    fn fail_if_told(&self) -> Result<&dyn Store, Failure> {
         if self.failing.load(Ordering::SeqCst) {
             let source = sqlx::Error::PoolClosed;
             return Err(Failure::Query {
@@ -88,83 +89,91 @@ impl Probe {
 
 #[async_trait]
 impl Store for Probe {
-    fn describe(&self) -> StoreDescription {
+    fn describe(&self) -> CatalogDescription {
         self.inner.describe()
     }
     async fn ping(&self) -> Result<(), Failure> {
-        self.asked()?.ping().await
+        self.count_call()?.ping().await
     }
-    async fn check(&self) -> Result<Vec<String>, Failure> {
-        self.asked()?.check().await
+    async fn check_integrity(&self) -> Result<Vec<String>, Failure> {
+        self.count_call()?.check_integrity().await
     }
     async fn revisions(&self) -> Result<Revisions, Failure> {
-        self.there()?.revisions().await
+        self.fail_if_told()?.revisions().await
     }
-    fn moves(&self) -> Option<watch::Receiver<()>> {
-        self.inner.moves()
+    fn change_notifications(&self) -> Option<watch::Receiver<()>> {
+        self.inner.change_notifications()
     }
-    async fn shelf(&self, known: &Shelf) -> Result<Shelf, Failure> {
-        self.asked()?.shelf(known).await
+    async fn dataset_set(&self, known: &DatasetSet) -> Result<DatasetSet, Failure> {
+        self.count_call()?.dataset_set(known).await
     }
     async fn dataset(&self, name: &DatasetName) -> Result<Option<Dataset>, Failure> {
-        self.asked()?.dataset(name).await
+        self.count_call()?.dataset(name).await
     }
-    async fn current(&self, dataset: &DatasetName) -> Result<Option<Snapshot>, Failure> {
-        self.asked()?.current(dataset).await
+    async fn current_snapshot(&self, dataset: &DatasetName) -> Result<Option<Snapshot>, Failure> {
+        self.count_call()?.current_snapshot(dataset).await
     }
     async fn snapshot(&self, dataset: &DatasetName, id: &str) -> Result<Option<Snapshot>, Failure> {
-        self.asked()?.snapshot(dataset, id).await
+        self.count_call()?.snapshot(dataset, id).await
     }
-    async fn standing(&self, dataset: &DatasetName, id: &str) -> Result<Standing, Failure> {
-        self.asked()?.standing(dataset, id).await
+    async fn snapshot_status(
+        &self,
+        dataset: &DatasetName,
+        id: &str,
+    ) -> Result<SnapshotStatus, Failure> {
+        self.count_call()?.snapshot_status(dataset, id).await
     }
     async fn changes(&self, dataset: &DatasetName) -> Result<Vec<ChangeSet>, Failure> {
-        self.asked()?.changes(dataset).await
+        self.count_call()?.changes(dataset).await
     }
-    async fn commit(
+    async fn commit_snapshot(
         &self,
         publication: &Publication,
         retention: Retention,
-    ) -> Result<Committed, Failure> {
-        self.asked()?.commit(publication, retention).await
+    ) -> Result<CommitOutcome, Failure> {
+        self.count_call()?.commit_snapshot(publication, retention).await
     }
-    async fn retire(&self, dataset: &DatasetName) -> Result<bool, Failure> {
-        self.asked()?.retire(dataset).await
+    async fn retire_dataset(&self, dataset: &DatasetName) -> Result<bool, Failure> {
+        self.count_call()?.retire_dataset(dataset).await
     }
     async fn referenced_files(&self) -> Result<Vec<StoredFile>, Failure> {
-        self.asked()?.referenced_files().await
+        self.count_call()?.referenced_files().await
     }
-    async fn clock(&self) -> Result<Millis, Failure> {
-        self.asked()?.clock().await
+    async fn database_time(&self) -> Result<Millis, Failure> {
+        self.count_call()?.database_time().await
     }
-    async fn retain(&self, retention: Retention, dry_run: bool) -> Result<Vec<Dropped>, Failure> {
-        self.asked()?.retain(retention, dry_run).await
+    async fn apply_retention(
+        &self,
+        retention: Retention,
+        dry_run: bool,
+    ) -> Result<Vec<Dropped>, Failure> {
+        self.count_call()?.apply_retention(retention, dry_run).await
     }
-    async fn declare(&self, stored: &Stored) -> Result<Declared, Failure> {
-        self.asked()?.declare(stored).await
+    async fn register_upload(&self, stored: &Stored) -> Result<Declared, Failure> {
+        self.count_call()?.register_upload(stored).await
     }
-    async fn condemn(
+    async fn mark_for_deletion(
         &self,
         found: &[Stored],
         before: Millis,
         at_most: usize,
         dry_run: bool,
-    ) -> Result<Condemned, Failure> {
-        self.asked()?.condemn(found, before, at_most, dry_run).await
+    ) -> Result<DeletionBatch, Failure> {
+        self.count_call()?.mark_for_deletion(found, before, at_most, dry_run).await
     }
-    async fn forget(&self, removed: &[Stored], at: Millis) -> Result<(), Failure> {
-        self.asked()?.forget(removed, at).await
+    async fn forget_deleted(&self, removed: &[Stored], at: Millis) -> Result<(), Failure> {
+        self.count_call()?.forget_deleted(removed, at).await
     }
     async fn insert_key(&self, key: &KeyRecord, hash: &KeyHash) -> Result<(), Failure> {
-        self.asked()?.insert_key(key, hash).await
+        self.count_call()?.insert_key(key, hash).await
     }
     async fn keys(&self) -> Result<Vec<KeyRecord>, Failure> {
-        self.asked()?.keys().await
+        self.count_call()?.keys().await
     }
     async fn key(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, Failure> {
         let looking = self.looking.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_looking.fetch_max(looking, Ordering::SeqCst);
-        let found = match self.asked() {
+        let found = match self.count_call() {
             Ok(store) => store.key(hash).await,
             Err(failure) => Err(failure),
         };
@@ -174,45 +183,50 @@ impl Store for Probe {
         found
     }
     async fn revoke_key(&self, id: &str, at: Millis) -> Result<bool, Failure> {
-        self.asked()?.revoke_key(id, at).await
+        self.count_call()?.revoke_key(id, at).await
     }
-    async fn reserve(&self, key_id: &str, month: &str, limit: u64) -> Result<Reserved, Failure> {
+    async fn reserve_request(
+        &self,
+        key_id: &str,
+        month: &str,
+        limit: u64,
+    ) -> Result<Reserved, Failure> {
         self.reserving.fetch_add(1, Ordering::SeqCst);
         let _permit = self.gate.acquire().await;
-        self.asked()?.reserve(key_id, month, limit).await
+        self.count_call()?.reserve_request(key_id, month, limit).await
     }
-    async fn release(&self, key_id: &str, month: &str) -> Result<(), Failure> {
-        self.asked()?.release(key_id, month).await
+    async fn refund_request(&self, key_id: &str, month: &str) -> Result<(), Failure> {
+        self.count_call()?.refund_request(key_id, month).await
     }
-    async fn add_usage(&self, counts: &[UsageCount]) -> Result<(), Failure> {
-        self.asked()?.add_usage(counts).await
+    async fn add_usage(&self, counts: &[UsageIncrement]) -> Result<(), Failure> {
+        self.count_call()?.add_usage(counts).await
     }
-    async fn used(&self, key_id: &str, month: &str) -> Result<u64, Failure> {
-        self.asked()?.used(key_id, month).await
+    async fn used_requests(&self, key_id: &str, month: &str) -> Result<u64, Failure> {
+        self.count_call()?.used_requests(key_id, month).await
     }
     async fn secret(&self, name: &str) -> Result<[u8; 32], Failure> {
-        self.asked()?.secret(name).await
+        self.count_call()?.secret(name).await
     }
     async fn register_release(&self, release: &PluginRelease) -> Result<bool, Failure> {
-        self.asked()?.register_release(release).await
+        self.count_call()?.register_release(release).await
     }
-    async fn change_release(&self, change: &ReleaseChange) -> Result<Changed, Failure> {
-        self.asked()?.change_release(change).await
+    async fn change_release(&self, change: &ReleaseChange) -> Result<ChangeOutcome, Failure> {
+        self.count_call()?.change_release(change).await
     }
-    async fn settle_release(&self, settlement: &Settlement) -> Result<bool, Failure> {
-        self.asked()?.settle_release(settlement).await
+    async fn transition_release(&self, settlement: &Settlement) -> Result<bool, Failure> {
+        self.count_call()?.transition_release(settlement).await
     }
-    async fn add_trial(&self, seen: &Trial) -> Result<Trial, Failure> {
-        self.asked()?.add_trial(seen).await
+    async fn add_canary_totals(&self, seen: &Trial) -> Result<Trial, Failure> {
+        self.count_call()?.add_canary_totals(seen).await
     }
-    async fn trials(&self) -> Result<Vec<Trial>, Failure> {
-        self.asked()?.trials().await
+    async fn canary_totals(&self) -> Result<Vec<Trial>, Failure> {
+        self.count_call()?.canary_totals().await
     }
-    async fn add_release_use(&self, seen: &[ReleaseUse]) -> Result<(), Failure> {
-        self.asked()?.add_release_use(seen).await
+    async fn add_release_usage(&self, seen: &[ReleaseUsage]) -> Result<(), Failure> {
+        self.count_call()?.add_release_usage(seen).await
     }
-    async fn release_use(&self) -> Result<Vec<ReleaseUse>, Failure> {
-        self.asked()?.release_use().await
+    async fn release_usage(&self) -> Result<Vec<ReleaseUsage>, Failure> {
+        self.count_call()?.release_usage().await
     }
     async fn pin_release(
         &self,
@@ -221,13 +235,13 @@ impl Store for Probe {
         by: &str,
         at: Millis,
     ) -> Result<bool, Failure> {
-        self.asked()?.pin_release(id, to, by, at).await
+        self.count_call()?.pin_release(id, to, by, at).await
     }
     async fn releases(&self) -> Result<Vec<PluginRelease>, Failure> {
-        self.asked()?.releases().await
+        self.count_call()?.releases().await
     }
     async fn release_events(&self) -> Result<Vec<ReleaseEvent>, Failure> {
-        self.asked()?.release_events().await
+        self.count_call()?.release_events().await
     }
     async fn close(&self) {
         self.inner.close().await;

@@ -6,7 +6,7 @@ use yearbook_domain::Millis;
 
 use super::Place;
 use super::fixtures::{TODAY, register};
-use crate::{Changed, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines};
+use crate::{ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines};
 
 pub(super) fn release(name: &str, digest: &str, at: i64) -> PluginRelease {
     PluginRelease {
@@ -87,17 +87,17 @@ pub(crate) async fn what_may_not_become_of_a_release_does_not_happen(place: Plac
     let csv = release("csv", "a", TODAY);
     assert_eq!(
         store.change_release(&change(&csv, ReleaseState::Promoted)).await.unwrap(),
-        Changed::NoSuchRelease
+        ChangeOutcome::NoSuchRelease
     );
     register(&*store, &csv).await.unwrap();
     let before = (store.revision().await.unwrap(), store.releases().await.unwrap());
     let refused = store.change_release(&change(&csv, ReleaseState::Installed)).await.unwrap();
-    assert_eq!(refused, Changed::Not(ReleaseState::Promoted));
+    assert_eq!(refused, ChangeOutcome::Not(ReleaseState::Promoted));
     assert_eq!((store.revision().await.unwrap(), store.releases().await.unwrap()), before);
 
     assert_eq!(
         store.change_release(&change(&csv, ReleaseState::RolledBack)).await.unwrap(),
-        Changed::Done
+        ChangeOutcome::Done
     );
     assert_eq!(store.revision().await.unwrap(), before.0 + 1);
     let stands = store.releases().await.unwrap().remove(0);
@@ -151,7 +151,7 @@ pub(crate) async fn a_name_has_one_pin_and_a_release_out_of_service_none(place: 
 pub(crate) async fn a_store_describes_itself_and_answers_a_ping(place: Place) {
     let store = place.host().await;
     store.ping().await.unwrap();
-    assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
+    assert_eq!(store.check_integrity().await.unwrap(), Vec::<String>::new());
     let description = store.describe();
     assert!(["sqlite", "postgres"].contains(&description.kind));
     assert!(!description.location.is_empty());

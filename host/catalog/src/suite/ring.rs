@@ -10,23 +10,25 @@ use yearbook_domain::{Millis, Plan};
 use super::Place;
 use super::fixtures::{TODAY, caller, eventually, issue_key, publish};
 use super::probe::Probe;
-use crate::{DatabaseSettings, Failure, KeyRecord, KeyRing, Live, RecalledKey, Store, key};
+use crate::{
+    CatalogCache, DatabaseSettings, Failure, KeyLookup, KeyRecord, KeyVerifier, Store, key,
+};
 
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
 /// A server's key ring, with a probe between it and the store.
-async fn ring(store: &Arc<dyn Store>) -> (KeyRing, Arc<Probe>) {
-    let (ring, probe, _) = ring_with(store, &DatabaseSettings::default()).await;
+async fn ring(store: &Arc<dyn Store>) -> (KeyVerifier, Arc<Probe>) {
+    let (ring, probe, _) = verifier_with_settings(store, &DatabaseSettings::default()).await;
     (ring, probe)
 }
 
-async fn ring_with(
+async fn verifier_with_settings(
     store: &Arc<dyn Store>,
     settings: &DatabaseSettings,
-) -> (KeyRing, Arc<Probe>, Arc<Live>) {
-    let probe = Probe::on(Arc::clone(store));
-    let live = Live::start(probe.clone(), Live::PERIOD).await.unwrap();
-    (KeyRing::new(probe.clone(), Arc::clone(&live), settings), probe, live)
+) -> (KeyVerifier, Arc<Probe>, Arc<CatalogCache>) {
+    let probe = Probe::wrap(Arc::clone(store));
+    let live = CatalogCache::start(probe.clone(), CatalogCache::PERIOD).await.unwrap();
+    (KeyVerifier::new(probe.clone(), Arc::clone(&live), settings), probe, live)
 }
 
 pub(crate) async fn a_mistyped_key_costs_no_query_contract_5(place: Place) {
@@ -117,7 +119,7 @@ pub(crate) async fn what_is_known_of_keys_outlives_everything_but_a_change_of_ke
     let store = place.host().await;
     let known = issue_key(&*store, "key_1", Plan::Pro).await;
     issue_key(&*store, "key_2", Plan::Pro).await;
-    let (ring, probe, live) = ring_with(&store, &DatabaseSettings::default()).await;
+    let (ring, probe, live) = verifier_with_settings(&store, &DatabaseSettings::default()).await;
     assert!(ring.check(&known).await.unwrap().is_some());
     publish(&*store, "cpi", "one", TODAY).await;
     issue_key(&*store, "key_3", Plan::Pro).await;
@@ -134,9 +136,11 @@ pub(crate) async fn what_is_known_of_keys_outlives_everything_but_a_change_of_ke
 pub(crate) async fn without_the_database_known_keys_go_on_for_the_stated_time(place: Place) {
     let store = place.host().await;
     let known = issue_key(&*store, "key_1", Plan::Pro).await;
-    let (ring, probe, live) =
-        ring_with(&store, &DatabaseSettings { stale_keys_s: 1, ..DatabaseSettings::default() })
-            .await;
+    let (ring, probe, live) = verifier_with_settings(
+        &store,
+        &DatabaseSettings { stale_keys_s: 1, ..DatabaseSettings::default() },
+    )
+    .await;
     assert!(ring.check(&known).await.unwrap().is_some());
     probe.fail(true);
     eventually(TWO_SECONDS, async || !live.healthy()).await;
@@ -151,7 +155,7 @@ pub(crate) async fn unknown_keys_are_looked_up_a_few_at_a_time_contract_5(place:
     let text = issue_key(&*store, "key_1", Plan::Free).await;
     let settings =
         DatabaseSettings { connections: 8, acquire_ms: 60_000, ..DatabaseSettings::default() };
-    let (ring, probe, _live) = ring_with(&store, &settings).await;
+    let (ring, probe, _live) = verifier_with_settings(&store, &settings).await;
     let ring = Arc::new(ring);
     let mut flood = tokio::task::JoinSet::new();
     for _ in 0..40 {
@@ -173,7 +177,7 @@ pub(crate) async fn an_unknown_key_that_waits_too_long_is_told_to_come_back_cont
     let store = place.host().await;
     let settings =
         DatabaseSettings { connections: 1, acquire_ms: 5, ..DatabaseSettings::default() };
-    let (ring, _, _live) = ring_with(&store, &settings).await;
+    let (ring, _, _live) = verifier_with_settings(&store, &settings).await;
     // The probe takes 20 ms to answer each, one after the other.
     let keys: Vec<_> = (0..10).map(|_| key::issue().unwrap().0).collect();
     let ring = Arc::new(ring);
@@ -206,20 +210,20 @@ pub(crate) async fn a_revocation_does_not_make_other_keys_strangers_contract_5(p
         issue_key(&*store, "key_2", Plan::Pro).await,
     );
     let (stranger, _) = key::issue().unwrap();
-    let (ring, _, live) = ring_with(&store, &DatabaseSettings::default()).await;
+    let (ring, _, live) = verifier_with_settings(&store, &DatabaseSettings::default()).await;
     for text in [&kept, &revoked] {
         assert!(
-            matches!(ring.recall(text).await.unwrap(), RecalledKey::Unknown(key) if !key.was_valid()),
+            matches!(ring.check_cached(text).await.unwrap(), KeyLookup::Unknown(key) if !key.was_previously_valid()),
             "nobody has asked yet"
         );
         assert!(ring.check(text).await.unwrap().is_some());
-        assert!(matches!(ring.recall(text).await.unwrap(), RecalledKey::Valid(_)));
+        assert!(matches!(ring.check_cached(text).await.unwrap(), KeyLookup::Valid(_)));
     }
     store.revoke_key("key_2", Millis(TODAY)).await.unwrap();
     live.refresh().await.unwrap();
     for (text, known) in [(kept.as_str(), true), (&revoked, true), (stranger.expose(), false)] {
         assert!(
-            matches!(ring.recall(text).await.unwrap(), RecalledKey::Unknown(key) if key.was_valid() == known)
+            matches!(ring.check_cached(text).await.unwrap(), KeyLookup::Unknown(key) if key.was_previously_valid() == known)
         );
     }
     assert_eq!(
@@ -227,12 +231,12 @@ pub(crate) async fn a_revocation_does_not_make_other_keys_strangers_contract_5(p
         (true, None)
     );
     assert!(
-        matches!(ring.recall(&revoked).await.unwrap(), RecalledKey::Invalid),
+        matches!(ring.check_cached(&revoked).await.unwrap(), KeyLookup::Invalid),
         "remembered for a moment"
     );
     tokio::time::sleep(TWO_SECONDS).await;
     assert!(
-        matches!(ring.recall(&revoked).await.unwrap(), RecalledKey::Unknown(key) if !key.was_valid()),
+        matches!(ring.check_cached(&revoked).await.unwrap(), KeyLookup::Unknown(key) if !key.was_previously_valid()),
         "a stranger by now"
     );
 }

@@ -6,24 +6,25 @@ use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile
 
 use super::{changes, loose};
 use crate::rows::{FileRow, SnapshotRow, assemble};
-use crate::shelf::{Mark, Shelf};
+use crate::shelf::{DatasetSet, DatasetVersion};
 use crate::words::{Place, list, whole, word};
-use crate::{Committed, Dropped, Publication, Retention, Standing, statements};
+use crate::{CommitOutcome, Dropped, Publication, Retention, SnapshotStatus, statements};
 
 /// Datasets that have moved and are read one by one; of more, everything is read.
-const ONE_BY_ONE: usize = 32;
+const MAX_SINGLE_READS: usize = 32;
 
 /// What is served, where `known` is what was served some time ago.
 pub(crate) async fn shelf(
     connection: &mut Connection<'_>,
-    known: &Shelf,
-) -> Result<Shelf, sqlx::Error> {
-    let marks: Vec<Mark> = connection.query(statements::MARKS).all().await?;
-    let moved: Vec<Mark> = marks.iter().filter(|mark| !known.has(mark)).cloned().collect();
-    let read = if moved.len() > ONE_BY_ONE {
+    known: &DatasetSet,
+) -> Result<DatasetSet, sqlx::Error> {
+    let marks: Vec<DatasetVersion> = connection.query(statements::DATASET_VERSIONS).all().await?;
+    let moved: Vec<DatasetVersion> =
+        marks.iter().filter(|mark| !known.has(mark)).cloned().collect();
+    let read = if moved.len() > MAX_SINGLE_READS {
         datasets(connection).await?
     } else {
-        some(connection, &moved).await?
+        read_datasets(connection, &moved).await?
     };
     Ok(known.moved(marks, read))
 }
@@ -33,17 +34,17 @@ pub(crate) async fn dataset(
     connection: &mut Connection<'_>,
     name: &DatasetName,
 ) -> Result<Option<Dataset>, sqlx::Error> {
-    let mark: Option<Mark> =
-        connection.query(statements::MARK).bind(name.as_str()).optional().await?;
-    Ok(some(connection, mark.as_slice()).await?.pop())
+    let mark: Option<DatasetVersion> =
+        connection.query(statements::DATASET_VERSION).bind(name.as_str()).optional().await?;
+    Ok(read_datasets(connection, mark.as_slice()).await?.pop())
 }
 
-async fn some(
+async fn read_datasets(
     connection: &mut Connection<'_>,
-    moved: &[Mark],
+    moved: &[DatasetVersion],
 ) -> Result<Vec<Dataset>, sqlx::Error> {
     let (mut datasets, mut columns, mut summaries) = (Vec::new(), Vec::new(), Vec::new());
-    for Mark { name, current, .. } in moved {
+    for DatasetVersion { name, current, .. } in moved {
         datasets
             .extend(connection.query(statements::DATASET).bind(name.as_str()).optional().await?);
         columns.extend(connection.query(statements::COLUMNS).bind(*current).all().await?);
@@ -67,7 +68,7 @@ pub(crate) async fn snapshot(
 ) -> Result<Option<Snapshot>, sqlx::Error> {
     let found =
         connection.query(statements::SNAPSHOT).bind(dataset.as_str()).bind(id).optional().await?;
-    whole_snapshot(connection, found).await
+    read_columns(connection, found).await
 }
 
 /// The newest snapshot of a dataset, retired or not.
@@ -77,10 +78,10 @@ pub(crate) async fn current(
 ) -> Result<Option<Snapshot>, sqlx::Error> {
     let found =
         connection.query(statements::CURRENT_SNAPSHOT).bind(dataset.as_str()).optional().await?;
-    whole_snapshot(connection, found).await
+    read_columns(connection, found).await
 }
 
-async fn whole_snapshot(
+async fn read_columns(
     connection: &mut Connection<'_>,
     found: Option<SnapshotRow>,
 ) -> Result<Option<Snapshot>, sqlx::Error> {
@@ -93,10 +94,10 @@ pub(crate) async fn standing(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     id: &str,
-) -> Result<Standing, sqlx::Error> {
+) -> Result<SnapshotStatus, sqlx::Error> {
     for (statement, standing) in [
-        (statements::IS_RETAINED, Standing::Retained),
-        (statements::WAS_DROPPED, Standing::Dropped),
+        (statements::IS_RETAINED, SnapshotStatus::Retained),
+        (statements::WAS_DROPPED, SnapshotStatus::Dropped),
     ] {
         let (rows,): (i64,) =
             connection.query(statement).bind(dataset.as_str()).bind(id).one().await?;
@@ -104,7 +105,7 @@ pub(crate) async fn standing(
             return Ok(standing);
         }
     }
-    Ok(Standing::Unknown)
+    Ok(SnapshotStatus::Unknown)
 }
 
 pub(crate) async fn commit(
@@ -112,32 +113,34 @@ pub(crate) async fn commit(
     publication: &Publication,
     retention: Retention,
     declarer: &str,
-) -> Result<Committed, sqlx::Error> {
+) -> Result<CommitOutcome, sqlx::Error> {
     let Publication { name, namespace, .. } = publication;
     connection
-        .query(statements::PUT_DATASET)
+        .query(statements::UPSERT_DATASET)
         .bind(name.as_str())
         .bind(namespace.as_str())
         .execute()
         .await?;
-    let Some((committed, at)) = put(connection, publication, retention, declarer).await? else {
-        return Ok(Committed::Conflict);
+    let Some((committed, at)) =
+        commit_as_current(connection, publication, retention, declarer).await?
+    else {
+        return Ok(CommitOutcome::Conflict);
     };
-    connection.query(statements::CHECKED).bind(name.as_str()).bind(at.0).execute().await?;
+    connection.query(statements::SET_CHECKED_AT).bind(name.as_str()).bind(at.0).execute().await?;
     // Last, since it is the one row that all who publish have to pass, one after the other until
     // each has committed.
-    connection.query(statements::MOVE_REVISION).execute().await?;
+    connection.query(statements::BUMP_REVISION).execute().await?;
     Ok(committed)
 }
 
 /// Makes the snapshot the current one of its dataset, whose row is locked, and says when; none when
 /// another one than that which it was compared with is current.
-async fn put(
+async fn commit_as_current(
     connection: &mut Connection<'_>,
     publication: &Publication,
     retention: Retention,
     declarer: &str,
-) -> Result<Option<(Committed, Millis)>, sqlx::Error> {
+) -> Result<Option<(CommitOutcome, Millis)>, sqlx::Error> {
     let Publication { name, snapshot, predecessor, changes, .. } = publication;
     let current: Option<(i64, String, String, i64)> =
         connection.query(statements::CURRENT).bind(name.as_str()).optional().await?;
@@ -147,10 +150,11 @@ async fn put(
         if *file != snapshot.file.sha256 {
             // The same rows in a file written anew, after damage or by a newer writer: the snapshot
             // keeps its age.
-            loose::claim(connection, &Stored::snapshot(&snapshot.file.sha256), declarer).await?;
-            let before = delete(connection, *number).await?;
+            loose::claim_reference(connection, &Stored::snapshot(&snapshot.file.sha256), declarer)
+                .await?;
+            let before = delete_snapshot(connection, *number).await?;
             let renewed = Snapshot { created_at: Millis(*created_at), ..snapshot.clone() };
-            let renumbered = insert(connection, name, &renewed).await?;
+            let renumbered = insert_snapshot(connection, name, &renewed).await?;
             connection
                 .query(statements::RENUMBER_CHANGES)
                 .bind(number)
@@ -159,23 +163,26 @@ async fn put(
                 .await?;
             loose::let_go(connection, &[before]).await?;
         }
-        let now = time_of(connection, publication).await?;
-        return Ok(Some((Committed::Unchanged, now)));
+        let now = commit_time(connection, publication).await?;
+        return Ok(Some((CommitOutcome::Unchanged, now)));
     }
     if current.as_ref().map(|(_, id, ..)| id) != predecessor.as_ref() {
         return Ok(None);
     }
-    loose::claim(connection, &Stored::snapshot(&snapshot.file.sha256), declarer).await?;
+    loose::claim_reference(connection, &Stored::snapshot(&snapshot.file.sha256), declarer).await?;
     let changes = changes.as_ref().filter(|changes| Some(&changes.from) == predecessor.as_ref());
     if let Some(changes) = changes {
-        loose::claim(connection, &Stored::snapshot(&changes.file.sha256), declarer).await?;
+        loose::claim_reference(connection, &Stored::snapshot(&changes.file.sha256), declarer)
+            .await?;
     }
     // After everything that may have to wait for others: nobody can have been served another
     // snapshot since then.
     let (latest,): (Option<i64>,) =
         connection.query(statements::LATEST).bind(name.as_str()).one().await?;
-    let created_at = later_than(latest.map(Millis), time_of(connection, publication).await?);
-    let number = insert(connection, name, &Snapshot { created_at, ..snapshot.clone() }).await?;
+    let created_at =
+        next_commit_time(latest.map(Millis), commit_time(connection, publication).await?);
+    let number =
+        insert_snapshot(connection, name, &Snapshot { created_at, ..snapshot.clone() }).await?;
     if let (Some((before, ..)), Some(changes)) = (current, changes) {
         changes::insert(
             connection,
@@ -186,12 +193,12 @@ async fn put(
         )
         .await?;
     }
-    drop_old(connection, name, retention, created_at).await?;
-    Ok(Some((Committed::New, created_at)))
+    delete_expired(connection, name, retention, created_at).await?;
+    Ok(Some((CommitOutcome::New, created_at)))
 }
 
 /// When a publication is committed.
-async fn time_of(
+async fn commit_time(
     connection: &mut Connection<'_>,
     publication: &Publication,
 ) -> Result<Millis, sqlx::Error> {
@@ -202,7 +209,7 @@ async fn time_of(
 }
 
 /// `now`, or the first instant that HTTP can tell from `latest`: its dates have whole seconds.
-fn later_than(latest: Option<Millis>, now: Millis) -> Millis {
+fn next_commit_time(latest: Option<Millis>, now: Millis) -> Millis {
     const SECOND: i64 = 1000;
     let Some(latest) = latest else { return now };
     now.max(Millis((latest.0.div_euclid(SECOND) + 1).saturating_mul(SECOND)))
@@ -219,7 +226,7 @@ pub(crate) async fn outdated(
     let mut all = Vec::new();
     for (name,) in names {
         let dataset: DatasetName = Place { table: "datasets", row: &name }.parse("name", &name)?;
-        let outdated: Vec<Dropped> = old(connection, &dataset, retention, now)
+        let outdated: Vec<Dropped> = expired_snapshots(connection, &dataset, retention, now)
             .await?
             .into_iter()
             .map(|(_, dropped)| dropped)
@@ -237,11 +244,11 @@ pub(crate) async fn retain(
     dataset: &DatasetName,
     retention: Retention,
 ) -> Result<Vec<Dropped>, sqlx::Error> {
-    connection.query(statements::HOLD_DATASET).bind(dataset.as_str()).execute().await?;
+    connection.query(statements::LOCK_DATASET).bind(dataset.as_str()).execute().await?;
     let now = loose::clock(connection).await?;
-    let dropped = drop_old(connection, dataset, retention, now).await?;
+    let dropped = delete_expired(connection, dataset, retention, now).await?;
     if !dropped.is_empty() {
-        connection.query(statements::MOVE_REVISION).execute().await?;
+        connection.query(statements::BUMP_REVISION).execute().await?;
     }
     Ok(dropped)
 }
@@ -256,7 +263,7 @@ pub(crate) async fn retire(
     if done == 0 {
         return Ok(false);
     }
-    connection.query(statements::MOVE_REVISION).execute().await?;
+    connection.query(statements::BUMP_REVISION).execute().await?;
     Ok(true)
 }
 
@@ -267,7 +274,7 @@ pub(crate) async fn referenced_files(
     rows.into_iter().map(FileRow::read).collect()
 }
 
-async fn insert(
+async fn insert_snapshot(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     snapshot: &Snapshot,
@@ -326,7 +333,7 @@ async fn insert(
     Ok(number)
 }
 
-async fn drop_old(
+async fn delete_expired(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     retention: Retention,
@@ -334,9 +341,9 @@ async fn drop_old(
 ) -> Result<Vec<Dropped>, sqlx::Error> {
     let mut dropped = Vec::new();
     let mut unnamed = Vec::new();
-    for (number, snapshot) in old(connection, dataset, retention, now).await? {
-        connection.query(statements::BURY_SNAPSHOT).bind(number).bind(now.0).execute().await?;
-        unnamed.push(delete(connection, number).await?);
+    for (number, snapshot) in expired_snapshots(connection, dataset, retention, now).await? {
+        connection.query(statements::INSERT_TOMBSTONE).bind(number).bind(now.0).execute().await?;
+        unnamed.push(delete_snapshot(connection, number).await?);
         dropped.push(snapshot);
     }
     let changes: Vec<(String,)> =
@@ -347,7 +354,7 @@ async fn drop_old(
 }
 
 /// Snapshots that are no longer kept at `now`, with their numbers.
-async fn old(
+async fn expired_snapshots(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     retention: Retention,
@@ -369,7 +376,10 @@ async fn old(
 }
 
 /// Deletes a snapshot's row; what it named.
-async fn delete(connection: &mut Connection<'_>, number: i64) -> Result<Stored, sqlx::Error> {
+async fn delete_snapshot(
+    connection: &mut Connection<'_>,
+    number: i64,
+) -> Result<Stored, sqlx::Error> {
     let (sha256,): (String,) =
         connection.query(statements::DELETE_SNAPSHOT).bind(number).one().await?;
     Ok(Stored::snapshot(&sha256))

@@ -3,7 +3,7 @@
 use crate::sql::Connection;
 use yearbook_domain::Millis;
 
-use crate::failure::Unreadable;
+use crate::failure::UnreadableValue;
 use crate::rows::{FoundKeyRow, KeyRow};
 use crate::words::word;
 use crate::{KeyHash, KeyRecord, statements};
@@ -23,7 +23,7 @@ pub(crate) async fn insert(
         .bind(key.revoked_at.map(|at| at.0))
         .execute()
         .await?;
-    connection.query(statements::MOVE_REVISION).execute().await.map(drop)
+    connection.query(statements::BUMP_REVISION).execute().await.map(drop)
 }
 
 pub(crate) async fn all(connection: &mut Connection<'_>) -> Result<Vec<KeyRecord>, sqlx::Error> {
@@ -37,7 +37,7 @@ pub(crate) async fn find(
 ) -> Result<Option<KeyRecord>, sqlx::Error> {
     let found: Option<FoundKeyRow> =
         connection.query(statements::KEY).bind(hash.as_bytes().as_slice()).optional().await?;
-    found.map_or(Ok(None), |row| row.read_if(hash))
+    found.map_or(Ok(None), |row| row.into_record_if_matches(hash))
 }
 
 pub(crate) async fn revoke(
@@ -49,7 +49,7 @@ pub(crate) async fn revoke(
     if done == 0 {
         return Ok(false);
     }
-    connection.query(statements::MOVE_REVISION).execute().await?;
+    connection.query(statements::BUMP_REVISION).execute().await?;
     Ok(true)
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn secret(
     now: Millis,
 ) -> Result<[u8; 32], sqlx::Error> {
     connection
-        .query(statements::OFFER_SECRET)
+        .query(statements::INSERT_SECRET_IF_ABSENT)
         .bind(name)
         .bind(fresh.as_slice())
         .bind(now.0)
@@ -70,7 +70,7 @@ pub(crate) async fn secret(
     let (stored,): (Vec<u8>,) = connection.query(statements::SECRET).bind(name).one().await?;
     let length = stored.len();
     stored.try_into().map_err(|_| {
-        Unreadable {
+        UnreadableValue {
             table: "secrets",
             column: "value",
             row: name.to_owned(),

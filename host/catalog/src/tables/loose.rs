@@ -11,15 +11,15 @@ use yearbook_domain::{Millis, Stored, StoredKind};
 use crate::failure::Swept;
 use crate::sql::Connection;
 use crate::words::{Place, word};
-use crate::{Condemned, Declared, Loose, statements};
+use crate::{Declared, DeletionBatch, UnreferencedObject, statements};
 
 /// For how long what is condemned belongs to the `gc` that condemned it, milliseconds: twice
 /// [`crate::REMOVE_WITHIN`], so that what that began to remove has long been removed. One that has
 /// not forgotten it by then is dead.
-const OWNED_MS: i64 = 600_000;
+const DELETION_LEASE_MS: i64 = 600_000;
 
 /// Nobody declared it.
-const NOBODY: &str = "";
+const NO_UPLOADER: &str = "";
 
 /// Somebody is about to store `stored`, or to rely on what is there.
 pub(crate) async fn declare(
@@ -27,45 +27,54 @@ pub(crate) async fn declare(
     stored: &Stored,
     declarer: &str,
 ) -> Result<Declared, sqlx::Error> {
-    let now = alone(connection).await?;
+    let now = lock_objects(connection).await?;
     let kind = word(&stored.kind)?;
-    let (condemned,): (Option<i64>,) =
-        connection.query(statements::CONDEMNED).bind(&kind).bind(&stored.sha256).one().await?;
+    let (condemned,): (Option<i64>,) = connection
+        .query(statements::MARKED_FOR_DELETION_AT)
+        .bind(&kind)
+        .bind(&stored.sha256)
+        .one()
+        .await?;
     if let Some(at) = condemned {
         if owned(at, now) {
             return Ok(Declared::BeingRemoved);
         }
         // Whoever declared it before that may find it gone.
         connection
-            .query(statements::FORGET_LOOSE)
+            .query(statements::DELETE_UNREFERENCED)
             .bind(&kind)
             .bind(&stored.sha256)
             .execute()
             .await?;
     }
-    put(connection, stored, declarer, now).await?;
+    insert_unreferenced(connection, stored, declarer, now).await?;
     Ok(Declared::Yes)
 }
 
 /// A row of the catalogue is about to name `stored`, which from now on is no longer loose.
-pub(crate) async fn claim(
+pub(crate) async fn claim_reference(
     connection: &mut Connection<'_>,
     stored: &Stored,
     declarer: &str,
 ) -> Result<(), sqlx::Error> {
-    alone(connection).await?;
+    lock_objects(connection).await?;
     let kind = word(&stored.kind)?;
     let declared = connection
-        .query(statements::TAKE_DECLARED)
+        .query(statements::TAKE_REGISTERED_UPLOAD)
         .bind(&kind)
         .bind(&stored.sha256)
         .bind(declarer)
         .execute()
         .await?;
-    if declared == 0 && !is_named(connection, stored).await? {
+    if declared == 0 && !is_referenced(connection, stored).await? {
         return Err(Swept(stored.clone()).into());
     }
-    connection.query(statements::FORGET_LOOSE).bind(&kind).bind(&stored.sha256).execute().await?;
+    connection
+        .query(statements::DELETE_UNREFERENCED)
+        .bind(&kind)
+        .bind(&stored.sha256)
+        .execute()
+        .await?;
     Ok(())
 }
 
@@ -77,10 +86,10 @@ pub(crate) async fn let_go(
     if stored.is_empty() {
         return Ok(());
     }
-    let now = alone(connection).await?;
+    let now = lock_objects(connection).await?;
     for stored in stored {
-        if !is_named(connection, stored).await? {
-            put(connection, stored, NOBODY, now).await?;
+        if !is_referenced(connection, stored).await? {
+            insert_unreferenced(connection, stored, NO_UPLOADER, now).await?;
         }
     }
     Ok(())
@@ -93,28 +102,29 @@ pub(crate) async fn condemn(
     found: &[Stored],
     before: Millis,
     at_most: usize,
-) -> Result<Condemned, sqlx::Error> {
-    let now = alone(connection).await?;
+) -> Result<DeletionBatch, sqlx::Error> {
+    let now = lock_objects(connection).await?;
     let named = named(connection).await?;
     let known = known(connection).await?;
-    let mut result = Condemned { at: now, due: Vec::new(), later: Vec::new(), being_removed: 0 };
+    let mut result =
+        DeletionBatch { at: now, due: Vec::new(), later: Vec::new(), being_removed: 0 };
     for stored in found.iter().filter(|stored| !named.contains(stored)) {
         match known.get(stored) {
             None => {
-                put(connection, stored, NOBODY, now).await?;
-                result.later.push(Loose { stored: stored.clone(), since: now });
+                insert_unreferenced(connection, stored, NO_UPLOADER, now).await?;
+                result.later.push(UnreferencedObject { stored: stored.clone(), since: now });
             }
             Some((_, Some(at))) if owned(*at, now) => result.being_removed += 1,
             Some((since, _)) => {
                 let list = if *since < before.0 { &mut result.due } else { &mut result.later };
-                list.push(Loose { stored: stored.clone(), since: Millis(*since) });
+                list.push(UnreferencedObject { stored: stored.clone(), since: Millis(*since) });
             }
         }
     }
     result.due.truncate(at_most);
-    for Loose { stored, .. } in &result.due {
+    for UnreferencedObject { stored, .. } in &result.due {
         connection
-            .query(statements::CONDEMN)
+            .query(statements::MARK_FOR_DELETION)
             .bind(word(&stored.kind)?)
             .bind(&stored.sha256)
             .bind(now.0)
@@ -127,7 +137,7 @@ pub(crate) async fn condemn(
         let in_hand = condemned.is_some_and(|at| owned(at, now)) || *since >= before.0;
         if !in_hand && (named.contains(stored) || !found.contains(stored)) {
             connection
-                .query(statements::FORGET_LOOSE)
+                .query(statements::DELETE_UNREFERENCED)
                 .bind(word(&stored.kind)?)
                 .bind(&stored.sha256)
                 .execute()
@@ -145,7 +155,7 @@ pub(crate) async fn forget(
 ) -> Result<(), sqlx::Error> {
     for stored in removed {
         connection
-            .query(statements::FORGET_CONDEMNED)
+            .query(statements::DELETE_MARKED)
             .bind(word(&stored.kind)?)
             .bind(&stored.sha256)
             .bind(at.0)
@@ -167,19 +177,19 @@ pub(crate) async fn clock(connection: &mut Connection<'_>) -> Result<Millis, sql
 }
 
 /// Waits until nobody else decides what is named, and says what time it is then.
-async fn alone(connection: &mut Connection<'_>) -> Result<Millis, sqlx::Error> {
+async fn lock_objects(connection: &mut Connection<'_>) -> Result<Millis, sqlx::Error> {
     // Whoever writes to an SQLite file is alone with it.
     if connection.is_postgres() {
-        connection.query(statements::LOCK_STORED).execute().await?;
+        connection.query(statements::LOCK_OBJECTS).execute().await?;
     }
     clock(connection).await
 }
 
 fn owned(condemned: i64, now: Millis) -> bool {
-    now.0 - condemned < OWNED_MS
+    now.0 - condemned < DELETION_LEASE_MS
 }
 
-async fn put(
+async fn insert_unreferenced(
     connection: &mut Connection<'_>,
     stored: &Stored,
     declarer: &str,
@@ -187,7 +197,7 @@ async fn put(
 ) -> Result<(), sqlx::Error> {
     let kind = word(&stored.kind)?;
     connection
-        .query(statements::PUT_LOOSE)
+        .query(statements::UPSERT_UNREFERENCED)
         .bind(kind)
         .bind(&stored.sha256)
         .bind(declarer)
@@ -197,9 +207,12 @@ async fn put(
         .map(drop)
 }
 
-async fn is_named(connection: &mut Connection<'_>, stored: &Stored) -> Result<bool, sqlx::Error> {
+async fn is_referenced(
+    connection: &mut Connection<'_>,
+    stored: &Stored,
+) -> Result<bool, sqlx::Error> {
     let (rows,): (i64,) = connection
-        .query(statements::IS_NAMED)
+        .query(statements::IS_REFERENCED)
         .bind(word(&stored.kind)?)
         .bind(&stored.sha256)
         .one()
@@ -208,9 +221,10 @@ async fn is_named(connection: &mut Connection<'_>, stored: &Stored) -> Result<bo
 }
 
 async fn named(connection: &mut Connection<'_>) -> Result<HashSet<Stored>, sqlx::Error> {
-    let rows: Vec<(String, String)> = connection.query(statements::NAMED).all().await?;
+    let rows: Vec<(String, String)> =
+        connection.query(statements::REFERENCED_OBJECTS).all().await?;
     rows.into_iter()
-        .map(|(kind, sha256)| Ok(Stored { kind: kind_of(&kind, &sha256)?, sha256 }))
+        .map(|(kind, sha256)| Ok(Stored { kind: parse_object_kind(&kind, &sha256)?, sha256 }))
         .collect()
 }
 
@@ -219,13 +233,13 @@ async fn known(
     connection: &mut Connection<'_>,
 ) -> Result<HashMap<Stored, (i64, Option<i64>)>, sqlx::Error> {
     let rows: Vec<(String, String, i64, Option<i64>)> =
-        connection.query(statements::LOOSE).all().await?;
+        connection.query(statements::UNREFERENCED_OBJECTS).all().await?;
     let read = |(kind, sha256, since, condemned): (String, String, i64, Option<i64>)| {
-        Ok((Stored { kind: kind_of(&kind, &sha256)?, sha256 }, (since, condemned)))
+        Ok((Stored { kind: parse_object_kind(&kind, &sha256)?, sha256 }, (since, condemned)))
     };
     rows.into_iter().map(read).collect()
 }
 
-fn kind_of(word: &str, sha256: &str) -> Result<StoredKind, sqlx::Error> {
+fn parse_object_kind(word: &str, sha256: &str) -> Result<StoredKind, sqlx::Error> {
     Place { table: "loose_files", row: sha256 }.parse("kind", word)
 }

@@ -2,16 +2,16 @@
 
 use crate::sql::Connection;
 
-use crate::rows::{TrialRow, UseRow};
+use crate::rows::{CanaryTotalsRow, ReleaseUsageRow};
 use crate::words::whole;
-use crate::{ReleaseUse, Trial, statements};
+use crate::{ReleaseUsage, Trial, statements};
 
 pub(crate) async fn add_trial(
     connection: &mut Connection<'_>,
     seen: &Trial,
 ) -> Result<Trial, sqlx::Error> {
-    let row: TrialRow = connection
-        .query(statements::ADD_TRIAL)
+    let row: CanaryTotalsRow = connection
+        .query(statements::ADD_CANARY_TOTALS)
         .bind(&seen.id.kind)
         .bind(&seen.id.name)
         .bind(&seen.id.digest)
@@ -30,20 +30,20 @@ pub(crate) async fn add_trial(
 }
 
 pub(crate) async fn trials(connection: &mut Connection<'_>) -> Result<Vec<Trial>, sqlx::Error> {
-    let rows: Vec<TrialRow> = connection.query(statements::TRIALS).all().await?;
-    rows.into_iter().map(TrialRow::read).collect()
+    let rows: Vec<CanaryTotalsRow> = connection.query(statements::CANARY_TOTALS).all().await?;
+    rows.into_iter().map(CanaryTotalsRow::read).collect()
 }
 
-pub(crate) async fn add_use(
+pub(crate) async fn add_release_usage(
     connection: &mut Connection<'_>,
-    seen: &[ReleaseUse],
+    seen: &[ReleaseUsage],
 ) -> Result<(), sqlx::Error> {
     // In one order, as for `usage`.
-    let mut seen: Vec<&ReleaseUse> = seen.iter().collect();
+    let mut seen: Vec<&ReleaseUsage> = seen.iter().collect();
     seen.sort_unstable_by_key(|seen| &seen.id);
-    for ReleaseUse { id, responses, failures, last_at } in seen {
+    for ReleaseUsage { id, responses, failures, last_at } in seen {
         connection
-            .query(statements::ADD_USE)
+            .query(statements::ADD_RELEASE_USAGE)
             .bind(&id.kind)
             .bind(&id.name)
             .bind(&id.digest)
@@ -56,7 +56,9 @@ pub(crate) async fn add_use(
     Ok(())
 }
 
-pub(crate) async fn uses(connection: &mut Connection<'_>) -> Result<Vec<ReleaseUse>, sqlx::Error> {
-    let rows: Vec<UseRow> = connection.query(statements::USES).all().await?;
-    rows.into_iter().map(UseRow::read).collect()
+pub(crate) async fn release_usage(
+    connection: &mut Connection<'_>,
+) -> Result<Vec<ReleaseUsage>, sqlx::Error> {
+    let rows: Vec<ReleaseUsageRow> = connection.query(statements::RELEASE_USAGE).all().await?;
+    rows.into_iter().map(ReleaseUsageRow::read).collect()
 }

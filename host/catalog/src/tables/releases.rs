@@ -7,7 +7,7 @@ use super::loose;
 use crate::rows::{EventRow, ReleaseRow};
 use crate::words::{Place, whole, word};
 use crate::{
-    Changed, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState, Settlement,
+    ChangeOutcome, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState, Settlement,
     statements,
 };
 
@@ -20,7 +20,7 @@ pub(crate) async fn register(
     if stands(connection, &release.id).await?.is_some() {
         return Ok(false);
     }
-    loose::claim(connection, &Stored::component(digest), declarer).await?;
+    loose::claim_reference(connection, &Stored::component(digest), declarer).await?;
     connection
         .query(statements::REGISTER_RELEASE)
         .bind(kind)
@@ -35,7 +35,7 @@ pub(crate) async fn register(
         .bind(&release.reason)
         .execute()
         .await?;
-    let number = tell(
+    let number = insert_event(
         connection,
         &release.id,
         release.state.as_str(),
@@ -45,9 +45,9 @@ pub(crate) async fn register(
     )
     .await?;
     if matches!(release.state, ReleaseState::Installed | ReleaseState::Promoted) {
-        number_it(connection, &release.id, number).await?;
+        set_promotion(connection, &release.id, number).await?;
     }
-    moved(connection).await?;
+    bump_revision(connection).await?;
     Ok(true)
 }
 
@@ -55,33 +55,33 @@ pub(crate) async fn change(
     connection: &mut Connection<'_>,
     change: &ReleaseChange,
     declarer: &str,
-) -> Result<Changed, sqlx::Error> {
+) -> Result<ChangeOutcome, sqlx::Error> {
     let Some(stands) = stands(connection, &change.id).await? else {
-        return Ok(Changed::NoSuchRelease);
+        return Ok(ChangeOutcome::NoSuchRelease);
     };
-    if !stands.state.may_become(change.to) {
-        return Ok(Changed::Not(stands.state));
+    if !stands.state.can_transition_to(change.to) {
+        return Ok(ChangeOutcome::Not(stands.state));
     }
     let component = Stored::component(&change.id.digest);
     if stands.state == ReleaseState::Removed {
-        loose::claim(connection, &component, declarer).await?;
+        loose::claim_reference(connection, &component, declarer).await?;
     }
     // Whom an operator puts into service again begins anew.
     let quarantines = if change.to == ReleaseState::Promoted { 0 } else { stands.quarantines };
-    apply(connection, change, None, quarantines).await?;
+    apply_change(connection, change, None, quarantines).await?;
     if change.to == ReleaseState::Removed {
         loose::let_go(connection, &[component]).await?;
     }
-    Ok(Changed::Done)
+    Ok(ChangeOutcome::Done)
 }
 
-pub(crate) async fn settle(
+pub(crate) async fn transition(
     connection: &mut Connection<'_>,
     settlement: &Settlement,
 ) -> Result<bool, sqlx::Error> {
     let Settlement { change, from, against, until } = settlement;
     let Some(found) = stands(connection, &change.id).await? else { return Ok(false) };
-    if found.state != *from || found.pinned || !from.may_become(change.to) {
+    if found.state != *from || found.pinned || !from.can_transition_to(change.to) {
         return Ok(false);
     }
     if let Some(digest) = against {
@@ -95,12 +95,12 @@ pub(crate) async fn settle(
     }
     let quarantines =
         found.quarantines.saturating_add(i64::from(change.to == ReleaseState::Quarantined));
-    apply(connection, change, *until, quarantines).await?;
+    apply_change(connection, change, *until, quarantines).await?;
     Ok(true)
 }
 
 /// Where a release stands.
-struct Stands {
+struct CurrentState {
     state: ReleaseState,
     pinned: bool,
     quarantines: i64,
@@ -109,9 +109,9 @@ struct Stands {
 async fn stands(
     connection: &mut Connection<'_>,
     id: &ReleaseId,
-) -> Result<Option<Stands>, sqlx::Error> {
+) -> Result<Option<CurrentState>, sqlx::Error> {
     let found: Option<(String, bool, i64)> = connection
-        .query(statements::RELEASE_STANDS)
+        .query(statements::RELEASE_STATE)
         .bind(&id.kind)
         .bind(&id.name)
         .bind(&id.digest)
@@ -119,17 +119,17 @@ async fn stands(
         .await?;
     let Some((state, pinned, quarantines)) = found else { return Ok(None) };
     let state = Place { table: "plugin_releases", row: &id.name }.parse("state", &state)?;
-    Ok(Some(Stands { state, pinned, quarantines }))
+    Ok(Some(CurrentState { state, pinned, quarantines }))
 }
 
-async fn apply(
+async fn apply_change(
     connection: &mut Connection<'_>,
     change: &ReleaseChange,
     until: Option<Millis>,
     quarantines: i64,
 ) -> Result<(), sqlx::Error> {
     let ReleaseChange { id, to, by, at, reason } = change;
-    let number = tell(connection, id, to.as_str(), by, *at, reason.as_deref()).await?;
+    let number = insert_event(connection, id, to.as_str(), by, *at, reason.as_deref()).await?;
     connection
         .query(statements::CHANGE_RELEASE)
         .bind(&id.kind)
@@ -142,11 +142,11 @@ async fn apply(
         .execute()
         .await?;
     if matches!(to, ReleaseState::Installed | ReleaseState::Promoted) {
-        number_it(connection, id, number).await?;
+        set_promotion(connection, id, number).await?;
     }
     if *to == ReleaseState::Installed {
         connection
-            .query(statements::FORGET_TRIALS)
+            .query(statements::DELETE_CANARY_TOTALS)
             .bind(&id.kind)
             .bind(&id.name)
             .bind(&id.digest)
@@ -162,17 +162,17 @@ async fn apply(
             .execute()
             .await?;
     }
-    moved(connection).await
+    bump_revision(connection).await
 }
 
 /// Writes down which event installed or promoted a release.
-async fn number_it(
+async fn set_promotion(
     connection: &mut Connection<'_>,
     id: &ReleaseId,
     number: i64,
 ) -> Result<(), sqlx::Error> {
     let query = connection
-        .query(statements::NUMBER_RELEASE)
+        .query(statements::SET_RELEASE_PROMOTION)
         .bind(&id.kind)
         .bind(&id.name)
         .bind(&id.digest)
@@ -209,8 +209,8 @@ pub(crate) async fn pin(
     if done == 0 {
         return Ok(false);
     }
-    tell(connection, id, if to { "pinned" } else { "unpinned" }, by, at, None).await?;
-    moved(connection).await?;
+    insert_event(connection, id, if to { "pinned" } else { "unpinned" }, by, at, None).await?;
+    bump_revision(connection).await?;
     Ok(true)
 }
 
@@ -229,7 +229,7 @@ pub(crate) async fn events(
 }
 
 /// Adds an event; its number.
-async fn tell(
+async fn insert_event(
     connection: &mut Connection<'_>,
     id: &ReleaseId,
     what: &str,
@@ -251,6 +251,6 @@ async fn tell(
     Ok(number)
 }
 
-async fn moved(connection: &mut Connection<'_>) -> Result<(), sqlx::Error> {
-    connection.query(statements::MOVE_REVISION).execute().await.map(drop)
+async fn bump_revision(connection: &mut Connection<'_>) -> Result<(), sqlx::Error> {
+    connection.query(statements::BUMP_REVISION).execute().await.map(drop)
 }

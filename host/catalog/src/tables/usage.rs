@@ -3,7 +3,7 @@
 use crate::sql::Connection;
 
 use crate::words::{Place, whole};
-use crate::{Reserved, UsageCount, statements};
+use crate::{Reserved, UsageIncrement, statements};
 
 pub(crate) async fn reserve(
     connection: &mut Connection<'_>,
@@ -15,7 +15,7 @@ pub(crate) async fn reserve(
         // A limit beyond what can be counted is none.
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let granted: Option<(i64,)> = connection
-            .query(statements::RESERVE)
+            .query(statements::RESERVE_REQUEST)
             .bind(key_id)
             .bind(month)
             .bind(limit)
@@ -33,20 +33,20 @@ pub(crate) async fn release(
     key_id: &str,
     month: &str,
 ) -> Result<(), sqlx::Error> {
-    connection.query(statements::RELEASE).bind(key_id).bind(month).execute().await.map(drop)
+    connection.query(statements::REFUND_REQUEST).bind(key_id).bind(month).execute().await.map(drop)
 }
 
 pub(crate) async fn add(
     connection: &mut Connection<'_>,
-    counts: &[UsageCount],
+    counts: &[UsageIncrement],
 ) -> Result<(), sqlx::Error> {
     // Each row stays locked until the end: in one order, hosts wait for each other and never in a
     // circle.
-    let mut counts: Vec<&UsageCount> = counts.iter().collect();
+    let mut counts: Vec<&UsageIncrement> = counts.iter().collect();
     counts.sort_unstable_by(|left, right| {
         (&left.key_id, &left.month).cmp(&(&right.key_id, &right.month))
     });
-    for UsageCount { key_id, month, requests } in counts {
+    for UsageIncrement { key_id, month, requests } in counts {
         connection
             .query(statements::ADD_USAGE)
             .bind(key_id)

@@ -15,8 +15,8 @@ pub(super) async fn run(context: &Context, command: Datasets) -> anyhow::Result<
     let store = context.catalogue().await?;
     match command {
         Datasets::List => list(context, &*store).await,
-        Datasets::Show { name } => show(context, &find(&*store, &name).await?),
-        Datasets::Snapshots { name } => snapshots(context, &find(&*store, &name).await?),
+        Datasets::Show { name } => show(context, &find_dataset(&*store, &name).await?),
+        Datasets::Snapshots { name } => snapshots(context, &find_dataset(&*store, &name).await?),
         Datasets::Retire { name } => retire(context, store, &name).await,
     }
 }
@@ -47,7 +47,7 @@ async fn list(context: &Context, store: &dyn Store) -> anyhow::Result<()> {
 }
 
 fn show(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
-    context.output.result(&full(dataset), || {
+    context.output.result(&detail_json(dataset), || {
         let current = &dataset.current;
         let mut facts = vec![
             ("name", dataset.name.to_string()),
@@ -88,8 +88,8 @@ fn show(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
         for column in &current.columns {
             columns.row([
                 column.name.clone(),
-                word(&column.column_type),
-                word(&column.role),
+                wire_name(&column.column_type),
+                wire_name(&column.role),
                 if column.nullable { "yes" } else { "no" }.to_owned(),
                 column.unit.clone().unwrap_or_default(),
                 column.description.clone().unwrap_or_default(),
@@ -103,7 +103,7 @@ fn show(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
 
 fn snapshots(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
     let current = &dataset.current.id;
-    context.output.result(&summaries(dataset), || {
+    context.output.result(&snapshots_json(dataset), || {
         let mut table = Table::new(&["snapshot", "created", "#rows", "current"]);
         for snapshot in &dataset.snapshots {
             let mark = if snapshot.id == *current { "current" } else { "" };
@@ -123,23 +123,27 @@ async fn retire(
     store: Arc<dyn Store>,
     name: &DatasetName,
 ) -> anyhow::Result<()> {
-    if !store.retire(name).await.with_context(|| format!("{name} was not retired; try again"))? {
-        bail!(unknown(&*store, name).await);
+    if !store
+        .retire_dataset(name)
+        .await
+        .with_context(|| format!("{name} was not retired; try again"))?
+    {
+        bail!(unknown_dataset(&*store, name).await);
     }
     context.output.result(&json!({ "name": name, "retired": true }), || {
         format!("{name} is retired; running servers answer 404 within 2 seconds. Publishing it again brings it back.")
     })
 }
 
-async fn find(store: &dyn Store, name: &DatasetName) -> anyhow::Result<Dataset> {
+async fn find_dataset(store: &dyn Store, name: &DatasetName) -> anyhow::Result<Dataset> {
     match store.dataset(name).await.context("cannot read datasets")? {
         Some(dataset) => Ok(dataset),
-        None => Err(unknown(store, name).await),
+        None => Err(unknown_dataset(store, name).await),
     }
 }
 
 /// "No such dataset", with the nearest name where one is near.
-async fn unknown(store: &dyn Store, name: &DatasetName) -> anyhow::Error {
+async fn unknown_dataset(store: &dyn Store, name: &DatasetName) -> anyhow::Error {
     let names: Vec<String> = store
         .datasets()
         .await
@@ -168,7 +172,7 @@ fn brief(dataset: &Dataset) -> Value {
     })
 }
 
-fn full(dataset: &Dataset) -> Value {
+fn detail_json(dataset: &Dataset) -> Value {
     let current = &dataset.current;
     let mut value = brief(dataset);
     let more = json!({
@@ -197,7 +201,7 @@ fn full(dataset: &Dataset) -> Value {
         "date_range": current.date_range.as_ref().map(|(first, last)| json!({ "first": first, "last": last })),
         "layout": current.layout,
         "bbox": current.bbox,
-        "snapshots": summaries(dataset),
+        "snapshots": snapshots_json(dataset),
     });
     if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {
         value.extend(more);
@@ -205,7 +209,7 @@ fn full(dataset: &Dataset) -> Value {
     value
 }
 
-fn summaries(dataset: &Dataset) -> Vec<Value> {
+fn snapshots_json(dataset: &Dataset) -> Vec<Value> {
     let summary = |id: &str, created_at: String, rows| json!({ "id": id, "created_at": created_at, "rows": rows });
     dataset
         .snapshots
@@ -215,7 +219,7 @@ fn summaries(dataset: &Dataset) -> Vec<Value> {
 }
 
 /// A value of a closed list as its word on the wire.
-fn word(value: &impl serde::Serialize) -> String {
+fn wire_name(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value)
         .ok()
         .and_then(|value| value.as_str().map(str::to_owned))

@@ -42,9 +42,9 @@ struct Check {
 
 /// All that was found so far.
 #[derive(Debug, Default)]
-struct Checks(Vec<Check>);
+struct CheckList(Vec<Check>);
 
-impl Checks {
+impl CheckList {
     /// The outcome of a check; an error is a failure told by its chain.
     fn add(&mut self, name: &'static str, outcome: anyhow::Result<Finding>) {
         let (status, message) = outcome
@@ -57,8 +57,8 @@ impl Checks {
 pub(super) async fn run(context: &Context, deep: bool) -> anyhow::Result<()> {
     let fresh = !context.settings.data_dir.exists();
     let values = &context.settings.values;
-    let mut checks = Checks::default();
-    checks.add("settings", Ok(settings::in_force(context)));
+    let mut checks = CheckList::default();
+    checks.add("settings", Ok(settings::effective_settings(context)));
     checks.add("data directory", places::data_dir(&context.settings.data_dir));
 
     // A fresh data directory is made by `serve`, not by looking at it.
@@ -71,13 +71,13 @@ pub(super) async fn run(context: &Context, deep: bool) -> anyhow::Result<()> {
     };
     checks.add("database", found);
     if let Some(store) = &store {
-        checks.add("clocks", places::clocks(&**store).await);
+        checks.add("clocks", places::check_clocks(&**store).await);
     }
     let mut files = None;
     let found = if fresh && values.storage.url.is_none() {
         later()
     } else {
-        places::object_store(context, &mut files).await
+        places::check_object_store(context, &mut files).await
     };
     checks.add("object store", found);
     if let (Some(store), Some(files)) = (&store, &files) {
@@ -87,8 +87,8 @@ pub(super) async fn run(context: &Context, deep: bool) -> anyhow::Result<()> {
     checks.add("plugins", plugins::built_in(context, fresh).await);
     checks.add("cache", cache::is_ours(&context.settings));
     checks.add("links", Ok(links::look(&values.server)));
-    checks.add("memory", Ok(machine::memory(values)));
-    checks.add("descriptors", Ok(machine::descriptors(values)));
+    checks.add("memory", Ok(machine::check_memory(values)));
+    checks.add("descriptors", Ok(machine::check_descriptors(values)));
     for (setting, address) in [
         ("server.listen", Some(values.server.listen)),
         ("server.admin_listen", values.server.admin_listen),

@@ -1,16 +1,16 @@
 //! `yearbook gc`: removes what is no longer needed, and says what and why.
 
 use serde::Serialize;
-use yearbook_catalog::Loose;
+use yearbook_catalog::UnreferencedObject;
 use yearbook_platform::{Collected, GcSettings, gc};
-use yearbook_snapshot::Leftover;
+use yearbook_snapshot::StaleUpload;
 
 use crate::context::Context;
 use crate::output::Table;
 
 /// One thing that went, or will.
 #[derive(Debug, Serialize)]
-struct Item {
+struct GcItem {
     what: &'static str,
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,11 +20,11 @@ struct Item {
 
 /// All of them.
 #[derive(Debug, Serialize)]
-struct Said {
+struct GcReport {
     dry_run: bool,
-    removed: Vec<Item>,
+    removed: Vec<GcItem>,
     /// Not needed by anything, and still too young to go.
-    later: Vec<Item>,
+    later: Vec<GcItem>,
     /// In the hands of another `gc`.
     being_removed: usize,
 }
@@ -43,16 +43,17 @@ pub(super) async fn run(context: &Context, dry_run: bool) -> anyhow::Result<()> 
     context.output.result(&said, || text(&said))
 }
 
-fn said(collected: Collected, settings: GcSettings) -> Said {
+fn said(collected: Collected, settings: GcSettings) -> GcReport {
     let Collected { dropped, removed, later, being_removed, leftovers } = collected;
-    let unnamed = |what, (Loose { stored, since }, bytes): (Loose, u64)| Item {
-        what,
-        name: stored.to_string(),
-        bytes: Some(bytes),
-        why: format!("nothing names it since {}", since.rfc3339()),
-    };
+    let unnamed =
+        |what, (UnreferencedObject { stored, since }, bytes): (UnreferencedObject, u64)| GcItem {
+            what,
+            name: stored.to_string(),
+            bytes: Some(bytes),
+            why: format!("nothing names it since {}", since.rfc3339()),
+        };
     let hours = settings.unnamed_for.as_secs_f64() / 3600.0;
-    let dropped = dropped.into_iter().map(|dropped| Item {
+    let dropped = dropped.into_iter().map(|dropped| GcItem {
         what: "snapshot",
         name: format!("{} {}", dropped.dataset, dropped.id),
         bytes: None,
@@ -61,13 +62,13 @@ fn said(collected: Collected, settings: GcSettings) -> Said {
             dropped.created_at.rfc3339()
         ),
     });
-    let leftovers = leftovers.into_iter().map(|Leftover { path, bytes }| Item {
+    let leftovers = leftovers.into_iter().map(|StaleUpload { path, bytes }| GcItem {
         what: "upload",
         name: path.display().to_string(),
         bytes: Some(bytes),
         why: format!("nobody has written to it for {hours:.1} h"),
     });
-    Said {
+    GcReport {
         dry_run: settings.dry_run,
         removed: dropped
             .chain(removed.into_iter().map(|item| unnamed("file", item)))
@@ -78,11 +79,11 @@ fn said(collected: Collected, settings: GcSettings) -> Said {
     }
 }
 
-fn text(said: &Said) -> String {
+fn text(said: &GcReport) -> String {
     let mut text = String::new();
     if !said.removed.is_empty() {
         let mut table = Table::new(&["what", "name", "#bytes", "why"]);
-        for Item { what, name, bytes, why } in &said.removed {
+        for GcItem { what, name, bytes, why } in &said.removed {
             table.row([
                 (*what).to_owned(),
                 name.clone(),

@@ -12,7 +12,7 @@ use crate::context::Context;
 pub(super) async fn run(context: &Context, url: Option<String>) -> anyhow::Result<()> {
     let server = &context.settings.values.server;
     let url = url.unwrap_or_else(|| {
-        format!("http://{}", reachable(server.admin_listen.unwrap_or(server.listen)))
+        format!("http://{}", connect_address(server.admin_listen.unwrap_or(server.listen)))
     });
     ask::get(&url, "/health").await.with_context(|| format!("the server at {url} is not alive"))?;
     context.output.result(&json!({ "status": "ok" }), || "ok".to_owned())
@@ -20,7 +20,7 @@ pub(super) async fn run(context: &Context, url: Option<String>) -> anyhow::Resul
 
 /// Where this machine reaches who listens at `address`: one that means every address is none to
 /// connect to.
-fn reachable(address: SocketAddr) -> SocketAddr {
+fn connect_address(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         any if any.is_unspecified() && any.is_ipv4() => Ipv4Addr::LOCALHOST.into(),
         any if any.is_unspecified() => Ipv6Addr::LOCALHOST.into(),

@@ -13,10 +13,10 @@ mod top;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use yearbook_platform::{Component, Report, Signature};
+use yearbook_platform::{CheckReport, Component, Signature};
 use yearbook_sandbox::Limits;
 
-use crate::arguments::{Plugin, Who};
+use crate::arguments::{Actor, Plugin};
 use crate::context::Context;
 
 pub(crate) use new::check_name;
@@ -43,7 +43,7 @@ pub(super) async fn run(context: &Context, command: Plugin) -> anyhow::Result<()
         Plugin::Rollback { name, who } => operate::rollback(context, &name, who).await,
         Plugin::Remove { name, who } => operate::remove(context, &name, who).await,
         Plugin::Pin { name, digest, off: _, by } => {
-            operate::pin(context, &name, digest.as_deref(), Who { by, reason: None }).await
+            operate::pin(context, &name, digest.as_deref(), Actor { by, reason: None }).await
         }
     }
 }
@@ -68,10 +68,10 @@ fn signature(file: &Path, named: Option<&Path>) -> anyhow::Result<Option<Signatu
 
 /// The limits to check with.
 fn limits(context: &Context) -> Limits {
-    Report::limits(context.settings.values.sandbox.limits)
+    CheckReport::limits(context.settings.values.sandbox.limits)
 }
 
-impl Who {
+impl Actor {
     /// The name that was given, or the system user's.
     fn name(&self) -> String {
         self.by.clone().unwrap_or_else(system_user)

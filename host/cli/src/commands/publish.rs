@@ -36,7 +36,7 @@ pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<
     );
     let mut done: Vec<Published> = Vec::new();
     for path in paths {
-        match one(context, &publisher, path).await {
+        match publish_package(context, &publisher, path).await {
             Ok(published) => {
                 context.output.result(&published, || line(&published))?;
                 done.push(published);
@@ -53,7 +53,11 @@ pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<
     Ok(())
 }
 
-async fn one(context: &Context, publisher: &Publisher, path: &Path) -> anyhow::Result<Published> {
+async fn publish_package(
+    context: &Context,
+    publisher: &Publisher,
+    path: &Path,
+) -> anyhow::Result<Published> {
     let package = Package::open(path)?;
     let progress = PublishProgress::new(context.output, package.name().as_str());
     let published = publisher.publish(&package, &progress).await;

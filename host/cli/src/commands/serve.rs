@@ -9,7 +9,7 @@ use anyhow::{Context as _, anyhow};
 use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use yearbook_catalog::{KeyRing, Live, Meter};
+use yearbook_catalog::{CatalogCache, KeyVerifier, Meter};
 use yearbook_server::{AppState, Parts};
 use yearbook_snapshot::Reader;
 
@@ -32,13 +32,13 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let files = context.files()?;
     let workers = context.workers();
     let kept = plugins::keep(context, &store, &files, Arc::clone(&workers)).await?;
-    let live = Live::start(Arc::clone(&store), Live::PERIOD)
+    let live = CatalogCache::start(Arc::clone(&store), CatalogCache::PERIOD)
         .await
         .context("the catalogue cannot be read")?;
     kept.follow(&live).await;
     let meter = Meter::new(Arc::clone(&store));
     let state = AppState::new(Parts {
-        keys: KeyRing::new(
+        keys: KeyVerifier::new(
             Arc::clone(&store),
             Arc::clone(&live),
             &context.settings.values.database.bounds,
@@ -57,7 +57,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     .await
     .context("the server cannot start")?;
 
-    ready(context, address, admin.as_ref().map(|(_, address)| *address))?;
+    announce(context, address, admin.as_ref().map(|(_, address)| *address))?;
     // Beyond the public listener's end: what happens while it stops can be watched too.
     let watched = admin
         .map(|(listener, _)| tokio::spawn(yearbook_server::serve_admin(listener, state.clone())));
@@ -74,7 +74,11 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
 }
 
 /// Says where the server listens: people and scripts wait for this line.
-fn ready(context: &Context, address: SocketAddr, admin: Option<SocketAddr>) -> anyhow::Result<()> {
+fn announce(
+    context: &Context,
+    address: SocketAddr,
+    admin: Option<SocketAddr>,
+) -> anyhow::Result<()> {
     let url = |address: SocketAddr| format!("http://{address}");
     let (url, admin) = (url(address), admin.map(url));
     let lines = [format!("listening on {url}")]

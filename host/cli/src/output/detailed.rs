@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// An error whose details are shown in their own shape, below or beside its sentence.
 #[derive(Clone, Debug)]
-pub struct Detailed {
+pub struct DetailedError {
     /// What failed.
     pub message: String,
     /// What people see below the message; empty, or starts with a line break.
@@ -15,10 +15,10 @@ pub struct Detailed {
     pub members: Map<String, Value>,
 }
 
-impl fmt::Display for Detailed {
+impl fmt::Display for DetailedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Detailed {}
+impl std::error::Error for DetailedError {}

@@ -30,7 +30,7 @@ impl PublishProgress {
         }
     }
 
-    fn bar_of(&self, name: &str, total: Option<u64>) -> ProgressBar {
+    fn add_bar(&self, name: &str, total: Option<u64>) -> ProgressBar {
         let (bar, template) = match total {
             Some(total) => (
                 ProgressBar::new(total),
@@ -51,9 +51,9 @@ impl PublishProgress {
 impl Progress for PublishProgress {
     fn stage(&self, name: &str, total: Option<u64>) {
         self.finish();
-        if self.output.has_bars() {
+        if self.output.shows_progress() {
             *self.bar.lock().unwrap_or_else(PoisonError::into_inner) =
-                Some(self.bar_of(name, total));
+                Some(self.add_bar(name, total));
         }
     }
 

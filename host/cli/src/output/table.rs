@@ -1,7 +1,7 @@
 //! Aligned columns for people.
 
 /// Widest cell that is padded for; a longer one pushes its own line only.
-const WIDEST: usize = 60;
+const MAX_CELL_WIDTH: usize = 60;
 
 /// Rows under a header, left-aligned except the columns that hold numbers.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl Table {
                 self.rows
                     .iter()
                     .filter_map(|row| row.get(column))
-                    .map(|cell| cell.chars().count().min(WIDEST))
+                    .map(|cell| cell.chars().count().min(MAX_CELL_WIDTH))
                     .max()
                     .unwrap_or(0)
             })

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use yearbook_catalog::Retention;
 use yearbook_domain::PlanTable;
-use yearbook_platform::GuardSettings;
+use yearbook_platform::ReleaseMonitorSettings;
 use yearbook_server::{LimitSettings, ServerSettings};
 
 /// Every section with its defaults.
@@ -58,7 +58,7 @@ pub struct Storage {
     pub unnamed_hours: u32,
     /// Bounds for a store on the network, and how bulk files leave it.
     #[serde(flatten)]
-    pub store: yearbook_snapshot::StoreSettings,
+    pub store: yearbook_snapshot::StorageSettings,
 }
 
 impl Default for Storage {
@@ -69,7 +69,7 @@ impl Default for Storage {
             retain_snapshots,
             retain_hours,
             unnamed_hours: 24,
-            store: yearbook_snapshot::StoreSettings::default(),
+            store: yearbook_snapshot::StorageSettings::default(),
         }
     }
 }
@@ -106,13 +106,13 @@ pub struct SandboxSection {
 pub struct PluginsSection {
     /// How new releases come into service, and failing ones out of it.
     #[serde(flatten)]
-    pub guard: GuardSettings,
+    pub guard: ReleaseMonitorSettings,
     /// Folder for what a plugin failed at, one file for each way in which a release fails; none:
     /// nothing is kept. Such a file holds rows and options of a response.
     pub capsules: Option<PathBuf>,
     /// What a component must have that did not come with the binary, and who is trusted.
     #[serde(flatten)]
-    pub trust: yearbook_platform::Trust,
+    pub trust: yearbook_platform::TrustPolicy,
 }
 
 /// `[log]`: what is written to standard error.

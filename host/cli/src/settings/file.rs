@@ -14,7 +14,7 @@ use super::{Assignment, Origin, Problem, Written};
 /// [`Problem::Syntax`] when `text` is not TOML.
 pub(super) fn assignments(path: &Path, text: &str) -> Result<Vec<Assignment>, Problem> {
     let origin =
-        |offset: usize| Origin::File { path: path.to_owned(), line: line_of(text, offset) };
+        |offset: usize| Origin::File { path: path.to_owned(), line: line_number(text, offset) };
     let table = DeTable::parse(text).map_err(|error| Problem::Syntax {
         origin: origin(error.span().map_or(0, |span| span.start)),
         message: error.message().to_owned(),
@@ -55,7 +55,7 @@ fn plain(value: &Spanned<DeValue<'_>>) -> Value {
     }
 }
 
-fn line_of(text: &str, offset: usize) -> usize {
+fn line_number(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
 }
 

@@ -4,27 +4,27 @@
 
 use serde_json::{Map, Value};
 
-use super::variables::variable_of;
+use super::variables::variable_name;
 use super::{Assignment, Document, Origin, Problem, Written};
 
 /// What a client writes for "no limit" where a key may have none; TOML has no null.
 const UNLIMITED: &str = "unlimited";
 
 /// Every key with what may be written for it.
-pub(super) struct Known {
+pub(super) struct SettingsSchema {
     defaults: Value,
-    keys: Vec<Key>,
+    keys: Vec<SettingKey>,
 }
 
-struct Key {
+struct SettingKey {
     path: String,
-    kind: Kind,
+    kind: ValueKind,
     /// Whether [`UNLIMITED`] may be written.
     unlimited: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ValueKind {
     Flag,
     Integer,
     Decimal,
@@ -33,22 +33,25 @@ enum Kind {
     List,
 }
 
-impl Known {
+impl SettingsSchema {
     /// Reads the keys off the defaults.
     pub(super) fn new() -> Self {
         let defaults = serde_json::to_value(Document::default()).unwrap_or_default();
         let mut keys = Vec::new();
-        collect(&defaults, "", &mut |path, value| {
+        for_each_leaf(&defaults, "", &mut |path, value| {
             let kind = match value {
-                Value::Bool(_) => Kind::Flag,
-                Value::Number(number) if number.is_f64() => Kind::Decimal,
-                Value::Number(_) => Kind::Integer,
-                Value::Array(_) => Kind::List,
-                Value::Null if judge(&defaults, path, &Value::from(1)).is_ok() => Kind::Integer,
-                _ => Kind::Text,
+                Value::Bool(_) => ValueKind::Flag,
+                Value::Number(number) if number.is_f64() => ValueKind::Decimal,
+                Value::Number(_) => ValueKind::Integer,
+                Value::Array(_) => ValueKind::List,
+                Value::Null if validate(&defaults, path, &Value::from(1)).is_ok() => {
+                    ValueKind::Integer
+                }
+                _ => ValueKind::Text,
             };
-            let unlimited = kind == Kind::Integer && judge(&defaults, path, &Value::Null).is_ok();
-            keys.push(Key { path: path.to_owned(), kind, unlimited });
+            let unlimited =
+                kind == ValueKind::Integer && validate(&defaults, path, &Value::Null).is_ok();
+            keys.push(SettingKey { path: path.to_owned(), kind, unlimited });
         });
         Self { defaults, keys }
     }
@@ -69,7 +72,7 @@ impl Known {
             }
             seen.push(assignment);
             match self.value(assignment) {
-                Ok(Some(value)) => put(&mut values, &assignment.key, value),
+                Ok(Some(value)) => set_path(&mut values, &assignment.key, value),
                 Ok(None) => {}
                 Err(problem) => problems.push(problem),
             }
@@ -91,16 +94,16 @@ impl Known {
                 _ if is_section => {
                     Err(wrong(assignment, format!("a section: write [{path}] and its keys below")))
                 }
-                _ => Err(self.unknown(path, origin)),
+                _ => Err(self.unknown_key(path, origin)),
             };
         };
         let value = key.typed(written).ok_or_else(|| wrong(assignment, key.expected()))?;
-        judge(&self.defaults, path, &value)
-            .map_err(|message| wrong(assignment, self.explain(key, &message)))?;
+        validate(&self.defaults, path, &value)
+            .map_err(|message| wrong(assignment, self.describe_expected(key, &message)))?;
         Ok(Some(value))
     }
 
-    fn unknown(&self, path: &str, origin: &Origin) -> Problem {
+    fn unknown_key(&self, path: &str, origin: &Origin) -> Problem {
         let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
         // The last word counts twice: a right key in the wrong section is nearer than a similar one
         // in the right section.
@@ -112,7 +115,7 @@ impl Known {
             .max_by(|a, b| score(&a.path).total_cmp(&score(&b.path)))
             .map_or("", |key| key.path.as_str());
         let written_as = |path: &str| match origin {
-            Origin::Variable(_) => variable_of(path),
+            Origin::Variable(_) => variable_name(path),
             _ => path.to_owned(),
         };
         Problem::Unknown {
@@ -123,7 +126,7 @@ impl Known {
     }
 
     /// What would fit, from what serde says about a value of the right kind.
-    fn explain(&self, key: &Key, message: &str) -> String {
+    fn describe_expected(&self, key: &SettingKey, message: &str) -> String {
         let or_none = if key.unlimited { format!(", or \"{UNLIMITED}\"") } else { String::new() };
         match message.split_once("expected ").map(|(_, expected)| expected) {
             Some("u8") => format!("a whole number from 0 to {}{or_none}", u8::MAX),
@@ -134,7 +137,7 @@ impl Known {
                 format!("a whole number of at least 1{or_none}")
             }
             Some(expected) => expected.to_owned(),
-            None => match read(&self.defaults, &key.path) {
+            None => match lookup(&self.defaults, &key.path) {
                 Some(Value::String(example)) => format!("something like {example:?} ({message})"),
                 _ => format!("valid ({message})"),
             },
@@ -142,29 +145,29 @@ impl Known {
     }
 }
 
-impl Key {
+impl SettingKey {
     fn typed(&self, written: &Written) -> Option<Value> {
         match written {
             Written::Typed(Value::String(text)) if self.unlimited && text == UNLIMITED => {
                 Some(Value::Null)
             }
             Written::Typed(value) => match self.kind {
-                Kind::Flag => value.is_boolean(),
-                Kind::Integer => value.is_i64() || value.is_u64(),
-                Kind::Decimal => value.is_number(),
-                Kind::Text => value.is_string(),
-                Kind::List => {
+                ValueKind::Flag => value.is_boolean(),
+                ValueKind::Integer => value.is_i64() || value.is_u64(),
+                ValueKind::Decimal => value.is_number(),
+                ValueKind::Text => value.is_string(),
+                ValueKind::List => {
                     value.as_array().is_some_and(|items| items.iter().all(Value::is_string))
                 }
             }
             .then(|| value.clone()),
             Written::Text(text) if self.unlimited && text == UNLIMITED => Some(Value::Null),
             Written::Text(text) => match self.kind {
-                Kind::Flag => text.parse::<bool>().ok().map(Value::from),
-                Kind::Integer => text.parse::<i64>().ok().map(Value::from),
-                Kind::Decimal => text.parse::<f64>().ok().map(Value::from),
-                Kind::Text => Some(Value::from(text.as_str())),
-                Kind::List => {
+                ValueKind::Flag => text.parse::<bool>().ok().map(Value::from),
+                ValueKind::Integer => text.parse::<i64>().ok().map(Value::from),
+                ValueKind::Decimal => text.parse::<f64>().ok().map(Value::from),
+                ValueKind::Text => Some(Value::from(text.as_str())),
+                ValueKind::List => {
                     Some(text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect())
                 }
             },
@@ -173,11 +176,11 @@ impl Key {
 
     fn expected(&self) -> String {
         let kind = match self.kind {
-            Kind::Flag => "true or false",
-            Kind::Integer => "a whole number",
-            Kind::Decimal => "a number",
-            Kind::Text => "text",
-            Kind::List => "a list of texts",
+            ValueKind::Flag => "true or false",
+            ValueKind::Integer => "a whole number",
+            ValueKind::Decimal => "a number",
+            ValueKind::Text => "text",
+            ValueKind::List => "a list of texts",
         };
         if self.unlimited { format!("{kind} or \"{UNLIMITED}\"") } else { kind.to_owned() }
     }
@@ -206,29 +209,29 @@ fn wrong(assignment: &Assignment, expected: String) -> Problem {
 }
 
 /// Whether the settings hold with `value` at `path`; if not, serde's sentence.
-fn judge(defaults: &Value, path: &str, value: &Value) -> Result<(), String> {
+fn validate(defaults: &Value, path: &str, value: &Value) -> Result<(), String> {
     let mut values = defaults.clone();
-    put(&mut values, path, value.clone());
+    set_path(&mut values, path, value.clone());
     serde_json::from_value::<Document>(values).map(drop).map_err(|error| error.to_string())
 }
 
-fn collect(value: &Value, path: &str, emit: &mut impl FnMut(&str, &Value)) {
+fn for_each_leaf(value: &Value, path: &str, emit: &mut impl FnMut(&str, &Value)) {
     match value {
         Value::Object(members) => {
             for (name, member) in members {
                 let below = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                collect(member, &below, emit);
+                for_each_leaf(member, &below, emit);
             }
         }
         leaf => emit(path, leaf),
     }
 }
 
-fn read<'a>(values: &'a Value, path: &str) -> Option<&'a Value> {
+fn lookup<'a>(values: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(values, |value, name| value.get(name))
 }
 
-fn put(values: &mut Value, path: &str, value: Value) {
+fn set_path(values: &mut Value, path: &str, value: Value) {
     let mut place = values;
     for name in path.split('.') {
         if !place.is_object() {

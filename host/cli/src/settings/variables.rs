@@ -5,7 +5,7 @@ use super::{Assignment, Origin, Written};
 const PREFIX: &str = "YEARBOOK_";
 
 /// Names that operators meet first, and the key that each sets.
-const SHORT: [(&str, &str); 3] = [
+const ALIASES: [(&str, &str); 3] = [
     ("YEARBOOK_DATABASE_URL", "database.url"),
     ("YEARBOOK_STORAGE_URL", "storage.url"),
     // The name that every program with OpenTelemetry has for it.
@@ -27,9 +27,9 @@ pub(super) fn assignments(variables: &[(String, String)]) -> Vec<Assignment> {
         .iter()
         .filter(|(_, text)| !text.is_empty())
         .filter_map(|(name, text)| {
-            let key = match SHORT.iter().find(|(short, _)| short == name) {
+            let key = match ALIASES.iter().find(|(short, _)| short == name) {
                 Some((_, key)) => (*key).to_owned(),
-                None => key_of(name.strip_prefix(PREFIX)?)?,
+                None => setting_key(name.strip_prefix(PREFIX)?)?,
             };
             Some(Assignment {
                 key,
@@ -44,11 +44,11 @@ pub(super) fn assignments(variables: &[(String, String)]) -> Vec<Assignment> {
 }
 
 /// The variable that sets `key`.
-pub(super) fn variable_of(key: &str) -> String {
+pub(super) fn variable_name(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase())
 }
 
-fn key_of(rest: &str) -> Option<String> {
+fn setting_key(rest: &str) -> Option<String> {
     rest.contains("__").then(|| rest.replace("__", ".").to_ascii_lowercase())
 }
 
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_key_and_its_variable_name_each_other() {
-        assert_eq!(variable_of("plans.free.row_cap"), "YEARBOOK_PLANS__FREE__ROW_CAP");
-        assert_eq!(key_of("PLANS__FREE__ROW_CAP").as_deref(), Some("plans.free.row_cap"));
+        assert_eq!(variable_name("plans.free.row_cap"), "YEARBOOK_PLANS__FREE__ROW_CAP");
+        assert_eq!(setting_key("PLANS__FREE__ROW_CAP").as_deref(), Some("plans.free.row_cap"));
     }
 }

@@ -17,10 +17,10 @@ use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 
 /// How long the collector may take for a batch.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Longest answer that is read, bytes; it says how many spans were refused, and why.
-const ANSWER_BYTES: usize = 64 << 10;
+const MAX_RESPONSE_BYTES: usize = 64 << 10;
 
 /// Sends batches.
 pub(super) struct Client(Runtime);
@@ -41,7 +41,7 @@ impl fmt::Debug for Client {
 impl HttpClient for Client {
     /// Blocks its thread, which is the exporter's own.
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        self.0.block_on(async { tokio::time::timeout(PATIENCE, send(request)).await? })
+        self.0.block_on(async { tokio::time::timeout(TIMEOUT, send(request)).await? })
     }
 }
 
@@ -55,7 +55,7 @@ async fn send(mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError>
     *request.uri_mut() = uri.path().parse()?;
     request.headers_mut().insert(HOST, HeaderValue::try_from(authority.as_str())?);
     let (parts, body) = sender.send_request(request.map(Full::new)).await?.into_parts();
-    let body = Limited::new(body, ANSWER_BYTES).collect().await?.to_bytes();
+    let body = Limited::new(body, MAX_RESPONSE_BYTES).collect().await?.to_bytes();
     connection.abort();
     Ok(Response::from_parts(parts, body))
 }

@@ -12,7 +12,7 @@ pub(crate) struct Yearbook {
 }
 
 /// What one run said.
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -45,13 +45,13 @@ impl Yearbook {
         command
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Said {
-        Said::of(self.command(arguments).output().unwrap())
+    pub(crate) fn run(&self, arguments: &[&str]) -> CommandOutput {
+        CommandOutput::of(self.command(arguments).output().unwrap())
     }
 
     /// Runs with variables.
-    pub(crate) fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Said {
-        Said::of(self.command(arguments).envs(variables.iter().copied()).output().unwrap())
+    pub(crate) fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> CommandOutput {
+        CommandOutput::of(self.command(arguments).envs(variables.iter().copied()).output().unwrap())
     }
 
     /// Writes a package of two columns, with these rows of CSV below the header.
@@ -70,7 +70,7 @@ impl Yearbook {
     }
 }
 
-impl Said {
+impl CommandOutput {
     pub(crate) fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Self {

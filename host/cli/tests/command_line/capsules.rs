@@ -12,15 +12,15 @@ use crate::plugin::built;
 use crate::serve::{Server, status, within_two_seconds};
 
 /// Under a limit that no large table keeps to, csv fails.
-const TIGHT: (&str, &str) = ("YEARBOOK_SANDBOX__OUTPUT_BYTES_PER_CALL", "20000");
-const QUIET: (&str, &str) = ("YEARBOOK_LOG__LEVEL", "off");
+const SMALL_OUTPUT_LIMIT: (&str, &str) = ("YEARBOOK_SANDBOX__OUTPUT_BYTES_PER_CALL", "20000");
+const NO_LOG: (&str, &str) = ("YEARBOOK_LOG__LEVEL", "off");
 
 #[test]
 fn a_failed_check_leaves_capsules_and_says_how_to_replay_them() {
     let yearbook = Yearbook::new();
     let evil = built("evil-generator");
     let said =
-        yearbook.run_with(&[QUIET], &["plugin", "check", &evil, "--capsules", "left", "--json"]);
+        yearbook.run_with(&[NO_LOG], &["plugin", "check", &evil, "--capsules", "left", "--json"]);
     let (code, report) = (said.code, said.json());
     assert_eq!(code, Some(1));
     let capsules: Vec<&str> =
@@ -30,7 +30,7 @@ fn a_failed_check_leaves_capsules_and_says_how_to_replay_them() {
             && capsules.iter().all(|path| path.starts_with("left/") && path.contains("-generate-")),
         "{capsules:?}"
     );
-    let said = yearbook.run_with(&[QUIET], &["plugin", "check", &evil, "--capsules", "left"]);
+    let said = yearbook.run_with(&[NO_LOG], &["plugin", "check", &evil, "--capsules", "left"]);
     assert!(said.stdout.ends_with(&format!("--component {evil}\n")), "{}", said.stdout);
     let trap = capsules.iter().find(|path| path.ends_with("-generate-wasm.capsule.arrow")).unwrap();
     assert!(
@@ -40,7 +40,7 @@ fn a_failed_check_leaves_capsules_and_says_how_to_replay_them() {
     );
     assert_eq!(std::fs::metadata(yearbook.path(trap)).unwrap().permissions().mode() & 0o777, 0o600);
 
-    let same = yearbook.run_with(&[QUIET], &["plugin", "replay", trap, "--component", &evil]);
+    let same = yearbook.run_with(&[NO_LOG], &["plugin", "replay", trap, "--component", &evil]);
     assert_eq!((same.code, same.stderr.as_str()), (Some(1), "error: it fails as before\n"));
     for part in [
         "failed at  generate for 4 datasets: trapped: ",
@@ -65,7 +65,7 @@ fn a_failed_check_leaves_capsules_and_says_how_to_replay_them() {
         std::fs::copy(&evil, folder.join(format!("{name}.wasm"))).unwrap();
     }
     let found =
-        yearbook.run_with(&[QUIET], &["plugin", "replay", trap, "--plugins", "plugins", "--json"]);
+        yearbook.run_with(&[NO_LOG], &["plugin", "replay", trap, "--plugins", "plugins", "--json"]);
     assert_eq!((found.code, &found.json()["outcome"]), (Some(1), &json!("fails_as_before")));
 }
 
@@ -73,8 +73,9 @@ fn a_failed_check_leaves_capsules_and_says_how_to_replay_them() {
 fn an_installed_release_is_replayed_by_its_digest_under_the_capsules_limits() {
     let yearbook = Yearbook::new();
     let csv = built("csv");
-    let said =
-        yearbook.run_with(&[TIGHT], &["plugin", "check", &csv, "--capsules", ".", "--json"]).json();
+    let said = yearbook
+        .run_with(&[SMALL_OUTPUT_LIMIT], &["plugin", "check", &csv, "--capsules", ".", "--json"])
+        .json();
     let [capsule] = said["capsules"].as_array().unwrap().as_slice() else { panic!("{said}") };
     let replay = ["plugin", "replay", capsule.as_str().unwrap(), "--plugins", "none", "--json"];
     let unknown = yearbook.run(&replay).failed(1);
@@ -99,7 +100,10 @@ fn what_is_no_capsule_is_said_in_a_sentence() {
     let said = yearbook.run(&["plugin", "replay", "absent"]).failed(1);
     assert!(said.contains("cannot replay absent"), "{said}");
     let made = yearbook
-        .run_with(&[TIGHT], &["plugin", "check", &built("csv"), "--capsules", ".", "--json"])
+        .run_with(
+            &[SMALL_OUTPUT_LIMIT],
+            &["plugin", "check", &built("csv"), "--capsules", ".", "--json"],
+        )
         .json();
     let path = yearbook.path(made["capsules"][0].as_str().unwrap());
     let whole = std::fs::read(&path).unwrap();

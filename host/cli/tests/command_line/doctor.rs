@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::binary::{Said, Yearbook};
+use crate::binary::{CommandOutput, Yearbook};
 
 fn check<'a>(checks: &'a Value, name: &str) -> (&'a str, &'a str) {
     let found = checks
@@ -17,11 +17,15 @@ fn check<'a>(checks: &'a Value, name: &str) -> (&'a str, &'a str) {
     (found["status"].as_str().unwrap(), found["message"].as_str().unwrap())
 }
 
-fn doctor(yearbook: &Yearbook) -> (Said, Value) {
+fn doctor(yearbook: &Yearbook) -> (CommandOutput, Value) {
     doctor_with(yearbook, &[], &[])
 }
 
-fn doctor_with(yearbook: &Yearbook, variables: &[(&str, &str)], more: &[&str]) -> (Said, Value) {
+fn doctor_with(
+    yearbook: &Yearbook,
+    variables: &[(&str, &str)],
+    more: &[&str],
+) -> (CommandOutput, Value) {
     let variables = [&[("YEARBOOK_SERVER__LISTEN", "127.0.0.1:0")], variables].concat();
     let said = yearbook
         .run_with(&variables, &[&["doctor", "--json", "--plugins", "no-plugins"], more].concat());

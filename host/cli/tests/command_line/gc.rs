@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::binary::{Said, Yearbook};
+use crate::binary::{CommandOutput, Yearbook};
 
 /// No client reads that long here, no host looks back that far.
 pub(crate) const AT_ONCE: [(&str, &str); 6] = [
@@ -16,7 +16,7 @@ pub(crate) const AT_ONCE: [(&str, &str); 6] = [
     ("YEARBOOK_STORAGE__RETAIN_SNAPSHOTS", "1"),
 ];
 
-fn gc(yearbook: &Yearbook, more: &[&str]) -> Said {
+fn gc(yearbook: &Yearbook, more: &[&str]) -> CommandOutput {
     std::thread::sleep(Duration::from_millis(10));
     yearbook.run_with(&AT_ONCE, &[&["gc", "--json"], more].concat())
 }

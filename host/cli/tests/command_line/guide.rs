@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::binary::{Said, Yearbook};
+use crate::binary::{CommandOutput, Yearbook};
 use crate::serve::Server;
 
 /// A command and what it prints.
@@ -108,7 +108,7 @@ fn the_guide_leads_from_nothing_to_a_live_format_and_back() {
                 .env_remove("RUSTFLAGS")
                 .env_remove("CARGO_BUILD_TARGET")
                 .env("CARGO_NET_OFFLINE", "true");
-            let said = Said::of(shell.output().unwrap());
+            let said = CommandOutput::of(shell.output().unwrap());
             let printed = said.stdout.trim_end().to_owned();
             if said.code == Some(0) && (prints.is_empty() || fits(&printed, prints)) {
                 break;

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use crate::served::Served;
+use crate::served::CliServer;
 
 /// What is put wherever a client may put something. Percent-encoded where an address needs it.
 const HOSTILE: [&str; 22] = [
@@ -34,7 +34,7 @@ const HOSTILE: [&str; 22] = [
 
 /// Checks an answer to its last header; its status.
 #[track_caller]
-fn sound(asked: &str, answer: &str) -> u16 {
+fn check_response(asked: &str, answer: &str) -> u16 {
     let (head, body) =
         answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{asked}: no head in {answer:?}"));
     let mut lines = head.split("\r\n");
@@ -64,7 +64,7 @@ fn sound(asked: &str, answer: &str) -> u16 {
 
 #[test]
 fn what_a_client_writes_never_becomes_a_header_a_path_or_a_line_of_the_log() {
-    let served = Served::start(&[
+    let served = CliServer::start(&[
         ("YEARBOOK_LOG__LEVEL", "debug"),
         ("YEARBOOK_LIMITS__BURST_PER_SECOND", "0"),
     ]);
@@ -80,12 +80,12 @@ fn what_a_client_writes_never_becomes_a_header_a_path_or_a_line_of_the_log() {
             format!("/docs/{hostile}"),
             format!("/{hostile}"),
         ] {
-            let status = sound(&path, &served.get(&path, &[]));
+            let status = check_response(&path, &served.get(&path, &[]));
             assert!(matches!(status, 400 | 404 | 422), "{status} for {path}");
         }
         for parameter in ["columns", "format", "start", "limit", "geometry", "cursor", "snapshot"] {
             let path = format!("/v1/datasets/tiny/data?{parameter}={hostile}");
-            let status = sound(&path, &served.get(&path, &[]));
+            let status = check_response(&path, &served.get(&path, &[]));
             assert!(matches!(status, 400 | 404 | 410 | 422), "{status} for {path}");
         }
         // Names of parameters and what is searched for may be anything; links repeat them.
@@ -94,10 +94,10 @@ fn what_a_client_writes_never_becomes_a_header_a_path_or_a_line_of_the_log() {
             format!("/v1/datasets/tiny/data?limit=1&x={hostile}"),
         ] {
             let answer = served.get(&path, &[]);
-            assert!(matches!(sound(&path, &answer), 200 | 400), "{path}: {answer}");
+            assert!(matches!(check_response(&path, &answer), 200 | 400), "{path}: {answer}");
         }
     }
-    assert_eq!(sound("a whole request", &served.get("/v1/datasets/tiny/data", &[])), 200);
+    assert_eq!(check_response("a whole request", &served.get("/v1/datasets/tiny/data", &[])), 200);
     let log = served.stop();
     for line in log.lines() {
         assert!(
@@ -110,7 +110,7 @@ fn what_a_client_writes_never_becomes_a_header_a_path_or_a_line_of_the_log() {
 
 #[test]
 fn headers_that_are_none_are_refused_and_repeated_nowhere() {
-    let served = Served::start(&[
+    let served = CliServer::start(&[
         ("YEARBOOK_LOG__LEVEL", "debug"),
         ("YEARBOOK_LIMITS__BURST_PER_SECOND", "0"),
     ]);
@@ -156,7 +156,7 @@ fn headers_that_are_none_are_refused_and_repeated_nowhere() {
             // header, never an answer's.
             let answer = raw(&line);
             if !answer.is_empty() {
-                let status = sound(&asked, &answer);
+                let status = check_response(&asked, &answer);
                 assert!(matches!(status, 200 | 400 | 406), "{status} for {asked:?}");
             }
         }
@@ -173,7 +173,7 @@ fn headers_that_are_none_are_refused_and_repeated_nowhere() {
     for number in 0..500 {
         write!(many, "\r\nX-{number}: 1").unwrap();
     }
-    assert_eq!(sound("500 headers", &raw(many.as_bytes())), 431);
+    assert_eq!(check_response("500 headers", &raw(many.as_bytes())), 431);
     let key = served.key.clone();
     let log = served.stop();
     assert!(!log.contains(&key), "a key in {log}");
@@ -190,7 +190,7 @@ fn no_line_of_any_log_has_a_key_in_it() {
     // Everything that can be said, in both shapes.
     for format in ["text", "json"] {
         let served =
-            Served::start(&[("YEARBOOK_LOG__LEVEL", "trace"), ("YEARBOOK_LOG__FORMAT", format)]);
+            CliServer::start(&[("YEARBOOK_LOG__LEVEL", "trace"), ("YEARBOOK_LOG__FORMAT", format)]);
         let key = served.key.clone();
         for path in [
             "/v1/datasets",

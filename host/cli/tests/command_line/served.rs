@@ -10,14 +10,14 @@ use crate::binary::Yearbook;
 use crate::serve::Server;
 
 /// A server of a folder of its own.
-pub(crate) struct Served {
+pub(crate) struct CliServer {
     yearbook: Yearbook,
     server: Server,
     pub(crate) address: String,
     pub(crate) key: String,
 }
 
-impl Served {
+impl CliServer {
     /// With these variables and a table `tiny` of two rows.
     pub(crate) fn start(variables: &[(&str, &str)]) -> Self {
         let yearbook = Yearbook::new();

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use opentelemetry_proto::tonic::trace::v1::Span;
 
-use self::collector::{Collector, Seen, attributes};
+use self::collector::{CollectedSpans, Collector, attributes};
 use crate::binary::Yearbook;
-use crate::served::Served;
+use crate::served::CliServer;
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: &str = "b7ad6b7169203331";
@@ -21,7 +21,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[track_caller]
-fn only<'a>(seen: &'a Seen, name: &str) -> &'a Span {
+fn only<'a>(seen: &'a CollectedSpans, name: &str) -> &'a Span {
     let names: Vec<_> = seen.spans.iter().map(|span| &span.name).collect();
     let mut found = seen.spans.iter().filter(|span| span.name == name);
     found
@@ -31,9 +31,9 @@ fn only<'a>(seen: &'a Seen, name: &str) -> &'a Span {
 }
 
 /// What one request of rows gives, to a server that trusts `trusted`, and its key.
-fn traced(trusted: &str) -> (Seen, String) {
+fn traced(trusted: &str) -> (CollectedSpans, String) {
     let collector = Collector::start();
-    let served = Served::start(&[
+    let served = CliServer::start(&[
         ("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url),
         ("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=statistics"),
         ("YEARBOOK_SERVER__TRUSTED_PROXIES", trusted),
@@ -114,7 +114,7 @@ fn a_stranger_s_trace_is_not_taken_over() {
 #[test]
 fn nothing_is_sampled_where_the_sampler_says_so() {
     let collector = Collector::start();
-    let served = Served::start(&[
+    let served = CliServer::start(&[
         ("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url),
         ("OTEL_TRACES_SAMPLER", "always_off"),
     ]);
@@ -140,7 +140,7 @@ fn a_collector_that_is_not_there_or_never_answers_slows_nobody() {
             ("OTEL_BSP_SCHEDULE_DELAY", "10"),
             ("YEARBOOK_LIMITS__BURST_PER_SECOND", "0"),
         ];
-        let served = Served::start(&variables);
+        let served = CliServer::start(&variables);
         for _ in 0..100 {
             let begun = Instant::now();
             assert!(served.get("/v1/datasets/tiny/data", &[]).starts_with("HTTP/1.1 200"));
@@ -183,7 +183,7 @@ fn every_line_of_a_json_log_has_the_request_s_id_with_traces_or_without() {
             ("YEARBOOK_LOG__FORMAT", "json"),
             ("YEARBOOK_LOG__LEVEL", "info,yearbook_server=debug,yearbook_sandbox=debug"),
         ];
-        let served = Served::start(&variables);
+        let served = CliServer::start(&variables);
         assert!(
             served
                 .get("/v1/datasets/tiny/data", &["X-Request-Id: asked-by-a-test"])

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
-use crate::query::pairs;
-use crate::{Credit, Layout, Millis, Plan, PlanTable, StoredFile};
+use crate::query::parse_pairs;
+use crate::{Credit, Millis, Plan, PlanTable, StoredFile, TableLayout};
 
 fn snapshot(id: &str, allowed: bool) -> Arc<Snapshot> {
     let text = |text: &str| text.to_owned();
@@ -32,7 +32,7 @@ fn snapshot(id: &str, allowed: bool) -> Arc<Snapshot> {
         dimensions: Vec::new(),
         date_column: None,
         date_range: None,
-        layout: Layout::Long,
+        layout: TableLayout::Long,
         bbox: None,
     })
 }
@@ -46,13 +46,13 @@ fn check(key: Plan, raw: &str, (monthly, current): (bool, bool), expected: &str)
         current: snapshot("current", current),
         snapshots: Vec::new(),
     };
-    let limits = PlanTable::default().of(key);
-    let freshness = Freshness::wanted(Freshness::parse(&pairs(raw)).unwrap(), limits);
+    let limits = PlanTable::default().limits(key);
+    let freshness = Freshness::resolve(Freshness::parse(&parse_pairs(raw)).unwrap(), limits);
     let named = match freshness {
         Freshness::Monthly => snapshot("monthly", monthly),
         Freshness::Current => Arc::clone(&dataset.current),
     };
-    let got = match plan(
+    let got = match plan_download(
         &dataset,
         named,
         freshness,
@@ -97,11 +97,11 @@ fn a_licence_forbids_on_every_plan_and_before_the_plan_spec_5_6() {
 
 #[test]
 fn an_unknown_freshness_lists_the_known_ones_contract_2() {
-    let problem = Freshness::parse(&pairs("freshness=daily")).unwrap_err();
+    let problem = Freshness::parse(&parse_pairs("freshness=daily")).unwrap_err();
     assert_eq!(
         (problem.kind, problem.msg.as_str()),
         ("literal_error", "Input should be 'monthly' or 'current'")
     );
-    assert!(Freshness::parse(&pairs("freshness=")).is_err());
-    assert_eq!(Freshness::parse(&pairs("other=1")), Ok(None));
+    assert!(Freshness::parse(&parse_pairs("freshness=")).is_err());
+    assert_eq!(Freshness::parse(&parse_pairs("other=1")), Ok(None));
 }

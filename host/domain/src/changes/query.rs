@@ -3,14 +3,14 @@
 
 use serde_json::json;
 
-use crate::query::{last, scalar};
-use crate::{DataQuery, Problem};
+use crate::query::{last_value, scalar};
+use crate::{DataQuery, ValidationError};
 
 /// Rows of an answer when `limit` is omitted (contract 4).
 pub const DEFAULT_LIMIT: u64 = 10_000;
 
 /// Parameters of `/data` that mean the same here; encoders' own (with a dot) do too.
-const SHARED: [&str; 3] = ["limit", "format", "geometry"];
+const SHARED_PARAMETERS: [&str; 3] = ["limit", "format", "geometry"];
 
 /// Parses `pairs` (from [`crate::query::pairs()`]) as [`DataQuery::parse`] does, with another
 /// default for `limit`, which is at least 1 here. What else `/data` knows is ignored like any other
@@ -18,11 +18,14 @@ const SHARED: [&str; 3] = ["limit", "format", "geometry"];
 ///
 /// # Errors
 /// Every problem there is.
-pub fn query(pairs: &[(String, String)], formats: &[&str]) -> Result<DataQuery, Vec<Problem>> {
-    let limit = last(pairs, "limit").map(limit);
+pub fn parse_query(
+    pairs: &[(String, String)],
+    formats: &[&str],
+) -> Result<DataQuery, Vec<ValidationError>> {
+    let limit = last_value(pairs, "limit").map(parse_limit);
     let shared: Vec<(String, String)> = pairs
         .iter()
-        .filter(|(name, _)| SHARED.contains(&name.as_str()) || name.contains('.'))
+        .filter(|(name, _)| SHARED_PARAMETERS.contains(&name.as_str()) || name.contains('.'))
         .cloned()
         .collect();
     let parsed = DataQuery::parse(&shared, formats);
@@ -39,13 +42,19 @@ pub fn query(pairs: &[(String, String)], formats: &[&str]) -> Result<DataQuery, 
     }
 }
 
-fn limit(raw: &str) -> Result<u64, Problem> {
+fn parse_limit(raw: &str) -> Result<u64, ValidationError> {
     let too_few = |raw| {
         let msg = "Input should be greater than or equal to 1";
-        Problem::new(crate::problem::Place::Query, "limit", "greater_than_equal", msg, Some(raw))
-            .with_ctx(json!({"ge": 1}))
+        ValidationError::new(
+            crate::validation::ParameterLocation::Query,
+            "limit",
+            "greater_than_equal",
+            msg,
+            Some(raw),
+        )
+        .with_context(json!({"ge": 1}))
     };
-    match scalar::count("limit", raw) {
+    match scalar::parse_count("limit", raw) {
         Ok(0) => Err(too_few(raw)),
         Err(problem) if problem.kind == "greater_than_equal" => Err(too_few(raw)),
         judged => judged,
@@ -57,16 +66,16 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::query::pairs;
+    use crate::query::parse_pairs;
 
     fn problems(raw: &str) -> Vec<(String, String)> {
-        let problems = query(&pairs(raw), &["json", "csv"]).unwrap_err();
+        let problems = parse_query(&parse_pairs(raw), &["json", "csv"]).unwrap_err();
         problems.into_iter().map(|problem| (problem.loc[1].clone(), problem.msg)).collect()
     }
 
     #[test]
     fn limit_is_at_least_one_and_ten_thousand_by_default_contract_4() {
-        let limit = |raw: &str| query(&pairs(raw), &["json"]).unwrap().limit;
+        let limit = |raw: &str| parse_query(&parse_pairs(raw), &["json"]).unwrap().limit;
         assert_eq!(
             (limit(""), limit("limit=1"), limit("limit=0&limit=+7"), limit("since=x&start=y")),
             (10_000, 1, 7, 10_000)
@@ -90,8 +99,8 @@ mod tests {
 
     #[test]
     fn filters_of_data_are_ignored() {
-        let query = query(
-            &pairs("columns=a&dimensions=x&cursor=y&snapshot=z&envelope=true&csv.null=-"),
+        let query = parse_query(
+            &parse_pairs("columns=a&dimensions=x&cursor=y&snapshot=z&envelope=true&csv.null=-"),
             &["json"],
         )
         .unwrap();

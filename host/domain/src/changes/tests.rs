@@ -1,7 +1,7 @@
 //! Histories and what is pulled from them.
 
 use super::*;
-use crate::{ColumnType, Role};
+use crate::{ColumnRole, ColumnType};
 
 /// A history of sets `from>to:rows/columns`.
 fn history(text: &str) -> Vec<ChangeSet> {
@@ -9,7 +9,7 @@ fn history(text: &str) -> Vec<ChangeSet> {
         name: name.to_string(),
         column_type: ColumnType::Integer,
         nullable: true,
-        role: Role::Value,
+        role: ColumnRole::Value,
         unit: None,
         description: None,
         few_values: false,
@@ -40,12 +40,15 @@ fn line(id: &str) -> CreditLine {
 /// Parts as `set:first-last`, then where it ends, then `+` when more remains and `#` when the rows
 /// were why.
 fn check(text: &str, (set, row): (usize, u64), max_rows: u64, expected: &str) {
-    let pull = pull(&history(text), Mark { set, row }, max_rows);
-    let mut shown: Vec<String> =
-        pull.parts.iter().map(|(set, rows)| format!("{set}:{}-{}", rows.start, rows.end)).collect();
+    let pull = next_page(&history(text), Watermark { set, row }, max_rows);
+    let mut shown: Vec<String> = pull
+        .ranges
+        .iter()
+        .map(|(set, rows)| format!("{set}:{}-{}", rows.start, rows.end))
+        .collect();
     shown.push(format!("@{}.{}", pull.end.set, pull.end.row));
-    shown.extend(pull.more.then(|| "+".to_owned()));
-    shown.extend(pull.full.then(|| "#".to_owned()));
+    shown.extend(pull.has_more.then(|| "+".to_owned()));
+    shown.extend(pull.row_limit_reached.then(|| "#".to_owned()));
     assert_eq!(shown.join(" "), expected, "{text} from {set}.{row}, {max_rows}");
 }
 
@@ -78,7 +81,7 @@ fn an_answer_has_one_schema_and_says_that_more_follows() {
 
 #[test]
 fn the_newest_occurrence_of_a_snapshot_counts() {
-    let mark = |text: &str, id: &str| after(&history(text), id).map(|mark| mark.set);
+    let mark = |text: &str, id: &str| watermark_after(&history(text), id).map(|mark| mark.set);
     assert_eq!(mark("a>b:1/x b>c:1/x", "a"), Some(0));
     assert_eq!(mark("a>b:1/x b>c:1/x", "b"), Some(1));
     assert_eq!(mark("a>b:1/x b>c:1/x", "c"), Some(2));
@@ -102,20 +105,24 @@ fn distinct_credits_are_joined_oldest_first_contract_4() {
         ((4, 0), (4, 0), "Credit a", "a"),
         ((1, 0), (1, 0), "Credit b1", "b"),
     ];
-    let mark = |(set, row)| Mark { set, row };
+    let mark = |(set, row)| Watermark { set, row };
     let today = line("today");
     for (start, end, attribution, licence) in cases {
-        let joined = credit(&history(known), mark(start), mark(end), &today);
+        let joined = credit_between(&history(known), mark(start), mark(end), &today);
         assert_eq!(
             (joined.attribution.as_str(), joined.licence.as_str()),
             (attribution, licence),
             "{start:?} to {end:?}"
         );
     }
-    assert_eq!(credit(&[], mark((0, 0)), mark((0, 0)), &today), today, "nothing has changed yet");
+    assert_eq!(
+        credit_between(&[], mark((0, 0)), mark((0, 0)), &today),
+        today,
+        "nothing has changed yet"
+    );
     let mut old = history("a>b:3/x b>c:1/x");
     old[0].from_credit = None;
-    let joined = credit(&old, mark((0, 0)), mark((2, 0)), &today);
+    let joined = credit_between(&old, mark((0, 0)), mark((2, 0)), &today);
     assert_eq!(
         joined.attribution, "Credit today; Credit b; Credit c",
         "today's where the older one is not known"

@@ -3,16 +3,16 @@
 use serde_json::json;
 
 use super::scalar;
-use crate::Problem;
-use crate::problem::Place;
+use crate::ValidationError;
+use crate::validation::ParameterLocation;
 
 /// Bytes of a value at most. A plugin may write an option into every cell, so a long one would be a
 /// lever; the longest that anybody needs is the name of a column.
-pub const VALUE_BYTES: usize = 256;
+pub const MAX_VALUE_BYTES: usize = 256;
 
 /// The type of a declared parameter's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ParameterType {
     /// Any text.
     Text,
     /// A 64-bit integer.
@@ -25,7 +25,7 @@ pub enum Kind {
 
 /// A value that suits its declaration.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum ParameterValue {
     /// Of [`Kind::Text`].
     Text(String),
     /// Of [`Kind::Integer`].
@@ -41,20 +41,31 @@ pub enum Value {
 ///
 /// # Errors
 /// The [`Problem`] in Pydantic's words.
-pub fn judge(name: &str, kind: Kind, allowed: &[String], raw: &str) -> Result<Value, Problem> {
-    if raw.len() > VALUE_BYTES {
-        let msg = format!("Data should have at most {VALUE_BYTES} bytes");
-        return Err(Problem::new(Place::Query, name, "bytes_too_long", msg, Some(raw))
-            .with_ctx(json!({"max_length": VALUE_BYTES})));
+pub fn validate(
+    name: &str,
+    kind: ParameterType,
+    allowed: &[String],
+    raw: &str,
+) -> Result<ParameterValue, ValidationError> {
+    if raw.len() > MAX_VALUE_BYTES {
+        let msg = format!("Data should have at most {MAX_VALUE_BYTES} bytes");
+        return Err(ValidationError::new(
+            ParameterLocation::Query,
+            name,
+            "bytes_too_long",
+            msg,
+            Some(raw),
+        )
+        .with_context(json!({"max_length": MAX_VALUE_BYTES})));
     }
     if !allowed.is_empty() {
-        scalar::literal(name, raw, allowed.iter().map(String::as_str))?;
+        scalar::check_literal(name, raw, allowed.iter().map(String::as_str))?;
     }
     match kind {
-        Kind::Text => Ok(Value::Text(raw.to_owned())),
-        Kind::Integer => scalar::integer(name, raw).map(Value::Integer),
-        Kind::Number => scalar::number(name, raw).map(Value::Number),
-        Kind::Boolean => scalar::boolean(name, raw).map(Value::Boolean),
+        ParameterType::Text => Ok(ParameterValue::Text(raw.to_owned())),
+        ParameterType::Integer => scalar::parse_integer(name, raw).map(ParameterValue::Integer),
+        ParameterType::Number => scalar::parse_number(name, raw).map(ParameterValue::Number),
+        ParameterType::Boolean => scalar::parse_boolean(name, raw).map(ParameterValue::Boolean),
     }
 }
 
@@ -62,9 +73,14 @@ pub fn judge(name: &str, kind: Kind, allowed: &[String], raw: &str) -> Result<Va
 mod tests {
     use super::*;
 
-    fn check(kind: Kind, allowed: &[&str], raw: &str, expected: Result<Value, &str>) {
+    fn check(
+        kind: ParameterType,
+        allowed: &[&str],
+        raw: &str,
+        expected: Result<ParameterValue, &str>,
+    ) {
         let allowed: Vec<String> = allowed.iter().map(|text| (*text).to_owned()).collect();
-        let got = judge("csv.x", kind, &allowed, raw);
+        let got = validate("csv.x", kind, &allowed, raw);
         assert_eq!(
             got.as_ref().map_err(|problem| problem.msg.as_str()),
             expected.as_ref().map_err(|text| *text),
@@ -74,36 +90,46 @@ mod tests {
 
     #[test]
     fn declared_parameters_are_judged_in_pydantics_words() {
-        check(Kind::Text, &[], "", Ok(Value::Text(String::new())));
-        check(Kind::Text, &[",", ";"], ";", Ok(Value::Text(";".to_owned())));
-        check(Kind::Text, &[",", ";", "|"], "x", Err("Input should be ',', ';' or '|'"));
-        check(Kind::Integer, &[], "-1_0", Ok(Value::Integer(-10)));
-        check(Kind::Integer, &[], "9223372036854775807", Ok(Value::Integer(i64::MAX)));
-        check(Kind::Integer, &[], "-9223372036854775808", Ok(Value::Integer(i64::MIN)));
+        check(ParameterType::Text, &[], "", Ok(ParameterValue::Text(String::new())));
+        check(ParameterType::Text, &[",", ";"], ";", Ok(ParameterValue::Text(";".to_owned())));
+        check(ParameterType::Text, &[",", ";", "|"], "x", Err("Input should be ',', ';' or '|'"));
+        check(ParameterType::Integer, &[], "-1_0", Ok(ParameterValue::Integer(-10)));
         check(
-            Kind::Integer,
+            ParameterType::Integer,
+            &[],
+            "9223372036854775807",
+            Ok(ParameterValue::Integer(i64::MAX)),
+        );
+        check(
+            ParameterType::Integer,
+            &[],
+            "-9223372036854775808",
+            Ok(ParameterValue::Integer(i64::MIN)),
+        );
+        check(
+            ParameterType::Integer,
             &[],
             "9223372036854775808",
             Err("Unable to parse input string as an integer, exceeded maximum size"),
         );
         check(
-            Kind::Integer,
+            ParameterType::Integer,
             &[],
             "x",
             Err("Input should be a valid integer, unable to parse string as an integer"),
         );
-        check(Kind::Number, &[], " 1_0.5 ", Ok(Value::Number(10.5)));
-        check(Kind::Number, &[], "inf", Err("Input should be a finite number"));
+        check(ParameterType::Number, &[], " 1_0.5 ", Ok(ParameterValue::Number(10.5)));
+        check(ParameterType::Number, &[], "inf", Err("Input should be a finite number"));
         check(
-            Kind::Number,
+            ParameterType::Number,
             &[],
             "x",
             Err("Input should be a valid number, unable to parse string as a number"),
         );
-        check(Kind::Boolean, &[], "Yes", Ok(Value::Boolean(true)));
-        check(Kind::Boolean, &["true"], "false", Err("Input should be 'true'"));
+        check(ParameterType::Boolean, &[], "Yes", Ok(ParameterValue::Boolean(true)));
+        check(ParameterType::Boolean, &["true"], "false", Err("Input should be 'true'"));
         check(
-            Kind::Boolean,
+            ParameterType::Boolean,
             &[],
             "",
             Err("Input should be a valid boolean, unable to interpret input"),
@@ -112,13 +138,18 @@ mod tests {
 
     #[test]
     fn a_value_is_bounded_before_anything_else_is_asked_of_it() {
-        let (longest, longer) = ("x".repeat(VALUE_BYTES), "x".repeat(VALUE_BYTES + 1));
-        check(Kind::Text, &[], &longest, Ok(Value::Text(longest.clone())));
+        let (longest, longer) = ("x".repeat(MAX_VALUE_BYTES), "x".repeat(MAX_VALUE_BYTES + 1));
+        check(ParameterType::Text, &[], &longest, Ok(ParameterValue::Text(longest.clone())));
         let bound = Err("Data should have at most 256 bytes");
-        for kind in [Kind::Text, Kind::Integer, Kind::Number, Kind::Boolean] {
+        for kind in [
+            ParameterType::Text,
+            ParameterType::Integer,
+            ParameterType::Number,
+            ParameterType::Boolean,
+        ] {
             check(kind, &[], &longer, bound.clone());
             check(kind, &["x"], &"1".repeat(12_000), bound.clone());
         }
-        check(Kind::Text, &[], &"é".repeat(VALUE_BYTES / 2 + 1), bound);
+        check(ParameterType::Text, &[], &"é".repeat(MAX_VALUE_BYTES / 2 + 1), bound);
     }
 }

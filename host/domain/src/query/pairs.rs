@@ -9,7 +9,7 @@ use percent_encoding::percent_decode_str;
 /// dropped. Bytes that are not UTF-8 become U+FFFD, so that a wrong byte can be refused, or match
 /// nothing, like any other wrong character.
 #[must_use]
-pub fn pairs(raw: &str) -> Vec<(String, String)> {
+pub fn parse_pairs(raw: &str) -> Vec<(String, String)> {
     raw.split('&')
         .filter(|part| !part.is_empty())
         .map(|part| {
@@ -21,7 +21,7 @@ pub fn pairs(raw: &str) -> Vec<(String, String)> {
 
 /// The value of `name`; the last one where it is repeated (contract 2).
 #[must_use]
-pub fn last<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
+pub fn last_value<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
     pairs.iter().rev().find(|(candidate, _)| candidate == name).map(|(_, value)| value.as_str())
 }
 
@@ -40,7 +40,7 @@ mod tests {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
-        assert_eq!(pairs(raw), expected, "{raw}");
+        assert_eq!(parse_pairs(raw), expected, "{raw}");
     }
 
     #[test]
@@ -69,9 +69,9 @@ mod tests {
 
     #[test]
     fn the_last_of_a_repeated_parameter_wins_contract_2() {
-        let pairs = pairs("limit=1&limit=2&x=3&limit=");
-        assert_eq!(last(&pairs, "limit"), Some(""));
-        assert_eq!(last(&pairs, "x"), Some("3"));
-        assert_eq!(last(&pairs, "y"), None);
+        let pairs = parse_pairs("limit=1&limit=2&x=3&limit=");
+        assert_eq!(last_value(&pairs, "limit"), Some(""));
+        assert_eq!(last_value(&pairs, "x"), Some("3"));
+        assert_eq!(last_value(&pairs, "y"), None);
     }
 }

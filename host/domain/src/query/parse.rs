@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::pairs::last;
-use super::{DEFAULT_LIMIT, DataQuery, LISTED_NAMES, scalar};
-use crate::Problem;
+use super::pairs::last_value;
+use super::{DEFAULT_LIMIT, DataQuery, MAX_LISTED_NAMES, scalar};
+use crate::ValidationError;
 
 impl DataQuery {
     /// Parses `pairs` (from [`super::pairs()`]). `formats` are those loaded now, in the order in
@@ -13,36 +13,46 @@ impl DataQuery {
     ///
     /// # Errors
     /// Every problem there is.
-    pub fn parse(pairs: &[(String, String)], formats: &[&str]) -> Result<Self, Vec<Problem>> {
+    pub fn parse(
+        pairs: &[(String, String)],
+        formats: &[&str],
+    ) -> Result<Self, Vec<ValidationError>> {
         let mut problems = Vec::new();
-        let mut note = |problem: Problem| problems.push(problem);
-        let get = |name: &str| last(pairs, name);
+        let mut note = |problem: ValidationError| problems.push(problem);
+        let get = |name: &str| last_value(pairs, name);
 
-        let start = get("start").map(|raw| scalar::date("start", raw));
-        let end = get("end").map(|raw| scalar::date("end", raw));
+        let start = get("start").map(|raw| scalar::parse_date("start", raw));
+        let end = get("end").map(|raw| scalar::parse_date("end", raw));
         let start = match (start, &end) {
             (Some(Ok(start)), Some(Ok(end))) if start > *end => {
-                note(Problem::value_error(
+                note(ValidationError::value_error(
                     "start",
                     &format!("start must not be after end ({end})"),
                     &start,
                 ));
                 None
             }
-            (start, _) => keep(start, &mut note),
+            (start, _) => collect_error(start, &mut note),
         };
-        let end = keep(end, &mut note);
-        let limit = keep(get("limit").map(|raw| scalar::count("limit", raw)), &mut note)
-            .unwrap_or(DEFAULT_LIMIT);
+        let end = collect_error(end, &mut note);
+        let limit =
+            collect_error(get("limit").map(|raw| scalar::parse_count("limit", raw)), &mut note)
+                .unwrap_or(DEFAULT_LIMIT);
         let format = get("format").map(|raw| {
-            scalar::literal("format", raw, formats.iter().copied()).map(|()| raw.to_owned())
+            scalar::check_literal("format", raw, formats.iter().copied()).map(|()| raw.to_owned())
         });
-        let format = keep(format, &mut note);
-        let geometry = keep(get("geometry").map(|raw| scalar::boolean("geometry", raw)), &mut note)
-            .unwrap_or(true);
-        let envelope = keep(get("envelope").map(|raw| scalar::boolean("envelope", raw)), &mut note)
-            .unwrap_or(false);
-        let columns = keep(get("columns").map(columns), &mut note);
+        let format = collect_error(format, &mut note);
+        let geometry = collect_error(
+            get("geometry").map(|raw| scalar::parse_boolean("geometry", raw)),
+            &mut note,
+        )
+        .unwrap_or(true);
+        let envelope = collect_error(
+            get("envelope").map(|raw| scalar::parse_boolean("envelope", raw)),
+            &mut note,
+        )
+        .unwrap_or(false);
+        let columns = collect_error(get("columns").map(parse_columns), &mut note);
 
         if !problems.is_empty() {
             return Err(problems);
@@ -50,20 +60,23 @@ impl DataQuery {
         Ok(Self {
             start,
             end,
-            dimensions: not_empty(get("dimensions")),
+            dimensions: non_empty(get("dimensions")),
             limit,
             format,
             geometry,
             envelope,
-            cursor: not_empty(get("cursor")),
+            cursor: non_empty(get("cursor")),
             snapshot: get("snapshot").map(str::to_owned),
             columns,
-            options: options(pairs),
+            options: plugin_parameters(pairs),
         })
     }
 }
 
-fn keep<T>(judged: Option<Result<T, Problem>>, note: &mut impl FnMut(Problem)) -> Option<T> {
+fn collect_error<T>(
+    judged: Option<Result<T, ValidationError>>,
+    note: &mut impl FnMut(ValidationError),
+) -> Option<T> {
     match judged? {
         Ok(value) => Some(value),
         Err(problem) => {
@@ -73,15 +86,15 @@ fn keep<T>(judged: Option<Result<T, Problem>>, note: &mut impl FnMut(Problem)) -
     }
 }
 
-fn not_empty(raw: Option<&str>) -> Option<String> {
+fn non_empty(raw: Option<&str>) -> Option<String> {
     raw.filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 /// Names of columns; blanks around a name are dropped. A name twice would make objects with the
 /// same key twice, so it is refused.
-fn columns(raw: &str) -> Result<Vec<String>, Problem> {
-    let refuse = |sentence: &str| Err(Problem::value_error("columns", sentence, raw));
-    if let Some(sentence) = too_many_names("columns", raw) {
+fn parse_columns(raw: &str) -> Result<Vec<String>, ValidationError> {
+    let refuse = |sentence: &str| Err(ValidationError::value_error("columns", sentence, raw));
+    if let Some(sentence) = too_many_names_message("columns", raw) {
         return refuse(&sentence);
     }
     let names: Vec<String> = raw.split(',').map(|name| name.trim().to_owned()).collect();
@@ -99,18 +112,18 @@ fn columns(raw: &str) -> Result<Vec<String>, Problem> {
 
 /// What is wrong with a list of more than [`LISTED_NAMES`] names, told before any of them is read.
 #[must_use]
-pub fn too_many_names(parameter: &str, raw: &str) -> Option<String> {
+pub fn too_many_names_message(parameter: &str, raw: &str) -> Option<String> {
     let names = raw.bytes().filter(|byte| *byte == b',').count() + 1;
-    (names > LISTED_NAMES).then(|| {
+    (names > MAX_LISTED_NAMES).then(|| {
         format!(
-            "{parameter} lists {names} names and may list {LISTED_NAMES}; ask in several requests"
+            "{parameter} lists {names} names and may list {MAX_LISTED_NAMES}; ask in several requests"
         )
     })
 }
 
 /// Parameters whose name has a dot, each once with its last value, in the order of first
 /// appearance.
-fn options(pairs: &[(String, String)]) -> Vec<(String, String)> {
+fn plugin_parameters(pairs: &[(String, String)]) -> Vec<(String, String)> {
     let mut options: Vec<(String, String)> = Vec::new();
     let mut positions: HashMap<&str, usize> = HashMap::new();
     for (name, value) in pairs.iter().filter(|(name, _)| name.contains('.')) {

@@ -6,8 +6,8 @@ use serde_json::json;
 use speedate::{Date, DateTime};
 use strum::EnumMessage;
 
-use crate::Problem;
-use crate::problem::Place;
+use crate::ValidationError;
+use crate::validation::ParameterLocation;
 
 /// Digits that Pydantic reads at most (Python's own bound).
 const MAX_DIGITS: usize = 4300;
@@ -17,14 +17,14 @@ const MAX_DIGITS: usize = 4300;
 /// # Errors
 /// Pydantic's sentence for anything else. What Pydantic would read as a moment (a date with a time,
 /// a Unix time) is refused as inexact, whatever the time is.
-pub fn date(name: &str, raw: &str) -> Result<String, Problem> {
+pub fn parse_date(name: &str, raw: &str) -> Result<String, ValidationError> {
     if Date::parse_bytes_rfc3339(raw.as_bytes()).is_ok_and(|date| date.year > 0) {
         return Ok(raw.to_owned());
     }
     Err(match DateTime::parse_bytes(raw.as_bytes()) {
-        _ if Date::parse_bytes_rfc3339(raw.as_bytes()).is_ok() => year_zero(name, raw),
-        Ok(moment) if moment.date.year == 0 => year_zero(name, raw),
-        Ok(_) => Problem::query(
+        _ if Date::parse_bytes_rfc3339(raw.as_bytes()).is_ok() => year_zero_error(name, raw),
+        Ok(moment) if moment.date.year == 0 => year_zero_error(name, raw),
+        Ok(_) => ValidationError::invalid_query_parameter(
             name,
             "date_from_datetime_inexact",
             "Datetimes provided to dates should have zero time - e.g. be exact dates",
@@ -32,26 +32,26 @@ pub fn date(name: &str, raw: &str) -> Result<String, Problem> {
         ),
         Err(error) => {
             let error = error.get_documentation().unwrap_or("input is invalid");
-            Problem::query(
+            ValidationError::invalid_query_parameter(
                 name,
                 "date_from_datetime_parsing",
                 format!("Input should be a valid date or datetime, {error}"),
                 raw,
             )
-            .with_ctx(json!({"error": error}))
+            .with_context(json!({"error": error}))
         }
     })
 }
 
-fn year_zero(name: &str, raw: &str) -> Problem {
+fn year_zero_error(name: &str, raw: &str) -> ValidationError {
     let error = "year 0 is out of range";
-    Problem::query(
+    ValidationError::invalid_query_parameter(
         name,
         "date_parsing",
         format!("Input should be a valid date in the format YYYY-MM-DD, {error}"),
         raw,
     )
-    .with_ctx(json!({"error": error}))
+    .with_context(json!({"error": error}))
 }
 
 /// An integer that is not negative. One beyond `i64::MAX` is that number: no table has as many
@@ -59,11 +59,12 @@ fn year_zero(name: &str, raw: &str) -> Problem {
 ///
 /// # Errors
 /// `int_parsing`, `int_parsing_size` or `greater_than_equal`.
-pub fn count(name: &str, raw: &str) -> Result<u64, Problem> {
-    let (negative, digits) = integer_digits(name, raw)?;
+pub fn parse_count(name: &str, raw: &str) -> Result<u64, ValidationError> {
+    let (negative, digits) = parse_integer_digits(name, raw)?;
     if negative && digits != "0" {
         let msg = "Input should be greater than or equal to 0";
-        return Err(Problem::query(name, "greater_than_equal", msg, raw).with_ctx(json!({"ge": 0})));
+        return Err(ValidationError::invalid_query_parameter(name, "greater_than_equal", msg, raw)
+            .with_context(json!({"ge": 0})));
     }
     Ok(digits.parse().unwrap_or(u64::MAX).min(i64::MAX.unsigned_abs()))
 }
@@ -72,15 +73,15 @@ pub fn count(name: &str, raw: &str) -> Result<u64, Problem> {
 ///
 /// # Errors
 /// `int_parsing`, or `int_parsing_size` beyond 64 bits.
-pub fn integer(name: &str, raw: &str) -> Result<i64, Problem> {
-    let (negative, digits) = integer_digits(name, raw)?;
+pub fn parse_integer(name: &str, raw: &str) -> Result<i64, ValidationError> {
+    let (negative, digits) = parse_integer_digits(name, raw)?;
     let signed = if negative { format!("-{digits}") } else { digits };
-    signed.parse().map_err(|_| too_large(name, raw))
+    signed.parse().map_err(|_| integer_too_large_error(name, raw))
 }
 
 /// Sign and digits without leading zeros, of what Pydantic reads as an integer: surrounded by white
 /// space, signed, with single underscores between digits, followed by a fraction of zeros.
-fn integer_digits(name: &str, raw: &str) -> Result<(bool, String), Problem> {
+fn parse_integer_digits(name: &str, raw: &str) -> Result<(bool, String), ValidationError> {
     let parse = || {
         let text = raw.trim();
         let (negative, text) = match text.strip_prefix('-') {
@@ -98,7 +99,7 @@ fn integer_digits(name: &str, raw: &str) -> Result<(bool, String), Problem> {
         digits.bytes().all(|byte| byte.is_ascii_digit()).then_some((negative, digits))
     };
     let (negative, digits) = parse().ok_or_else(|| {
-        Problem::query(
+        ValidationError::invalid_query_parameter(
             name,
             "int_parsing",
             "Input should be a valid integer, unable to parse string as an integer",
@@ -108,13 +109,13 @@ fn integer_digits(name: &str, raw: &str) -> Result<(bool, String), Problem> {
     let digits = digits.trim_start_matches('0');
     match digits.len() {
         0 => Ok((negative, "0".to_owned())),
-        length if length > MAX_DIGITS => Err(too_large(name, raw)),
+        length if length > MAX_DIGITS => Err(integer_too_large_error(name, raw)),
         _ => Ok((negative, digits.to_owned())),
     }
 }
 
-fn too_large(name: &str, raw: &str) -> Problem {
-    Problem::query(
+fn integer_too_large_error(name: &str, raw: &str) -> ValidationError {
+    ValidationError::invalid_query_parameter(
         name,
         "int_parsing_size",
         "Unable to parse input string as an integer, exceeded maximum size",
@@ -132,11 +133,11 @@ fn without_underscores(text: &str) -> Option<String> {
 ///
 /// # Errors
 /// `bool_parsing`.
-pub fn boolean(name: &str, raw: &str) -> Result<bool, Problem> {
+pub fn parse_boolean(name: &str, raw: &str) -> Result<bool, ValidationError> {
     match raw.to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" | "t" | "y" => Ok(true),
         "false" | "0" | "no" | "off" | "f" | "n" => Ok(false),
-        _ => Err(Problem::query(
+        _ => Err(ValidationError::invalid_query_parameter(
             name,
             "bool_parsing",
             "Input should be a valid boolean, unable to interpret input",
@@ -149,14 +150,17 @@ pub fn boolean(name: &str, raw: &str) -> Result<bool, Problem> {
 ///
 /// # Errors
 /// `float_parsing` or `finite_number`.
-pub fn number(name: &str, raw: &str) -> Result<f64, Problem> {
+pub fn parse_number(name: &str, raw: &str) -> Result<f64, ValidationError> {
     let parsed: Option<f64> = without_underscores(raw.trim()).and_then(|text| text.parse().ok());
     match parsed {
         Some(number) if number.is_finite() => Ok(number),
-        Some(_) => {
-            Err(Problem::query(name, "finite_number", "Input should be a finite number", raw))
-        }
-        None => Err(Problem::query(
+        Some(_) => Err(ValidationError::invalid_query_parameter(
+            name,
+            "finite_number",
+            "Input should be a finite number",
+            raw,
+        )),
+        None => Err(ValidationError::invalid_query_parameter(
             name,
             "float_parsing",
             "Input should be a valid number, unable to parse string as a number",
@@ -169,22 +173,27 @@ pub fn number(name: &str, raw: &str) -> Result<f64, Problem> {
 ///
 /// # Errors
 /// `literal_error`, which lists them in their order.
-pub fn literal<'a>(
+pub fn check_literal<'a>(
     name: &str,
     raw: &str,
     allowed: impl IntoIterator<Item = &'a str>,
-) -> Result<(), Problem> {
+) -> Result<(), ValidationError> {
     let allowed: Vec<&str> = allowed.into_iter().collect();
     if allowed.contains(&raw) {
         return Ok(());
     }
-    let expected = alternatives(&allowed);
-    Err(Problem::query(name, "literal_error", format!("Input should be {expected}"), raw)
-        .with_ctx(json!({"expected": expected})))
+    let expected = format_alternatives(&allowed);
+    Err(ValidationError::invalid_query_parameter(
+        name,
+        "literal_error",
+        format!("Input should be {expected}"),
+        raw,
+    )
+    .with_context(json!({"expected": expected})))
 }
 
 /// `'a', 'b' or 'c'`.
-fn alternatives(values: &[&str]) -> String {
+fn format_alternatives(values: &[&str]) -> String {
     let quoted: Vec<String> = values.iter().map(|value| format!("'{value}'")).collect();
     match quoted.split_last() {
         Some((last, [])) => last.clone(),
@@ -193,10 +202,15 @@ fn alternatives(values: &[&str]) -> String {
     }
 }
 
-impl Problem {
+impl ValidationError {
     /// A problem of a query parameter that was sent.
-    fn query(name: &str, kind: &'static str, msg: impl Into<String>, raw: &str) -> Self {
-        Self::new(Place::Query, name, kind, msg, Some(raw))
+    fn invalid_query_parameter(
+        name: &str,
+        kind: &'static str,
+        msg: impl Into<String>,
+        raw: &str,
+    ) -> Self {
+        Self::new(ParameterLocation::Query, name, kind, msg, Some(raw))
     }
 }
 

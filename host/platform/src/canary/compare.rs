@@ -6,11 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use yearbook_catalog::{ReleaseId, Trial as Sum};
 use yearbook_sandbox::{EncodeError, Encoder, Failed, Trap, Trial};
 
-use super::values::{self, Values};
-use super::{Sample, nothing};
+use super::values::{self, ValueComparison};
+use super::{CanarySample, nothing};
 
 /// What came of it; none: nothing that could be held against either. `warm`: whether cost counts.
-pub(super) fn run(sample: &Sample, turn: usize, warm: bool) -> Option<Sum> {
+pub(super) fn run(sample: &CanarySample, turn: usize, warm: bool) -> Option<Sum> {
     // Every other time each part by an instance of its own, as hosts make large responses where
     // parts are independent.
     let promised = |encoder: &Encoder| encoder.description().separator.is_some();
@@ -27,15 +27,15 @@ pub(super) fn run(sample: &Sample, turn: usize, warm: bool) -> Option<Sum> {
     };
     // What the release that serves fails at is no measure.
     let one = one.ok()?;
-    let mut seen = of(sample);
+    let mut seen = totals_of(sample);
     match other {
         Ok(other) => {
-            match alike(sample, &one, &other) {
+            match compare_responses(sample, &one, &other) {
                 Ok(rewritten) => seen.rewritten = u64::from(rewritten),
                 Err(difference) => {
                     seen.fault = Some(format!(
                         "its response differs from that of {}: {difference}",
-                        short(&sample.incumbent)
+                        short_digest(&sample.incumbent)
                     ))
                 }
             }
@@ -45,17 +45,19 @@ pub(super) fn run(sample: &Sample, turn: usize, warm: bool) -> Option<Sum> {
             (seen.memory, seen.incumbent_memory) =
                 (other.usage.memory_bytes as u64, one.usage.memory_bytes as u64);
         }
-        Err(failed) if is_ours(&failed) => return None,
+        Err(failed) if is_host_fault(&failed) => return None,
         Err(failed) => {
-            seen.fault =
-                Some(format!("it failed where {} did not: {failed}", short(&sample.incumbent)))
+            seen.fault = Some(format!(
+                "it failed where {} did not: {failed}",
+                short_digest(&sample.incumbent)
+            ))
         }
     }
     Some(seen)
 }
 
 /// Whether both wrote the same: true where they did so in other bytes.
-fn alike(sample: &Sample, one: &Trial, other: &Trial) -> Result<bool, String> {
+fn compare_responses(sample: &CanarySample, one: &Trial, other: &Trial) -> Result<bool, String> {
     let response = |encoder: &Encoder, trial: &Trial| {
         trial.response(encoder.description().separator.as_deref())
     };
@@ -68,10 +70,10 @@ fn alike(sample: &Sample, one: &Trial, other: &Trial) -> Result<bool, String> {
     let read = catch_unwind(AssertUnwindSafe(|| {
         values::compare(media_type, &sample.schema, &one, &other)
     }));
-    match read.unwrap_or_else(|_| Values::Unlike("a reader panicked over it".to_owned())) {
-        Values::Same => Ok(true),
-        Values::Unlike(difference) => Err(difference),
-        Values::Unread(why) => {
+    match read.unwrap_or_else(|_| ValueComparison::Unlike("a reader panicked over it".to_owned())) {
+        ValueComparison::Same => Ok(true),
+        ValueComparison::Unlike(difference) => Err(difference),
+        ValueComparison::Unread(why) => {
             let at = one
                 .iter()
                 .zip(&other)
@@ -88,7 +90,7 @@ fn alike(sample: &Sample, one: &Trial, other: &Trial) -> Result<bool, String> {
 
 /// Whether a failure says nothing about the release: want of room, or a thread that had to stand
 /// back too long.
-fn is_ours(failed: &Failed) -> bool {
+fn is_host_fault(failed: &Failed) -> bool {
     matches!(
         failed.error,
         EncodeError::Busy { .. }
@@ -100,7 +102,7 @@ fn is_ours(failed: &Failed) -> bool {
 }
 
 /// One sample, of which nothing is known yet.
-fn of(sample: &Sample) -> Sum {
+fn totals_of(sample: &CanarySample) -> Sum {
     let id = ReleaseId {
         kind: "encoder".to_owned(),
         name: sample.waiting.description().format.clone(),
@@ -113,6 +115,6 @@ fn nanoseconds(trial: &Trial) -> u64 {
     u64::try_from(trial.cpu.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn short(encoder: &Encoder) -> &str {
+fn short_digest(encoder: &Encoder) -> &str {
     encoder.digest().get(..12).unwrap_or_default()
 }

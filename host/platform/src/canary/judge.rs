@@ -3,7 +3,7 @@
 use yearbook_catalog::{ReleaseState, Trial};
 use yearbook_domain::Millis;
 
-use crate::GuardSettings;
+use crate::ReleaseMonitorSettings;
 
 /// Memory that is never held against a release, bytes: what a response of one batch takes anyway.
 const FREE_MEMORY: u64 = 16 << 20;
@@ -14,7 +14,7 @@ const FREE_CPU_NS: u64 = 100_000;
 
 /// What becomes of it, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct CanaryDecision {
     /// Promoted or rolled back.
     pub(crate) to: ReleaseState,
     /// For the history.
@@ -22,8 +22,13 @@ pub(crate) struct Verdict {
 }
 
 /// The verdict on what was `seen` by now; none: not yet.
-pub(crate) fn judge(seen: &Trial, settings: &GuardSettings, now: Millis) -> Option<Verdict> {
-    let rolled_back = |reason: String| Some(Verdict { to: ReleaseState::RolledBack, reason });
+pub(crate) fn judge(
+    seen: &Trial,
+    settings: &ReleaseMonitorSettings,
+    now: Millis,
+) -> Option<CanaryDecision> {
+    let rolled_back =
+        |reason: String| Some(CanaryDecision { to: ReleaseState::RolledBack, reason });
     if let Some(fault) = &seen.fault {
         return rolled_back(fault.clone());
     }
@@ -37,26 +42,26 @@ pub(crate) fn judge(seen: &Trial, settings: &GuardSettings, now: Millis) -> Opti
     if cpu > settings.canary_cpu_ratio && excess > FREE_CPU_NS {
         return rolled_back(format!(
             "it takes {cpu:.1} times the processor time of {} for the same responses",
-            short(&seen.incumbent)
+            short_digest(&seen.incumbent)
         ));
     }
     if memory > settings.canary_memory_ratio && seen.memory > FREE_MEMORY {
         return rolled_back(format!(
             "it takes {memory:.1} times the memory of {} for the same responses",
-            short(&seen.incumbent)
+            short_digest(&seen.incumbent)
         ));
     }
     let since = u128::from(now.0.saturating_sub(seen.first_at.0).max(0).unsigned_abs());
-    if since < settings.canary_time().as_millis() {
+    if since < settings.min_canary_time().as_millis() {
         return None;
     }
     let mut reason =
-        format!("{} responses have the values of {}", seen.samples, short(&seen.incumbent));
+        format!("{} responses have the values of {}", seen.samples, short_digest(&seen.incumbent));
     if seen.rewritten > 0 {
         reason.push_str(&format!(", {} of them in other bytes", seen.rewritten));
     }
     reason.push_str(&format!("; {cpu:.1} times its processor time, {memory:.1} times its memory"));
-    Some(Verdict { to: ReleaseState::Promoted, reason })
+    Some(CanaryDecision { to: ReleaseState::Promoted, reason })
 }
 
 /// Good enough for people and for bounds.
@@ -65,7 +70,7 @@ fn ratio(one: u64, other: u64) -> f64 {
     one as f64 / other.max(1) as f64
 }
 
-fn short(digest: &str) -> &str {
+fn short_digest(digest: &str) -> &str {
     digest.get(..12).unwrap_or(digest)
 }
 
@@ -92,7 +97,7 @@ mod tests {
     }
 
     fn verdict(seen: &Trial, seconds: i64) -> Option<(ReleaseState, String)> {
-        judge(seen, &GuardSettings::default(), Millis(seconds * 1_000))
+        judge(seen, &ReleaseMonitorSettings::default(), Millis(seconds * 1_000))
             .map(|verdict| (verdict.to, verdict.reason))
     }
 

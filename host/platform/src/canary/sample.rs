@@ -8,10 +8,10 @@ use arrow::datatypes::SchemaRef;
 use futures::StreamExt;
 use yearbook_sandbox::{Batches, Encoder, OptionValue};
 
-use super::Shadow;
+use super::ShadowWorker;
 
 /// What a response is made of, as far as it is compared.
-pub(crate) struct Sample {
+pub(crate) struct CanarySample {
     /// The release that serves.
     pub(crate) incumbent: Arc<Encoder>,
     /// The release that waits.
@@ -28,11 +28,11 @@ pub(crate) struct Sample {
     pub(crate) bytes_left: usize,
 }
 
-impl Sample {
+impl CanarySample {
     /// The same `batches`, of which the first are kept and handed to `shadow` as soon as there are
     /// enough, or no more come. A response that fails, or whose client goes away before that, is
     /// not compared.
-    pub(crate) fn tee(self, batches: Batches, shadow: Arc<Shadow>) -> Batches {
+    pub(crate) fn tee(self, batches: Batches, shadow: Arc<ShadowWorker>) -> Batches {
         futures::stream::unfold(
             (batches, Some((self, shadow))),
             |(mut batches, mut taking)| async {
@@ -42,11 +42,11 @@ impl Sample {
                         if let Some((sample, _)) = &mut taking
                             && sample.take(batch)
                         {
-                            hand_over(&mut taking);
+                            submit(&mut taking);
                         }
                     }
                     Some(Err(_)) => taking = None,
-                    None => hand_over(&mut taking),
+                    None => submit(&mut taking),
                 }
                 Some((next?, (batches, taking)))
             },
@@ -64,7 +64,7 @@ impl Sample {
     }
 }
 
-fn hand_over(taking: &mut Option<(Sample, Arc<Shadow>)>) {
+fn submit(taking: &mut Option<(CanarySample, Arc<ShadowWorker>)>) {
     if let Some((sample, shadow)) = taking.take() {
         shadow.offer(sample);
     }

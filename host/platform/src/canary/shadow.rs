@@ -6,26 +6,29 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use super::{Sample, Seen, compare};
+use super::{CanarySample, CanarySamples, compare};
 
 /// The nicest that a thread can be to others.
 const NICE: i32 = 19;
 
 /// Pairs whose first sample is remembered to have been; more are begun anew.
-const PAIRS: usize = 256;
+const MAX_PAIRS: usize = 256;
 
 /// Where samples go.
-pub(crate) struct Shadow {
-    samples: SyncSender<Sample>,
+pub(crate) struct ShadowWorker {
+    samples: SyncSender<CanarySample>,
 }
 
-impl Shadow {
+impl ShadowWorker {
     /// Starts the thread with so much stack, which ends with this value. What it finds goes to
     /// `seen`.
     ///
     /// # Errors
     /// When the operating system refuses a thread.
-    pub(crate) fn start(seen: Arc<Seen>, stack_bytes: usize) -> std::io::Result<Arc<Self>> {
+    pub(crate) fn start(
+        seen: Arc<CanarySamples>,
+        stack_bytes: usize,
+    ) -> std::io::Result<Arc<Self>> {
         // No room to wait: a sample is taken by a thread that waits for it, or by nobody.
         let (samples, receiver) = sync_channel(0);
         yearbook_workers::spawn("canary", stack_bytes, move || run(&receiver, &seen))?;
@@ -33,7 +36,7 @@ impl Shadow {
     }
 
     /// Has `sample` compared, unless the thread or the sandbox is busy.
-    pub(crate) fn offer(&self, sample: Sample) {
+    pub(crate) fn offer(&self, sample: CanarySample) {
         if sample.waiting.has_room() {
             // Dropped where nobody takes it.
             let _ = self.samples.try_send(sample);
@@ -41,12 +44,12 @@ impl Shadow {
     }
 }
 
-fn run(samples: &Receiver<Sample>, seen: &Seen) {
+fn run(samples: &Receiver<CanarySample>, seen: &CanarySamples) {
     // On Linux priorities are a thread's own. Where it is refused, one thread is still the bound.
     let _ = rustix::process::setpriority_process(None, NICE);
     let mut measured: HashSet<String> = HashSet::new();
     for (turn, sample) in samples.iter().enumerate() {
-        if measured.len() >= PAIRS {
+        if measured.len() >= MAX_PAIRS {
             measured.clear();
         }
         // The first response of a release pays for pages of its code that were never touched.

@@ -8,17 +8,17 @@ mod separated;
 use arrow::datatypes::Schema;
 
 /// How many times as long as the other a response may be that is read.
-const LONGER: usize = 4;
+const MAX_LENGTH_RATIO: usize = 4;
 
 /// Bytes that are not worth a word.
 const FREE_BYTES: usize = 64 << 10;
 
 /// Characters of a value that are shown.
-const SHOWN: usize = 60;
+const QUOTED_CHARS: usize = 60;
 
 /// What comparing came to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Values {
+pub(super) enum ValueComparison {
     /// The same values in other bytes.
     Same,
     /// Other values, or what nobody can read.
@@ -28,22 +28,31 @@ pub(super) enum Values {
 }
 
 /// Compares `other` with `one`, which is by the release that serves.
-pub(super) fn compare(media_type: &str, schema: &Schema, one: &[u8], other: &[u8]) -> Values {
-    if other.len() > one.len().saturating_mul(LONGER).saturating_add(FREE_BYTES) {
-        return Values::Unlike(format!("{} bytes instead of {}", other.len(), one.len()));
+pub(super) fn compare(
+    media_type: &str,
+    schema: &Schema,
+    one: &[u8],
+    other: &[u8],
+) -> ValueComparison {
+    if other.len() > one.len().saturating_mul(MAX_LENGTH_RATIO).saturating_add(FREE_BYTES) {
+        return ValueComparison::Unlike(format!("{} bytes instead of {}", other.len(), one.len()));
     }
     let essence = media_type.split(';').next().unwrap_or_default().trim();
     match essence {
         "text/csv" | "text/tab-separated-values" => separated::compare(schema, one, other),
         "application/vnd.apache.arrow.stream" => arrow_stream::compare(one, other),
         essence if essence.ends_with("json") => json::compare(one, other),
-        essence => Values::Unread(format!("this host does not read {essence} back")),
+        essence => ValueComparison::Unread(format!("this host does not read {essence} back")),
     }
 }
 
 /// A piece of somebody's output for people: short, on one line, harmless on a terminal.
 fn shown(text: &str) -> String {
     let line: String =
-        text.chars().take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(SHOWN).is_some() { format!("`{line}…`") } else { format!("`{line}`") }
+        text.chars().take(QUOTED_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(QUOTED_CHARS).is_some() {
+        format!("`{line}…`")
+    } else {
+        format!("`{line}`")
+    }
 }

@@ -9,7 +9,7 @@ use yearbook_sandbox::{
 };
 use yearbook_sdk::testing::{Table, conformance, record_batches};
 
-use super::report::Tally;
+use super::report::ReportBuilder;
 
 /// Rows of the batches that the budget is measured with: some 2 MB each, as the host sends.
 const LARGE_ROWS: i32 = 20_000;
@@ -17,34 +17,34 @@ const LARGE_ROWS: i32 = 20_000;
 /// Differs from any length: rows that no reader of ours can count.
 type Rows = Option<usize>;
 
-pub(super) fn check(encoder: &Encoder, tally: &mut Tally) {
+pub(super) fn check(encoder: &Encoder, tally: &mut ReportBuilder) {
     for case in conformance::cases() {
-        let case = if wants_more(encoder, &case.table) { case.furnished() } else { case };
+        let case = if needs_more_columns(encoder, &case.table) { case.furnished() } else { case };
         table(encoder, tally, &case);
     }
-    options(encoder, tally);
-    large(encoder, tally);
+    check_options(encoder, tally);
+    check_large_batches(encoder, tally);
 }
 
 /// Whether the format declines a table as it is: it may want columns of certain roles, such as a
 /// geometry.
-fn wants_more(encoder: &Encoder, table: &Table) -> bool {
+fn needs_more_columns(encoder: &Encoder, table: &Table) -> bool {
     let Ok((schema, batches)) = record_batches(table) else { return false };
     let tried = encoder.trial(&schema, &[], &batches, false);
     matches!(tried, Err(Failed { error: EncodeError::UnsupportedSchema(_), .. }))
 }
 
-fn table(encoder: &Encoder, tally: &mut Tally, case: &conformance::Case) {
+fn table(encoder: &Encoder, tally: &mut ReportBuilder, case: &conformance::Case) {
     let name = format!("table `{}`", case.name);
     let rows = case.table.rows();
     let cut = case.table.clone().batches_of(rows.div_ceil(3).max(1));
     let Some((schema, batches)) = made(&cut, &name, tally) else { return };
     let one = match encoder.trial(&schema, &[], &batches, false) {
         Ok(one) => one,
-        Err(failed) => return declined(&name, case.optional, failed, tally),
+        Err(failed) => return report_decline(&name, case.optional, failed, tally),
     };
     tally.used(one.usage);
-    counted(encoder, &name, &one, rows, tally);
+    check_row_count(encoder, &name, &one, rows, tally);
     match encoder.trial(&schema, &[], &batches, false) {
         Ok(again) => {
             tally.used(again.usage);
@@ -75,12 +75,12 @@ fn table(encoder: &Encoder, tally: &mut Tally, case: &conformance::Case) {
 }
 
 /// Every value that a parameter says it allows must work on a plain table.
-fn options(encoder: &Encoder, tally: &mut Tally) {
+fn check_options(encoder: &Encoder, tally: &mut ReportBuilder) {
     let plain = Table::new()
         .text("region", &[Some("north"), None])
         .numbers("value", &[Some(1.5), None])
         .integers("n", &[Some(1), Some(2)]);
-    let plain = if wants_more(encoder, &plain) { plain.furnished() } else { plain };
+    let plain = if needs_more_columns(encoder, &plain) { plain.furnished() } else { plain };
     let Some((schema, batches)) = made(&plain, "options", tally) else { return };
     for parameter in &encoder.description().parameters {
         let texts = match parameter.kind {
@@ -105,7 +105,7 @@ fn options(encoder: &Encoder, tally: &mut Tally) {
 }
 
 /// Four large batches, for the budget.
-fn large(encoder: &Encoder, tally: &mut Tally) {
+fn check_large_batches(encoder: &Encoder, tally: &mut ReportBuilder) {
     let rows = 4 * LARGE_ROWS;
     let count = usize::try_from(LARGE_ROWS).unwrap_or_default();
     let texts: Vec<_> =
@@ -130,33 +130,37 @@ fn large(encoder: &Encoder, tally: &mut Tally) {
         .integers("count", &integers)
         .booleans("final", &booleans)
         .batches_of(count);
-    let table = if wants_more(encoder, &table) { table.furnished() } else { table };
+    let table = if needs_more_columns(encoder, &table) { table.furnished() } else { table };
     let Some((schema, batches)) = made(&table, "large batches", tally) else { return };
     match encoder.trial(&schema, &[], &batches, false) {
         Ok(trial) => {
             tally.used(trial.usage);
-            tally.amplified(&trial);
-            counted(encoder, "large batches", &trial, table.rows(), tally);
+            tally.record_amplification(&trial);
+            check_row_count(encoder, "large batches", &trial, table.rows(), tally);
         }
         Err(failed) => report("large batches", failed, tally),
     }
 }
 
-fn made(table: &Table, name: &str, tally: &mut Tally) -> Option<(SchemaRef, Vec<RecordBatch>)> {
+fn made(
+    table: &Table,
+    name: &str,
+    tally: &mut ReportBuilder,
+) -> Option<(SchemaRef, Vec<RecordBatch>)> {
     match record_batches(table) {
         Ok(made) => Some(made),
         Err(_) => {
-            tally.skip(name);
+            tally.add_skipped(name);
             None
         }
     }
 }
 
 /// A type that datasets do not have may be declined, if the column is named.
-fn declined(name: &str, optional: bool, failed: Failed, tally: &mut Tally) {
+fn report_decline(name: &str, optional: bool, failed: Failed, tally: &mut ReportBuilder) {
     match &failed.error {
         // This host hands no such column over; another one might.
-        EncodeError::Host(_) if optional => tally.skip(name),
+        EncodeError::Host(_) if optional => tally.add_skipped(name),
         EncodeError::UnsupportedSchema(sentence) if optional => {
             if !sentence.contains("subject") {
                 tally.find(
@@ -170,8 +174,8 @@ fn declined(name: &str, optional: bool, failed: Failed, tally: &mut Tally) {
     }
 }
 
-fn report(place: &str, failed: Failed, tally: &mut Tally) {
-    tally.keep(failed.capsule);
+fn report(place: &str, failed: Failed, tally: &mut ReportBuilder) {
+    tally.add_dump(failed.capsule);
     tally.find(
         format!("{place}, {}", failed.call),
         failed.error.to_string(),
@@ -243,7 +247,13 @@ fn difference(one: &Trial, other: &Trial) -> Option<String> {
 }
 
 /// Reads the response back where this crate can, and counts its rows.
-fn counted(encoder: &Encoder, name: &str, trial: &Trial, rows: usize, tally: &mut Tally) {
+fn check_row_count(
+    encoder: &Encoder,
+    name: &str,
+    trial: &Trial,
+    rows: usize,
+    tally: &mut ReportBuilder,
+) {
     let description = encoder.description();
     let body = trial.response(description.separator.as_deref());
     let found: Result<Rows, String> =

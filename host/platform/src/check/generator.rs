@@ -7,13 +7,13 @@ use yearbook_sandbox::{
 };
 
 use super::encoder::advice_on;
-use super::report::Tally;
+use super::report::ReportBuilder;
 use super::requests;
 
 /// Datasets of the largest request: what a curious client may name in one address.
 const MANY: usize = 200;
 
-pub(super) fn check(generator: &Generator, tally: &mut Tally) {
+pub(super) fn check(generator: &Generator, tally: &mut ReportBuilder) {
     let all = requests::request(Plan::Free, &["harvest_long", "prices_wide", "places", "codes"]);
     request(generator, "a request for a dataset of every shape", &all, tally);
     for dataset in &all.datasets {
@@ -35,7 +35,7 @@ pub(super) fn check(generator: &Generator, tally: &mut Tally) {
     options(generator, &all, tally);
 }
 
-fn request(generator: &Generator, place: &str, request: &Request, tally: &mut Tally) {
+fn request(generator: &Generator, place: &str, request: &Request, tally: &mut ReportBuilder) {
     let made = match generator.trial(request) {
         Ok((project, usage)) => {
             tally.used(usage);
@@ -67,7 +67,7 @@ fn request(generator: &Generator, place: &str, request: &Request, tally: &mut Ta
     }
 }
 
-fn options(generator: &Generator, all: &Request, tally: &mut Tally) {
+fn options(generator: &Generator, all: &Request, tally: &mut ReportBuilder) {
     for parameter in &generator.description().parameters {
         let texts = match parameter.kind {
             ParameterKind::Boolean if parameter.allowed.is_empty() => {
@@ -93,8 +93,8 @@ fn options(generator: &Generator, all: &Request, tally: &mut Tally) {
     }
 }
 
-fn report(place: &str, failed: Failed<GenerateError>, tally: &mut Tally) {
-    tally.keep(failed.capsule);
+fn report(place: &str, failed: Failed<GenerateError>, tally: &mut ReportBuilder) {
+    tally.add_dump(failed.capsule);
     let advice = match &failed.error {
         GenerateError::Trapped { trap, .. } | GenerateError::TooLarge { trap, .. } => {
             advice_on(trap)

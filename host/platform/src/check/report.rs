@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use yearbook_sandbox::{Capsule, Limits, Plugin, Trial, Usage};
+use yearbook_sandbox::{FailureDump, Limits, Plugin, Trial, Usage};
 
 use crate::Component;
 
 /// Findings that are listed; a plugin that fails everything fails it for few reasons.
-const LISTED: usize = 50;
+const MAX_FINDINGS: usize = 50;
 
 /// Everything that a check has to say.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct CheckReport {
     /// `encoder` or `generator`; none when it could not be loaded.
     pub kind: Option<&'static str>,
     /// Format or tool.
@@ -38,10 +38,10 @@ pub struct Report {
     /// Findings beyond those listed.
     pub more_findings: usize,
     /// What was used of each limit.
-    pub budget: Vec<Budget>,
+    pub budget: Vec<LimitUsage>,
 }
 
-impl Report {
+impl CheckReport {
     /// Whether nothing is wrong.
     #[must_use]
     pub fn passed(&self) -> bool {
@@ -62,7 +62,7 @@ pub struct Finding {
 
 /// What was used of one limit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Budget {
+pub struct LimitUsage {
     /// For people.
     pub what: &'static str,
     /// The most that was used.
@@ -76,19 +76,19 @@ pub struct Budget {
 }
 
 /// A report in the making.
-pub(super) struct Tally {
-    report: Report,
+pub(super) struct ReportBuilder {
+    report: CheckReport,
     limits: Limits,
     usage: Usage,
     amplification: f64,
     compiled: (Duration, Duration),
     loaded_again: Duration,
-    capsules: Vec<Capsule>,
+    capsules: Vec<FailureDump>,
 }
 
-impl Tally {
+impl ReportBuilder {
     pub(super) fn new(component: &Component, limits: &Limits) -> Self {
-        let report = Report {
+        let report = CheckReport {
             kind: None,
             name: None,
             version: None,
@@ -127,7 +127,7 @@ impl Tally {
         wrong: impl Into<String>,
         advice: impl Into<String>,
     ) {
-        if self.report.findings.len() < LISTED {
+        if self.report.findings.len() < MAX_FINDINGS {
             self.report.findings.push(Finding {
                 place: place.into(),
                 wrong: wrong.into(),
@@ -139,7 +139,7 @@ impl Tally {
     }
 
     /// Keeps the first capsule of each way of failing.
-    pub(super) fn keep(&mut self, capsule: Option<Box<Capsule>>) {
+    pub(super) fn add_dump(&mut self, capsule: Option<Box<FailureDump>>) {
         if let Some(capsule) = capsule
             && self.capsules.iter().all(|kept| kept.file_name() != capsule.file_name())
         {
@@ -147,7 +147,7 @@ impl Tally {
         }
     }
 
-    pub(super) fn skip(&mut self, what: &str) {
+    pub(super) fn add_skipped(&mut self, what: &str) {
         self.report.skipped.push(what.to_owned());
     }
 
@@ -167,13 +167,13 @@ impl Tally {
 
     /// Takes the ratio of a large response; small ones may exceed the limit, since any call may
     /// return some bytes whatever its input.
-    pub(super) fn amplified(&mut self, trial: &Trial) {
+    pub(super) fn record_amplification(&mut self, trial: &Trial) {
         #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
         let ratio = trial.bytes() as f64 / trial.weight.max(1) as f64;
         self.amplification = self.amplification.max(ratio);
     }
 
-    pub(super) fn done(mut self) -> (Report, Vec<Capsule>) {
+    pub(super) fn done(mut self) -> (CheckReport, Vec<FailureDump>) {
         let Limits {
             memory_bytes,
             table_elements,
@@ -185,7 +185,8 @@ impl Tally {
         } = self.limits;
         let mb = |bytes: usize| count(bytes) / 1e6;
         let ms = |time: Duration| (time.as_secs_f64() * 1e5).round() / 1e2;
-        let line = |what, used, limit, unit, setting| Budget { what, used, limit, unit, setting };
+        let line =
+            |what, used, limit, unit, setting| LimitUsage { what, used, limit, unit, setting };
         let mut budget = vec![
             line(
                 "component",

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use yearbook_domain::{
-    Column, ColumnType, Credit, Dataset, DatasetName, Layout, Millis, Namespace, Plan, PlanTable,
-    Role, Snapshot, StoredFile,
+    Column, ColumnRole, ColumnType, Credit, Dataset, DatasetName, Millis, Namespace, Plan,
+    PlanTable, Snapshot, StoredFile, TableLayout,
 };
-use yearbook_sandbox::{Described, Request};
+use yearbook_sandbox::{DatasetWithUrls, Request};
 use yearbook_sdk::generator as sdk;
 use yearbook_sdk::testing::project;
 
@@ -17,7 +17,7 @@ pub(super) fn request(plan: Plan, names: &[&str]) -> Request {
     Request {
         base_url: canned.base_url.clone(),
         plan,
-        limits: PlanTable::default().of(plan),
+        limits: PlanTable::default().limits(plan),
         datasets: datasets.filter_map(described).collect(),
         options: Vec::new(),
     }
@@ -34,8 +34,8 @@ pub(super) fn many(count: usize) -> Request {
 }
 
 /// None for a name that no dataset can have.
-fn described(dataset: &sdk::Dataset) -> Option<Described> {
-    Some(Described {
+fn described(dataset: &sdk::Dataset) -> Option<DatasetWithUrls> {
+    Some(DatasetWithUrls {
         dataset: Arc::new(Dataset {
             name: DatasetName::parse(&dataset.name)?,
             namespace: Namespace::parse(&dataset.namespace)?,
@@ -80,8 +80,8 @@ fn snapshot(dataset: &sdk::Dataset) -> Snapshot {
         date_column: dataset.date_column.clone(),
         date_range: dataset.date_range.clone(),
         layout: match dataset.layout {
-            sdk::Layout::Long => Layout::Long,
-            sdk::Layout::Wide => Layout::Wide,
+            sdk::Layout::Long => TableLayout::Long,
+            sdk::Layout::Wide => TableLayout::Wide,
         },
         bbox: None,
     }
@@ -99,13 +99,13 @@ fn column(column: &sdk::Column) -> Column {
         },
         nullable: column.nullable,
         role: match column.role {
-            sdk::Role::Date => Role::Date,
-            sdk::Role::Period => Role::Period,
-            sdk::Role::Dimension => Role::Dimension,
-            sdk::Role::Value => Role::Value,
-            sdk::Role::Geometry => Role::Geometry,
-            sdk::Role::Key => Role::Key,
-            sdk::Role::Attribute => Role::Attribute,
+            sdk::Role::Date => ColumnRole::Date,
+            sdk::Role::Period => ColumnRole::Period,
+            sdk::Role::Dimension => ColumnRole::Dimension,
+            sdk::Role::Value => ColumnRole::Value,
+            sdk::Role::Geometry => ColumnRole::Geometry,
+            sdk::Role::Key => ColumnRole::Key,
+            sdk::Role::Attribute => ColumnRole::Attribute,
         },
         unit: column.unit.clone(),
         description: column.description.clone(),

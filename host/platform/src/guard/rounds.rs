@@ -7,32 +7,32 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use yearbook_catalog::{
-    Failure, Line, Live, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, ReleaseUse,
-    Settlement, Trial, lines,
+    CatalogCache, Failure, Line, PluginRelease, ReleaseChange, ReleaseId, ReleaseState,
+    ReleaseUsage, Settlement, Trial, lines,
 };
 use yearbook_domain::Millis;
 use yearbook_sandbox::Counts;
 
 use super::Guard;
-use crate::GuardSettings;
-use crate::canary::{Pair, judge};
-use crate::strikes::{Past, verdict};
+use crate::ReleaseMonitorSettings;
+use crate::canary::{CanaryPair, judge};
+use crate::strikes::{MetricsHistory, verdict};
 
 /// Who did what hosts conclude, for the history.
 const BY: &str = "yearbook";
 
 /// Rounds after which the use of releases is written.
-const USE_ROUNDS: u32 = 5;
+const USE_TICKS: u32 = 5;
 
 /// How long what wakes a round waits for more.
-const TOGETHER: Duration = Duration::from_millis(10);
+const WAKE_DELAY: Duration = Duration::from_millis(10);
 
 /// What a host remembers from round to round.
 #[derive(Default)]
-struct Rounds {
+struct TickState {
     /// Sums of all hosts, as of when this one added to them last.
-    trials: HashMap<Pair, Trial>,
-    past: Past,
+    trials: HashMap<CanaryPair, Trial>,
+    past: MetricsHistory,
     /// Responses and failures of each release that have been written.
     written: HashMap<String, (u64, u64)>,
     rounds: u32,
@@ -41,18 +41,18 @@ struct Rounds {
 }
 
 /// The catalogue as of this round.
-struct View<'a> {
+struct TickContext<'a> {
     releases: &'a [PluginRelease],
     lines: Vec<Line>,
     counts: Vec<Counts>,
     now: Millis,
 }
 
-impl View<'_> {
+impl TickContext<'_> {
     /// Tells whether nothing of a name that comes with the binary would serve after `id`. Such a
     /// release stays: all other inputs would be refused for those that fail. It is the last in
     /// line, not the only one, so that two releases that fail at once are not both taken away.
-    fn is_last_of_a_built_in(&self, line: &Line, id: &ReleaseId) -> bool {
+    fn is_last_built_in(&self, line: &Line, id: &ReleaseId) -> bool {
         let last = line.candidates.last().is_some_and(|last| last.id == *id);
         last && self.releases.iter().any(|release| {
             release.built_in && (&release.id.kind, &release.id.name) == (&line.kind, &line.name)
@@ -60,11 +60,11 @@ impl View<'_> {
     }
 }
 
-pub(super) async fn run(guard: Weak<Guard>, live: Weak<Live>, every: Duration) {
-    let mut rounds = Rounds::default();
+pub(super) async fn run(guard: Weak<Guard>, live: Weak<CatalogCache>, every: Duration) {
+    let mut rounds = TickState::default();
     loop {
         let (Some(guard), Some(live)) = (guard.upgrade(), live.upgrade()) else { return };
-        match rounds.round(&guard, &live).await {
+        match rounds.tick(&guard, &live).await {
             Ok(()) => rounds.failing = false,
             // What was not written stays, and is written in a later round.
             Err(failure) if !rounds.failing => {
@@ -77,25 +77,25 @@ pub(super) async fn run(guard: Weak<Guard>, live: Weak<Live>, every: Duration) {
         // A round early where something may decide; what comes at the same time shares it.
         let _ = tokio::time::timeout(every, guard.woken.notified()).await;
         drop(guard);
-        tokio::time::sleep(TOGETHER).await;
+        tokio::time::sleep(WAKE_DELAY).await;
     }
 }
 
-impl Rounds {
-    async fn round(&mut self, guard: &Guard, live: &Live) -> Result<(), Failure> {
+impl TickState {
+    async fn tick(&mut self, guard: &Guard, live: &CatalogCache) -> Result<(), Failure> {
         let releases = live.releases().borrow().clone();
-        let view = View {
+        let view = TickContext {
             lines: lines(&releases),
             releases: &releases,
             counts: guard.sandbox.tallies(),
             now: Millis::now(),
         };
-        self.past.note(&view.counts, guard.settings.strike_time());
+        self.past.record(&view.counts, guard.settings.failure_window());
         let mut moved = self.strikes(guard, &view).await?;
         moved |= self.trials(guard, &view).await?;
-        moved |= ended(guard, &view).await?;
+        moved |= end_quarantines(guard, &view).await?;
         self.rounds += 1;
-        if self.rounds.is_multiple_of(USE_ROUNDS) {
+        if self.rounds.is_multiple_of(USE_TICKS) {
             self.used(guard, &view).await?;
         }
         // So that this host acts on it with the next request; the others hear of it as of any
@@ -104,7 +104,7 @@ impl Rounds {
     }
 
     /// Tells what was seen, and judges the sums.
-    async fn trials(&mut self, guard: &Guard, view: &View<'_>) -> Result<bool, Failure> {
+    async fn trials(&mut self, guard: &Guard, view: &TickContext<'_>) -> Result<bool, Failure> {
         let waits = |id: &ReleaseId, incumbent: &str| {
             view.lines.iter().any(|line| {
                 line.waiting.as_ref().is_some_and(|waiting| waiting.id == *id)
@@ -116,7 +116,7 @@ impl Rounds {
         seen.retain(|seen| waits(&seen.id, &seen.incumbent));
         let mut seen = seen.into_iter();
         while let Some(next) = seen.next() {
-            match guard.store.add_trial(&next).await {
+            match guard.store.add_canary_totals(&next).await {
                 Ok(sum) => drop(self.trials.insert((sum.id.clone(), sum.incumbent.clone()), sum)),
                 Err(failure) => {
                     guard.seen.add(next);
@@ -129,7 +129,7 @@ impl Rounds {
         for trial in self.trials.values() {
             let Some(verdict) = judge(trial, &guard.settings, view.now) else { continue };
             let against = Some(trial.incumbent.clone());
-            moved |= settle(
+            moved |= transition(
                 guard,
                 &trial.id,
                 ReleaseState::Installed,
@@ -144,9 +144,9 @@ impl Rounds {
     }
 
     /// Quarantines what failed too often.
-    async fn strikes(&mut self, guard: &Guard, view: &View<'_>) -> Result<bool, Failure> {
+    async fn strikes(&mut self, guard: &Guard, view: &TickContext<'_>) -> Result<bool, Failure> {
         let mut moved = false;
-        for (digest, strikes) in guard.strikes.within(guard.settings.strike_time()) {
+        for (digest, strikes) in guard.strikes.within(guard.settings.failure_window()) {
             let Some(line) = view
                 .lines
                 .iter()
@@ -166,7 +166,7 @@ impl Rounds {
             else {
                 continue;
             };
-            guard.strikes.forget(&digest);
+            guard.strikes.reset(&digest);
             if release.pinned {
                 tracing::error!(
                     plugin = release.id.name,
@@ -176,7 +176,7 @@ impl Rounds {
                 );
                 continue;
             }
-            if view.is_last_of_a_built_in(line, &release.id) {
+            if view.is_last_built_in(line, &release.id) {
                 tracing::error!(
                     plugin = release.id.name,
                     digest,
@@ -185,12 +185,12 @@ impl Rounds {
                 );
                 continue;
             }
-            let lasts = guard.settings.quarantine(release.quarantines);
+            let lasts = guard.settings.quarantine_time(release.quarantines);
             let until = Millis(
                 view.now.0.saturating_add(i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX)),
             );
             let reason = format!("{reason}; out of service until {}", until.rfc3339());
-            moved |= settle(
+            moved |= transition(
                 guard,
                 &release.id,
                 ReleaseState::Promoted,
@@ -205,7 +205,7 @@ impl Rounds {
     }
 
     /// Adds what each release did since it was written last.
-    async fn used(&mut self, guard: &Guard, view: &View<'_>) -> Result<(), Failure> {
+    async fn used(&mut self, guard: &Guard, view: &TickContext<'_>) -> Result<(), Failure> {
         let since = |counts: &Counts| {
             let (responses, failures) =
                 self.written.get(&counts.release.digest).copied().unwrap_or_default();
@@ -215,7 +215,7 @@ impl Rounds {
                 name: release.name.clone(),
                 digest: release.digest.clone(),
             };
-            let used = ReleaseUse {
+            let used = ReleaseUsage {
                 id,
                 responses: counts.begun.saturating_sub(responses),
                 failures: counts.failures().saturating_sub(failures),
@@ -223,11 +223,11 @@ impl Rounds {
             };
             (used.responses > 0 || used.failures > 0).then_some(used)
         };
-        let used: Vec<ReleaseUse> = view.counts.iter().filter_map(since).collect();
+        let used: Vec<ReleaseUsage> = view.counts.iter().filter_map(since).collect();
         if used.is_empty() {
             return Ok(());
         }
-        guard.store.add_release_use(&used).await?;
+        guard.store.add_release_usage(&used).await?;
         for counts in &view.counts {
             self.written.insert(counts.release.digest.clone(), (counts.begun, counts.failures()));
         }
@@ -240,12 +240,12 @@ impl Rounds {
 /// lasts was written by a clock that was wrong, or ours has gone back, and must not last for years.
 fn is_over(until: Millis, now: Millis) -> bool {
     let ahead = u128::from(until.0.saturating_sub(now.0).max(0).unsigned_abs());
-    ahead == 0 || ahead > GuardSettings::LONGEST_QUARANTINE.as_millis()
+    ahead == 0 || ahead > ReleaseMonitorSettings::LONGEST_QUARANTINE.as_millis()
 }
 
 /// Ends quarantines whose time is up. Where another release serves, the one that failed has to show
 /// beside it that it can; where none does, it is tried on whoever asks.
-async fn ended(guard: &Guard, view: &View<'_>) -> Result<bool, Failure> {
+async fn end_quarantines(guard: &Guard, view: &TickContext<'_>) -> Result<bool, Failure> {
     let mut moved = false;
     let over = |release: &&PluginRelease| {
         release.state == ReleaseState::Quarantined
@@ -267,14 +267,14 @@ async fn ended(guard: &Guard, view: &View<'_>) -> Result<bool, Failure> {
             }
             _ => (ReleaseState::Promoted, "its quarantine is over; it is tried again".to_owned()),
         };
-        moved |=
-            settle(guard, &release.id, ReleaseState::Quarantined, to, reason, None, None).await?;
+        moved |= transition(guard, &release.id, ReleaseState::Quarantined, to, reason, None, None)
+            .await?;
     }
     Ok(moved)
 }
 
 /// Records a conclusion, unless another host did or it no longer holds.
-async fn settle(
+async fn transition(
     guard: &Guard,
     id: &ReleaseId,
     from: ReleaseState,
@@ -290,7 +290,8 @@ async fn settle(
         at: Millis::now(),
         reason: Some(reason.clone()),
     };
-    let settled = guard.store.settle_release(&Settlement { change, from, against, until }).await?;
+    let settled =
+        guard.store.transition_release(&Settlement { change, from, against, until }).await?;
     if settled {
         let (plugin, digest, to) = (&id.name, &id.digest, to.as_str());
         tracing::warn!(plugin, digest, to, reason, "a release is settled");

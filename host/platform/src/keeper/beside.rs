@@ -7,20 +7,20 @@ use std::sync::Arc;
 use yearbook_catalog::Line;
 use yearbook_sandbox::{Encoder, Plugin};
 
-use super::{Keeper, State, id};
+use super::{PluginReconciler, ReconcilerState, id};
 use crate::canary::difference;
-use crate::guard::Beside;
+use crate::guard::Candidates;
 
-impl Keeper {
+impl PluginReconciler {
     /// What stands beside each of `serving`, loaded; of encoders alone, since nothing tells whether
     /// two projects for a tool are alike.
     pub(super) async fn beside(
         &self,
-        state: &mut State,
+        state: &mut ReconcilerState,
         lines: &[Line],
         serving: &[Plugin],
         complete: &mut bool,
-    ) -> HashMap<String, Beside> {
+    ) -> HashMap<String, Candidates> {
         // One that is installed anew is judged anew.
         state.unlike.retain(|(digest, _)| {
             lines
@@ -36,21 +36,22 @@ impl Keeper {
             else {
                 continue;
             };
-            let mut beside = Beside::default();
+            let mut beside = Candidates::default();
             let place = line
                 .candidates
                 .iter()
                 .position(|release| release.id.digest == encoder.digest())
                 .unwrap_or(0);
             if !line.candidates.first().is_some_and(|first| first.pinned) {
-                let previous = self.choose(state, &line.candidates[place + 1..], complete).await;
+                let previous =
+                    self.load_first(state, &line.candidates[place + 1..], complete).await;
                 beside.previous =
                     previous.and_then(taken).filter(|previous| alike(encoder, previous).is_ok());
             }
             // Compared with what the catalogue says serves, and with nothing else.
             if place == 0
                 && let Some(waiting) =
-                    self.choose(state, line.waiting.as_slice(), complete).await.and_then(taken)
+                    self.load_first(state, line.waiting.as_slice(), complete).await.and_then(taken)
             {
                 match alike(encoder, &waiting) {
                     Ok(()) => beside.waiting = Some(waiting),
@@ -65,7 +66,7 @@ impl Keeper {
     /// No comparison of responses can tell whether clients want what is promised now.
     fn unlike(
         &self,
-        state: &mut State,
+        state: &mut ReconcilerState,
         waiting: Arc<Encoder>,
         encoder: &Encoder,
         difference: &str,

@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use yearbook_catalog::{
-    Changed, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines,
+    ChangeOutcome, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines,
 };
 use yearbook_domain::Millis;
 use yearbook_sandbox::Sandbox;
-use yearbook_snapshot::Files;
+use yearbook_snapshot::ObjectStorage;
 
 use super::Problem;
 use crate::declare::store_component;
 use crate::keeper::{id, release};
-use crate::{Component, Report, Signature, Trust, check};
+use crate::{CheckReport, Component, Signature, TrustPolicy, check};
 
 /// How a component is installed.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct Installed {
     /// The release that served before, if there was one.
     pub before: Option<ReleaseId>,
     /// What its check found.
-    pub report: Report,
+    pub report: CheckReport,
 }
 
 /// Checks `component` in `sandbox` and records it. Where that is wished for it is promoted, and so
@@ -54,9 +54,9 @@ pub struct Installed {
 /// pass its check, or what store and catalogue fail with.
 pub async fn install(
     store: &dyn Store,
-    files: &Files,
+    files: &ObjectStorage,
     sandbox: &Arc<Sandbox>,
-    trust: &Trust,
+    trust: &TrustPolicy,
     component: Component,
     wish: Wish,
 ) -> Result<Installed, Problem> {
@@ -114,8 +114,8 @@ pub async fn install(
         .change_release(&ReleaseChange { id: id.clone(), to: state, by, at: Millis::now(), reason })
         .await?
     {
-        Changed::Done => Ok(done(state, false)),
-        Changed::NoSuchRelease => Err(Problem::NoSuchPlugin(id.name)),
-        Changed::Not(state) => Err(Problem::Moved(id, state)),
+        ChangeOutcome::Done => Ok(done(state, false)),
+        ChangeOutcome::NoSuchRelease => Err(Problem::NoSuchPlugin(id.name)),
+        ChangeOutcome::Not(state) => Err(Problem::Moved(id, state)),
     }
 }

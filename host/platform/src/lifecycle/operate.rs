@@ -1,7 +1,7 @@
 //! Taking releases out of service and putting them back.
 
 use yearbook_catalog::{
-    Changed, Line, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines,
+    ChangeOutcome, Line, PluginRelease, ReleaseChange, ReleaseId, ReleaseState, Store, lines,
 };
 use yearbook_domain::Millis;
 
@@ -34,13 +34,13 @@ pub async fn rollback(
         if first.pinned {
             let sentence = format!(
                 "{name} is pinned to {}; take the pin away first: yearbook plugin pin {name} --off",
-                short(&first.id)
+                short_digest(&first.id)
             );
             return Err(Problem::Nothing(sentence));
         }
         let reason = reason
             .clone()
-            .or_else(|| Some(format!("back to {} ({})", short(&next.id), next.version)));
+            .or_else(|| Some(format!("back to {} ({})", short_digest(&next.id), next.version)));
         change(store, &first.id, ReleaseState::RolledBack, by, reason).await?;
         changed.push(first.id.clone());
     }
@@ -49,7 +49,7 @@ pub async fn rollback(
             "{name} has no other promoted release to go back to; install one, or remove the plugin: yearbook plugin remove {name}"
         )));
     }
-    outcome(store, name, changed).await
+    action_result(store, name, changed).await
 }
 
 /// Removes every release of `name` that somebody installed. What is built in serves again.
@@ -76,7 +76,7 @@ pub async fn remove(
             "nobody installed a release of {name}; what is built in cannot be removed"
         )));
     }
-    outcome(store, name, changed).await
+    action_result(store, name, changed).await
 }
 
 /// Makes the release of `name` whose digest begins with `digest` serve, whatever is promoted later;
@@ -101,7 +101,7 @@ pub async fn pin(
         for release in &pinned {
             store.pin_release(&release.id, false, by, Millis::now()).await?;
         }
-        return outcome(
+        return action_result(
             store,
             name,
             pinned.into_iter().map(|release| release.id.clone()).collect(),
@@ -120,7 +120,7 @@ pub async fn pin(
     if release.state == ReleaseState::Removed {
         return Err(Problem::Nothing(format!(
             "{} of {name} was removed; install it again before it is pinned",
-            short(&release.id)
+            short_digest(&release.id)
         )));
     }
     if release.state != ReleaseState::Promoted {
@@ -129,7 +129,7 @@ pub async fn pin(
     if !store.pin_release(&release.id, true, by, Millis::now()).await? && !release.pinned {
         return Err(Problem::Moved(release.id.clone(), release.state));
     }
-    outcome(store, name, vec![release.id.clone()]).await
+    action_result(store, name, vec![release.id.clone()]).await
 }
 
 async fn change(
@@ -141,13 +141,13 @@ async fn change(
 ) -> Result<(), Problem> {
     let change = ReleaseChange { id: id.clone(), to, by: by.to_owned(), at: Millis::now(), reason };
     match store.change_release(&change).await? {
-        Changed::Done => Ok(()),
-        Changed::NoSuchRelease => Err(Problem::NoSuchPlugin(id.name.clone())),
-        Changed::Not(state) => Err(Problem::Moved(id.clone(), state)),
+        ChangeOutcome::Done => Ok(()),
+        ChangeOutcome::NoSuchRelease => Err(Problem::NoSuchPlugin(id.name.clone())),
+        ChangeOutcome::Not(state) => Err(Problem::Moved(id.clone(), state)),
     }
 }
 
-async fn outcome(
+async fn action_result(
     store: &dyn Store,
     name: &str,
     changed: Vec<ReleaseId>,
@@ -158,6 +158,6 @@ async fn outcome(
 }
 
 /// As much of a digest as people compare.
-fn short(id: &ReleaseId) -> &str {
+fn short_digest(id: &ReleaseId) -> &str {
     id.digest.get(..12).unwrap_or(&id.digest)
 }

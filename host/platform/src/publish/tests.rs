@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Shared {
     folder: TempDir,
     store: Arc<dyn Store>,
-    files: Files,
+    files: ObjectStorage,
 }
 
 impl Shared {
@@ -30,8 +30,8 @@ impl Shared {
             open(&sqlite_url(&folder.path().join("catalogue.db")), &DatabaseSettings::default())
                 .await
                 .unwrap();
-        let files =
-            Files::open(&format!("file:{}", folder.path().join("store").display())).unwrap();
+        let files = ObjectStorage::open(&format!("file:{}", folder.path().join("store").display()))
+            .unwrap();
         Self { folder, store, files }
     }
 
@@ -128,7 +128,7 @@ async fn unchanged_is_decided_against_what_is_current_at_the_commit() {
     let shared = Shared::new().await;
     let a = shared.publish(1).await.publication.snapshot.id;
     let name = DatasetName::parse("met").unwrap();
-    let first = shared.store.current(&name).await.unwrap().unwrap();
+    let first = shared.store.current_snapshot(&name).await.unwrap().unwrap();
     // Found to be unchanged, and then there is another one: this publisher's comes after it, with a
     // time of its own.
     let again = interleaved(&shared, 1, &[2]).await.unwrap();
@@ -155,8 +155,12 @@ async fn unchanged_is_decided_against_what_is_current_at_the_commit() {
 async fn a_publisher_that_is_always_overtaken_gives_up() {
     let shared = Shared::new().await;
     shared.publish(1).await;
-    let fast: Vec<u32> = (10..10 + u32::try_from(TRIES).unwrap()).collect();
+    let fast: Vec<u32> = (10..10 + u32::try_from(MAX_ATTEMPTS).unwrap()).collect();
     let outcome = interleaved(&shared, 2, &fast).await;
     assert!(matches!(&outcome, Err(PublishFailure::Overtaken { .. })), "{outcome:?}");
-    assert_eq!(shared.history().await.len(), TRIES, "each of the others follows the one before");
+    assert_eq!(
+        shared.history().await.len(),
+        MAX_ATTEMPTS,
+        "each of the others follows the one before"
+    );
 }

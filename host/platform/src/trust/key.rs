@@ -27,7 +27,7 @@ impl Key {
         &self.id
     }
 
-    pub(super) fn verifies(&self, component: &[u8], signature: &SignatureBytes) -> bool {
+    pub(super) fn verifies(&self, component: &[u8], signature: &ParsedSignature) -> bool {
         self.key.verify(component, &signature.signature, true).is_ok()
     }
 }
@@ -58,7 +58,7 @@ impl From<Key> for String {
 pub struct Signature(String);
 
 /// A signature that could be read; still nobody's.
-pub struct SignatureBytes {
+pub struct ParsedSignature {
     id: String,
     signature: minisign_verify::Signature,
 }
@@ -84,15 +84,15 @@ impl Signature {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn read(&self) -> Result<SignatureBytes, String> {
+    pub fn read(&self) -> Result<ParsedSignature, String> {
         let signature =
             minisign_verify::Signature::decode(&self.0).map_err(|error| error.to_string())?;
         let id = self.0.lines().nth(1).and_then(id).ok_or("its second line is not base64")?;
-        Ok(SignatureBytes { id, signature })
+        Ok(ParsedSignature { id, signature })
     }
 }
 
-impl SignatureBytes {
+impl ParsedSignature {
     /// The key that it names.
     #[must_use]
     pub fn key_id(&self) -> &str {

@@ -26,8 +26,8 @@ trusted comment: made for a test
 JNxjhTcQMTdn/MS6cEaXmOV6ajEQoyDVrv0tfrt9++CSkMrOdbTm1JRcLWKeW995vj70BZeIsbJmASqkkoqCCQ==
 ";
 
-fn trust(require: Require, digests: &[&str], keys: &[&str]) -> Trust {
-    Trust {
+fn trust(require: TrustRequirement, digests: &[&str], keys: &[&str]) -> TrustPolicy {
+    TrustPolicy {
         require,
         allowed_digests: digests
             .iter()
@@ -46,17 +46,17 @@ fn what_is_required_is_what_is_judged() {
     let other = "0".repeat(64);
     let (right, wrong) = ([DIGEST], [other.as_str()]);
     for (require, digest, signed, expected) in [
-        (Require::None, false, false, true),
-        (Require::Digest, true, false, true),
-        (Require::Digest, false, true, false),
-        (Require::Signature, true, false, false),
-        (Require::Signature, false, true, true),
-        (Require::Either, true, false, true),
-        (Require::Either, false, true, true),
-        (Require::Either, false, false, false),
-        (Require::Both, true, true, true),
-        (Require::Both, true, false, false),
-        (Require::Both, false, true, false),
+        (TrustRequirement::None, false, false, true),
+        (TrustRequirement::Digest, true, false, true),
+        (TrustRequirement::Digest, false, true, false),
+        (TrustRequirement::Signature, true, false, false),
+        (TrustRequirement::Signature, false, true, true),
+        (TrustRequirement::Either, true, false, true),
+        (TrustRequirement::Either, false, true, true),
+        (TrustRequirement::Either, false, false, false),
+        (TrustRequirement::Both, true, true, true),
+        (TrustRequirement::Both, true, false, false),
+        (TrustRequirement::Both, false, true, false),
     ] {
         let trust = trust(require, if digest { &right } else { &wrong }, &[KEY]);
         let came = if signed { signature(SIGNATURE) } else { None };
@@ -70,7 +70,7 @@ fn what_is_required_is_what_is_judged() {
 
 #[test]
 fn signatures_of_both_forms_count_and_none_of_other_bytes_or_keys() {
-    let trust = trust(Require::Signature, &[], &[KEY]);
+    let trust = trust(TrustRequirement::Signature, &[], &[KEY]);
     let judge = |component: &[u8], text: &str| trust.judge(component, signature(text).as_ref());
     assert_eq!((judge(COMPONENT, SIGNATURE), judge(COMPONENT, LEGACY)), (Ok(()), Ok(())));
     let (key, digest) = ("A625391074C6A9AF".to_owned(), DIGEST.to_owned());
@@ -103,7 +103,7 @@ fn a_key_that_borrows_the_identifier_of_a_trusted_one_is_nobody() {
     let standard = base64::engine::general_purpose::STANDARD;
     let (mut key, honest) = (standard.decode(OTHER_KEY).unwrap(), standard.decode(KEY).unwrap());
     key[2..10].copy_from_slice(&honest[2..10]);
-    let trust = trust(Require::Signature, &[], &[&standard.encode(key)]);
+    let trust = trust(TrustRequirement::Signature, &[], &[&standard.encode(key)]);
     assert!(matches!(
         trust.judge(COMPONENT, signature(SIGNATURE).as_ref()),
         Err(Untrusted::Signature { .. })
@@ -112,10 +112,11 @@ fn a_key_that_borrows_the_identifier_of_a_trusted_one_is_nobody() {
 
 #[test]
 fn settings_that_are_no_digest_or_no_key_are_refused_with_an_example() {
-    let read = |json: &str| serde_json::from_str::<Trust>(json).map_err(|error| error.to_string());
+    let read =
+        |json: &str| serde_json::from_str::<TrustPolicy>(json).map_err(|error| error.to_string());
     let good =
         format!(r#"{{"require":"both","allowed_digests":["{DIGEST}"],"trusted_keys":["{KEY}"]}}"#);
-    assert_eq!(read(&good).unwrap(), trust(Require::Both, &[DIGEST], &[KEY]));
+    assert_eq!(read(&good).unwrap(), trust(TrustRequirement::Both, &[DIGEST], &[KEY]));
     assert!(read(r#"{"allowed_digests":["AB"]}"#).unwrap_err().contains("64 digits"));
     assert!(
         read(r#"{"trusted_keys":["ssh-ed25519 AAAA"]}"#)

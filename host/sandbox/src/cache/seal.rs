@@ -21,22 +21,22 @@ const SECRET_BYTES: usize = 32;
 const PURPOSE: &[u8] = b"yearbook compiled plugin 1\0";
 
 /// Makes and checks seals.
-pub(super) struct Seal {
+pub(super) struct MacKey {
     keyed: Hmac<Sha256>,
 }
 
-impl Seal {
+impl MacKey {
     /// Reads the secret, or makes one where there is none. Of several processes that make it at
     /// once one wins.
     ///
     /// # Errors
     /// A sentence, when the file cannot be made or read, is open to others or has another length.
     pub(super) fn open(path: &Path) -> Result<Self, String> {
-        let secret = match read(path)? {
+        let secret = match read_key(path)? {
             Some(secret) => secret,
             None => {
-                make(path).map_err(|error| format!("cannot be made: {error}"))?;
-                read(path)?.ok_or("is gone again")?
+                create_key(path).map_err(|error| format!("cannot be made: {error}"))?;
+                read_key(path)?.ok_or("is gone again")?
             }
         };
         let keyed = Hmac::new_from_slice(&secret).map_err(|error| error.to_string())?;
@@ -45,15 +45,15 @@ impl Seal {
 
     /// The seal of an entry. `name`: whose machine code, for which engine.
     pub(super) fn of(&self, name: &str, artifact: &[u8]) -> [u8; SEAL_BYTES] {
-        self.over(name, artifact).finalize().into_bytes().into()
+        self.mac(name, artifact).finalize().into_bytes().into()
     }
 
     /// Whether `seal` is the seal of this entry; takes as long for every wrong one.
-    pub(super) fn holds(&self, name: &str, artifact: &[u8], seal: &[u8]) -> bool {
-        self.over(name, artifact).verify_slice(seal).is_ok()
+    pub(super) fn verify(&self, name: &str, artifact: &[u8], seal: &[u8]) -> bool {
+        self.mac(name, artifact).verify_slice(seal).is_ok()
     }
 
-    fn over(&self, name: &str, artifact: &[u8]) -> Hmac<Sha256> {
+    fn mac(&self, name: &str, artifact: &[u8]) -> Hmac<Sha256> {
         // A name has neither zero bytes nor a length of its own choice, so no two entries are the
         // same text.
         self.keyed
@@ -65,7 +65,7 @@ impl Seal {
     }
 }
 
-fn read(path: &Path) -> Result<Option<[u8; SECRET_BYTES]>, String> {
+fn read_key(path: &Path) -> Result<Option<[u8; SECRET_BYTES]>, String> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -88,7 +88,7 @@ fn read(path: &Path) -> Result<Option<[u8; SECRET_BYTES]>, String> {
 }
 
 /// A file appears whole or not at all, and one that is there stays.
-fn make(path: &Path) -> std::io::Result<()> {
+fn create_key(path: &Path) -> std::io::Result<()> {
     let mut secret = [0; SECRET_BYTES];
     getrandom::fill(&mut secret)?;
     let partial =

@@ -16,14 +16,14 @@ use arrow::ipc::writer::StreamWriter;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::request::Written;
-use super::{About, CAPSULE_VERSION, CallName, Capsule};
+use super::request::RequestRecord;
+use super::{About, DUMP_VERSION, FailureDump, GuestFunction};
 use crate::claims::claimed_bytes;
 use crate::limits::Limits;
-use crate::words::show;
+use crate::words::sanitize;
 
 /// Largest file that is written or read, bytes: a part has some 16 MiB and notes as much.
-pub const CAPSULE_BYTES: u64 = 128 << 20;
+pub const MAX_DUMP_BYTES: u64 = 128 << 20;
 
 /// Longest line or sentence that is shown, bytes.
 const SHOWN_BYTES: usize = 4096;
@@ -42,7 +42,7 @@ pub enum Unreadable {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Larger than any capsule.
-    #[error("it has more than {CAPSULE_BYTES} bytes, which no capsule has")]
+    #[error("it has more than {MAX_DUMP_BYTES} bytes, which no capsule has")]
     TooLarge,
     /// Its end is missing.
     #[error("its end is missing: it is no capsule, or was cut off; copy it again")]
@@ -55,7 +55,7 @@ pub enum Unreadable {
     NotACapsule,
     /// Of another version of this program.
     #[error(
-        "it is a capsule of version {0}, and this program reads version {CAPSULE_VERSION}; replay it with the program that made it"
+        "it is a capsule of version {0}, and this program reads version {DUMP_VERSION}; replay it with the program that made it"
     )]
     Version(u64),
     /// Something of it breaks a rule.
@@ -63,7 +63,7 @@ pub enum Unreadable {
     Damaged(String),
 }
 
-impl Capsule {
+impl FailureDump {
     /// Writes it into `folder` under its own name, for this user alone, and at once: under another
     /// name first. One that is there already is replaced.
     ///
@@ -72,7 +72,8 @@ impl Capsule {
     pub fn write_to(&self, folder: &Path) -> io::Result<PathBuf> {
         // Of mode 0600.
         let mut file = tempfile::Builder::new().prefix(".capsule-").tempfile_in(folder)?;
-        let mut out = Bounded { to: BufWriter::new(file.as_file_mut()), left: CAPSULE_BYTES };
+        let mut out =
+            BoundedWriter { to: BufWriter::new(file.as_file_mut()), left: MAX_DUMP_BYTES };
         self.write(&mut out).map_err(io::Error::other)?;
         out.flush()?;
         drop(out);
@@ -93,7 +94,7 @@ impl Capsule {
             metadata.push((NOTES, json(serde_json::to_string(&notes))?));
         }
         if let Some(request) = &self.request {
-            metadata.push((REQUEST, json(serde_json::to_string(&Written::from(request)))?));
+            metadata.push((REQUEST, json(serde_json::to_string(&RequestRecord::from(request)))?));
         }
         let own = self.schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone()));
         let all = own.chain(metadata.into_iter().map(|(key, value)| (key.to_owned(), value)));
@@ -114,8 +115,8 @@ impl Capsule {
     /// [`Unreadable`].
     pub fn open(path: &Path) -> Result<Self, Unreadable> {
         let mut bytes = Vec::new();
-        File::open(path)?.take(CAPSULE_BYTES + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > CAPSULE_BYTES {
+        File::open(path)?.take(MAX_DUMP_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_DUMP_BYTES {
             return Err(Unreadable::TooLarge);
         }
         // The library checks what it reads; where it forgets to, the file is no less damaged.
@@ -134,7 +135,7 @@ impl Capsule {
             ));
         }
         let broken =
-            |error: ArrowError| Unreadable::NotArrow(show(&error.to_string(), SHOWN_BYTES));
+            |error: ArrowError| Unreadable::NotArrow(sanitize(&error.to_string(), SHOWN_BYTES));
         let mut reader = StreamReader::try_new(bytes, None).map_err(broken)?;
         let schema = reader.schema();
         let about = about(schema.metadata().get(ABOUT).ok_or(Unreadable::NotACapsule)?)?;
@@ -143,7 +144,7 @@ impl Capsule {
         let request = schema
             .metadata()
             .get(REQUEST)
-            .map(|text| parse::<Written>("the request", text))
+            .map(|text| parse::<RequestRecord>("the request", text))
             .transpose()?
             .map(Into::into);
         let own = schema
@@ -163,21 +164,25 @@ impl Capsule {
             .transpose()
             .map_err(broken)?;
         let capsule = Self { about, schema, batch, notes, request };
-        capsule.hangs_together()?;
+        capsule.check_consistency()?;
         Ok(capsule)
     }
 
-    fn hangs_together(&self) -> Result<(), Unreadable> {
+    fn check_consistency(&self) -> Result<(), Unreadable> {
         let call = self.about.call;
-        let kind = if call == CallName::Generate { "generator" } else { "encoder" };
-        if call != CallName::Describe && self.about.component.kind != kind {
+        let kind = if call == GuestFunction::Generate { "generator" } else { "encoder" };
+        if call != GuestFunction::Describe && self.about.component.kind != kind {
             return Err(damaged("its call is none of its plugin's kind"));
         }
         match call {
-            CallName::Part if self.batch.as_ref().is_none_or(|batch| batch.num_rows() == 0) => {
+            GuestFunction::Part
+                if self.batch.as_ref().is_none_or(|batch| batch.num_rows() == 0) =>
+            {
                 Err(damaged("the part has no rows"))
             }
-            CallName::Generate if self.request.is_none() => Err(damaged("there is no request")),
+            GuestFunction::Generate if self.request.is_none() => {
+                Err(damaged("there is no request"))
+            }
             _ => Ok(()),
         }
     }
@@ -189,19 +194,19 @@ fn damaged(what: &str) -> Unreadable {
 
 fn parse<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T, Unreadable> {
     serde_json::from_str(text)
-        .map_err(|error| Unreadable::Damaged(show(&format!("{what}: {error}"), SHOWN_BYTES)))
+        .map_err(|error| Unreadable::Damaged(sanitize(&format!("{what}: {error}"), SHOWN_BYTES)))
 }
 
 /// The version first: what a later one has more is no damage.
 fn about(text: &str) -> Result<About, Unreadable> {
     let value: serde_json::Value = parse("its description", text)?;
     match value.get("version").and_then(serde_json::Value::as_u64) {
-        Some(version) if version == u64::from(CAPSULE_VERSION) => {}
+        Some(version) if version == u64::from(DUMP_VERSION) => {}
         Some(version) => return Err(Unreadable::Version(version)),
         None => return Err(damaged("it says no version")),
     }
     let mut about: About = parse("its description", text)?;
-    about.limits.bearable().map_err(Unreadable::Damaged)?;
+    about.limits.check_replay_bounds().map_err(Unreadable::Damaged)?;
     let digest = &about.component.digest;
     if digest.len() != 64
         || !digest.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
@@ -218,7 +223,7 @@ fn about(text: &str) -> Result<About, Unreadable> {
         &mut failure.kind,
         &mut failure.message,
     ];
-    lines.chain(texts).for_each(|text| *text = show(text, SHOWN_BYTES));
+    lines.chain(texts).for_each(|text| *text = sanitize(text, SHOWN_BYTES));
     Ok(about)
 }
 
@@ -231,7 +236,7 @@ fn notes(text: &str) -> Result<Vec<(u64, Vec<u8>)>, Unreadable> {
 impl Limits {
     /// Whether somebody may replay under these limits that does not know where they come from. A
     /// stack is bounded as it is read.
-    fn bearable(&self) -> Result<(), String> {
+    fn check_replay_bounds(&self) -> Result<(), String> {
         const HOUR_MS: u64 = 3_600_000;
         let bytes = |bytes: usize| bytes as u64;
         let rules = [
@@ -253,12 +258,12 @@ impl Limits {
 }
 
 /// A writer that takes so many bytes and no more.
-struct Bounded<W> {
+struct BoundedWriter<W> {
     to: W,
     left: u64,
 }
 
-impl<W: Write> Write for Bounded<W> {
+impl<W: Write> Write for BoundedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.left = self
             .left

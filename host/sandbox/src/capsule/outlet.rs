@@ -7,19 +7,19 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Capsule;
+use super::FailureDump;
 use crate::failure::Failure;
 
 /// Where the capsules of a sandbox, or of one trial, go.
 #[derive(Clone, Default)]
-pub(crate) enum Outlet {
+pub(crate) enum DumpSink {
     /// Nothing is kept for any.
     #[default]
     Closed,
     /// Into a folder.
     Folder(Arc<Folder>),
     /// The last one, for whoever asked for it.
-    Hand(Arc<Mutex<Option<Box<Capsule>>>>),
+    Hand(Arc<Mutex<Option<Box<FailureDump>>>>),
 }
 
 /// A folder of capsules.
@@ -29,7 +29,7 @@ pub(crate) struct Folder {
     taken: Mutex<HashSet<String>>,
 }
 
-impl Outlet {
+impl DumpSink {
     /// Into `folder`, made for its owner alone where there is none.
     ///
     /// # Errors
@@ -43,28 +43,28 @@ impl Outlet {
         Ok(Self::Folder(Arc::new(Folder { path: folder.to_owned(), taken: Mutex::default() })))
     }
 
-    /// To whoever calls [`Outlet::take`].
+    /// To whoever calls [`DumpSink::take`].
     pub(crate) fn hand() -> Self {
         Self::Hand(Arc::default())
     }
 
     /// This one, or one in hand where nothing would be kept.
-    pub(crate) fn or_hand(&self) -> Self {
-        if self.is_open() { self.clone() } else { Self::hand() }
+    pub(crate) fn or_in_memory(&self) -> Self {
+        if self.is_enabled() { self.clone() } else { Self::hand() }
     }
 
     /// Whether capsules are wanted.
-    pub(crate) fn is_open(&self) -> bool {
+    pub(crate) fn is_enabled(&self) -> bool {
         !matches!(self, Self::Closed)
     }
 
     /// Lets a capsule go. Blocks while a file is written, once for each way in which a component
     /// fails; a refusal, which clients can bring about, is no reason to write one.
-    pub(crate) fn leave(&self, capsule: Capsule, is_refusal: bool) {
+    pub(crate) fn leave(&self, capsule: FailureDump, is_refusal: bool) {
         match self {
             Self::Closed => {}
             Self::Folder(_) if is_refusal => {}
-            Self::Folder(folder) => folder.keep(&capsule),
+            Self::Folder(folder) => folder.write_once(&capsule),
             Self::Hand(hand) => {
                 *hand.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(capsule))
             }
@@ -72,7 +72,7 @@ impl Outlet {
     }
 
     /// The last capsule, where they are held in hand.
-    pub(crate) fn take(&self) -> Option<Box<Capsule>> {
+    pub(crate) fn take(&self) -> Option<Box<FailureDump>> {
         match self {
             Self::Hand(hand) => hand.lock().unwrap_or_else(PoisonError::into_inner).take(),
             _ => None,
@@ -82,7 +82,7 @@ impl Outlet {
 
 impl Folder {
     /// Writes the capsule unless one of its name is there. What goes wrong is logged once.
-    fn keep(&self, capsule: &Capsule) {
+    fn write_once(&self, capsule: &FailureDump) {
         let name = capsule.file_name();
         if self.path.join(&name).exists() || !self.taken().insert(name.clone()) {
             return;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use yearbook_shares::Holder;
+use yearbook_shares::CallerShare;
 
-use super::{About, CallName, Capsule, Line, Outlet};
+use super::{About, DumpSink, FailureDump, GuestFunction, Line};
 use crate::encoder::{Encoder, Notes};
 use crate::failure::{EncodeError, Rejected};
 use crate::generator::{Generator, Request};
-use crate::instance::Instance;
+use crate::instance::EncoderInstance;
 use crate::sandbox::{Plugin, Sandbox};
 use crate::tally::Work;
 
@@ -17,7 +17,7 @@ const NONE_FREE: &str = "no instance is free; try again";
 
 /// What came of a replay.
 #[derive(Clone, Debug)]
-pub struct Replayed {
+pub struct ReplayResult {
     /// The failure; none: the call succeeded.
     pub failed: Option<About>,
     /// What the instance logged.
@@ -28,7 +28,7 @@ pub struct Replayed {
 
 /// Why a capsule was not replayed at all.
 #[derive(Debug, thiserror::Error)]
-pub enum NotReplayed {
+pub enum ReplayError {
     /// The component is no plugin.
     #[error(transparent)]
     Rejected(#[from] Rejected),
@@ -45,11 +45,11 @@ pub enum NotReplayed {
     Host(String),
 }
 
-impl Replayed {
+impl ReplayResult {
     /// Whether it failed at the same call, and in the same way, as `capsule`; other words count as
     /// the same.
     #[must_use]
-    pub fn is_same(&self, capsule: &Capsule) -> bool {
+    pub fn reproduces(&self, capsule: &FailureDump) -> bool {
         let way = |about: &About| (about.call, about.failure.kind.clone());
         self.failed.as_ref().is_some_and(|failed| way(failed) == way(&capsule.about))
     }
@@ -60,45 +60,45 @@ impl Sandbox {
     /// make it with those of the capsule. Blocking.
     ///
     /// # Errors
-    /// [`NotReplayed`] when the call was not made.
+    /// [`ReplayError`] when the call was not made.
     pub fn replay(
         self: &Arc<Self>,
         component: &[u8],
-        capsule: &Capsule,
-    ) -> Result<Replayed, NotReplayed> {
-        let hand = Outlet::hand();
-        let failed = |capsule: Box<Capsule>| Replayed {
+        capsule: &FailureDump,
+    ) -> Result<ReplayResult, ReplayError> {
+        let hand = DumpSink::hand();
+        let failed = |capsule: Box<FailureDump>| ReplayResult {
             log: capsule.about.log.clone(),
             failed: Some(capsule.about),
             bytes: 0,
         };
-        let plugin = match self.load_into(component, &hand) {
+        let plugin = match self.load_with_sink(component, &hand) {
             Ok(plugin) => plugin,
-            Err(rejected) => return hand.take().map(failed).ok_or(NotReplayed::Rejected(rejected)),
+            Err(rejected) => return hand.take().map(failed).ok_or(ReplayError::Rejected(rejected)),
         };
         let made = match (&capsule.request, &plugin) {
-            _ if capsule.about.call == CallName::Describe => Ok((0, Vec::new())),
+            _ if capsule.about.call == GuestFunction::Describe => Ok((0, Vec::new())),
             (Some(request), Plugin::Generator(generator)) => {
                 generator.replay(request, hand.clone())
             }
             (None, Plugin::Encoder(encoder)) => {
                 encoder.replay(capsule, hand.clone()).map_err(|error| error.to_string())
             }
-            _ => return Err(NotReplayed::Kind { expected: capsule.about.component.kind.clone() }),
+            _ => return Err(ReplayError::Kind { expected: capsule.about.component.kind.clone() }),
         };
         match made {
-            Ok((bytes, log)) => Ok(Replayed { failed: None, log, bytes }),
-            Err(error) => hand.take().map(failed).ok_or(NotReplayed::Host(error)),
+            Ok((bytes, log)) => Ok(ReplayResult { failed: None, log, bytes }),
+            Err(error) => hand.take().map(failed).ok_or(ReplayError::Host(error)),
         }
     }
 }
 
 impl Generator {
-    fn replay(&self, request: &Request, hand: Outlet) -> Result<(usize, Vec<Line>), String> {
+    fn replay(&self, request: &Request, hand: DumpSink) -> Result<(usize, Vec<Line>), String> {
         let permit = self
             .sandbox
             .instances
-            .try_acquire(&Holder::default())
+            .try_acquire(&CallerShare::default())
             .map_err(|_| NONE_FREE.to_owned())?;
         let made = self.call(permit, Work::new(Arc::clone(&self.tally), hand), request);
         let project = made.project.map_err(|error| error.to_string())?;
@@ -107,35 +107,39 @@ impl Generator {
 }
 
 impl Encoder {
-    fn replay(&self, capsule: &Capsule, hand: Outlet) -> Result<(usize, Vec<Line>), EncodeError> {
+    fn replay(
+        &self,
+        capsule: &FailureDump,
+        hand: DumpSink,
+    ) -> Result<(usize, Vec<Line>), EncodeError> {
         let permit = self
             .sandbox
             .instances
-            .try_acquire(&Holder::default())
+            .try_acquire(&CallerShare::default())
             .map_err(|_| EncodeError::Host(NONE_FREE.to_owned()))?;
         let work = Work::new(Arc::clone(&self.tally), hand);
         let About { call, before, options, .. } = &capsule.about;
         let options = self.description().complete(options);
         let mut instance =
-            Instance::open(self, permit, Arc::clone(&work), &capsule.schema, &options)?;
+            EncoderInstance::open(self, permit, Arc::clone(&work), &capsule.schema, &options)?;
         let mut bytes = 0;
-        if before.head && *call != CallName::Head {
+        if before.head && *call != GuestFunction::Head {
             instance.head()?;
         }
-        if let (CallName::Tail, Some(batch)) = (call, &capsule.batch) {
+        if let (GuestFunction::Tail, Some(batch)) = (call, &capsule.batch) {
             instance.part(batch)?;
         }
-        instance.allow(before.allowance);
+        instance.set_allowance(before.allowance);
         match call {
-            CallName::Head => bytes = instance.head()?.len(),
-            CallName::Part => {
+            GuestFunction::Head => bytes = instance.head()?.len(),
+            GuestFunction::Part => {
                 work.noted(before.noted);
                 if let Some(batch) = &capsule.batch {
                     bytes = instance.part(batch)?.bytes.len();
                 }
             }
-            CallName::Tail => bytes = instance.tail(&Notes::of(&capsule.notes))?.len(),
-            CallName::Describe | CallName::Open | CallName::Generate => {}
+            GuestFunction::Tail => bytes = instance.tail(&Notes::of(&capsule.notes))?.len(),
+            GuestFunction::Describe | GuestFunction::Open | GuestFunction::Generate => {}
         }
         Ok((bytes, instance.heard().to_vec()))
     }

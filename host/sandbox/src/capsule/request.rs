@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 use yearbook_domain::{Dataset, DatasetName, Millis, Namespace, Plan, PlanLimits, Snapshot};
 
 use crate::description::OptionValue;
-use crate::generator::{Described, Request};
+use crate::generator::{DatasetWithUrls, Request};
 
 /// [`Request`] as it is written.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Written {
+pub(super) struct RequestRecord {
     base_url: String,
     plan: Plan,
     limits: PlanLimits,
-    datasets: Vec<WrittenDataset>,
+    datasets: Vec<DatasetRecord>,
     options: Vec<OptionValue>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenDataset {
+struct DatasetRecord {
     name: DatasetName,
     namespace: Namespace,
     snapshot: Snapshot,
@@ -31,9 +31,9 @@ struct WrittenDataset {
     bulk_url: Option<String>,
 }
 
-impl From<&Request> for Written {
+impl From<&Request> for RequestRecord {
     fn from(request: &Request) -> Self {
-        let dataset = |described: &Described| WrittenDataset {
+        let dataset = |described: &DatasetWithUrls| DatasetRecord {
             name: described.dataset.name.clone(),
             namespace: described.dataset.namespace.clone(),
             snapshot: Snapshot::clone(&described.dataset.current),
@@ -51,9 +51,9 @@ impl From<&Request> for Written {
     }
 }
 
-impl From<Written> for Request {
-    fn from(written: Written) -> Self {
-        let described = |dataset: WrittenDataset| Described {
+impl From<RequestRecord> for Request {
+    fn from(written: RequestRecord) -> Self {
+        let described = |dataset: DatasetRecord| DatasetWithUrls {
             dataset: Arc::new(Dataset {
                 name: dataset.name,
                 namespace: dataset.namespace,

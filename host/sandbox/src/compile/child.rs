@@ -22,7 +22,7 @@ pub fn compile_as_child(arguments: &[OsString]) -> Option<ExitCode> {
     let number = |text: &OsString| text.to_str()?.parse::<u64>().ok();
     let limits = number(memory_bytes).zip(number(seconds));
     let done = limits.is_some_and(|(memory_bytes, seconds)| confine(memory_bytes, seconds).is_ok())
-        && compile().is_ok();
+        && compile_stdin().is_ok();
     Some(if done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -43,10 +43,11 @@ fn confine(memory_bytes: u64, seconds: u64) -> rustix::io::Result<()> {
     )
 }
 
-fn compile() -> std::io::Result<()> {
+fn compile_stdin() -> std::io::Result<()> {
     let mut component = Vec::new();
     stdin().lock().read_to_end(&mut component)?;
-    let made = engine::for_compiling().and_then(|engine| engine.precompile_component(&component));
+    let made =
+        engine::compiling_engine().and_then(|engine| engine.precompile_component(&component));
     let (lead, answer) = match made {
         Ok(artifact) => (DONE, artifact),
         Err(error) => (REFUSED, format!("{error:#}").into_bytes()),

@@ -59,5 +59,8 @@ fn a_child_compiles_for_the_engine_that_serves_whatever_its_limits() {
     let limits =
         Limits { instances: 1, stack_bytes: 1 << 19, memory_bytes: 64 << 20, ..Limits::default() };
     let serving = engine::start(&limits, false).unwrap();
-    assert_eq!(cache::environment(&serving), cache::environment(&engine::for_compiling().unwrap()));
+    assert_eq!(
+        cache::environment(&serving),
+        cache::environment(&engine::compiling_engine().unwrap())
+    );
 }

@@ -15,75 +15,75 @@ use futures::future::BoxFuture;
 use futures::stream::{BoxStream, FuturesUnordered};
 use tokio::sync::mpsc::OwnedPermit;
 use tokio::time::{Instant, sleep_until, timeout};
-use yearbook_shares::{ByteLease, Holder};
+use yearbook_shares::{ByteLease, CallerShare};
 
-use super::halves::Pieces;
-use super::hands::{Hand, Hands};
-use super::join::{Part, Parts};
-use super::sink::{Chunk, Sink, channel};
+use super::halves::ChunkOutput;
+use super::hands::{Hand, InstancePool};
+use super::join::{BatchCoalescer, Part};
+use super::sink::{BodyChunk, BodySender, channel};
 use super::{Encoder, Notes};
 use crate::description::OptionValue;
-use crate::failure::{CutOff, EncodeError};
-use crate::instance::Instance;
-use crate::tally::{Account, Work};
+use crate::failure::{EncodeError, TruncatedBody};
+use crate::instance::EncoderInstance;
+use crate::tally::{ResponseMetrics, Work};
 
 /// A response that is being made.
-pub(crate) struct Response {
+pub(crate) struct ResponseDriver {
     encoder: Arc<Encoder>,
     /// On whose account bytes wait for the client.
-    holder: Holder,
+    holder: CallerShare,
     schema: SchemaRef,
     options: Arc<[OptionValue]>,
     notes: Notes,
-    parts: Parts,
-    sink: Sink,
-    hands: Hands,
-    making: FuturesUnordered<BoxFuture<'static, Result<Made, EncodeError>>>,
+    parts: BatchCoalescer,
+    sink: BodySender,
+    hands: InstancePool,
+    making: FuturesUnordered<BoxFuture<'static, Result<ChunkResult, EncodeError>>>,
     /// Parts from the first that has not left to the last that was begun.
-    places: VecDeque<Place>,
+    places: VecDeque<PendingChunk>,
     /// Parts that have left.
     left: usize,
 }
 
 /// A part that has been read, and its bytes.
-type ReadPart = (Part, ByteLease);
+type ReadyGroup = (Part, ByteLease);
 
 /// How a response without an error ends.
-enum End {
+enum DriveOutcome {
     Whole,
     /// The client is gone, or as good as gone.
     Abandoned,
 }
 
 /// Room for a part, and the part when it is made.
-struct Place {
-    room: OwnedPermit<Chunk>,
-    pieces: Option<Pieces>,
+struct PendingChunk {
+    room: OwnedPermit<BodyChunk>,
+    pieces: Option<ChunkOutput>,
 }
 
 /// A part, and the instance that is free again.
-struct Made {
+struct ChunkResult {
     position: usize,
-    pieces: Pieces,
-    instance: Box<Instance>,
+    pieces: ChunkOutput,
+    instance: Box<EncoderInstance>,
     first: bool,
 }
 
-impl Response {
+impl ResponseDriver {
     /// The response, and its body. `instance` has made head and first part, which stand in `notes`.
     pub(crate) fn new(
         encoder: Arc<Encoder>,
-        holder: Holder,
+        holder: CallerShare,
         schema: SchemaRef,
         options: Arc<[OptionValue]>,
-        instance: Box<Instance>,
+        instance: Box<EncoderInstance>,
         notes: Notes,
-        parts: Parts,
-    ) -> (Self, BoxStream<'static, Result<Bytes, CutOff>>) {
+        parts: BatchCoalescer,
+    ) -> (Self, BoxStream<'static, Result<Bytes, TruncatedBody>>) {
         let independent = encoder.description.separator.is_some();
         let width = if independent { encoder.sandbox.parallel_parts() } else { 1 };
         let (sink, chunks) = channel(encoder.sandbox.limits.buffered_chunks.max(1) + width - 1);
-        let hands = Hands::new(instance, width, holder.clone());
+        let hands = InstancePool::new(instance, width, holder.clone());
         let (making, places) = (FuturesUnordered::new(), VecDeque::new());
         (
             Self {
@@ -104,32 +104,37 @@ impl Response {
     }
 
     /// Sends `chunk`, which is the head with the first part, then makes and sends the rest.
-    pub(crate) async fn drive(self: Box<Self>, chunk: Chunk, account: Account) {
+    pub(crate) async fn drive(self: Box<Self>, chunk: BodyChunk, account: ResponseMetrics) {
         let encoder = Arc::clone(&self.encoder);
         let (ending, _open) = self.sink.ending();
-        match self.rest(chunk, &account.work()).await {
-            Ok(End::Whole) => account.complete(),
-            Ok(End::Abandoned) => drop(account),
+        match self.send_rest(chunk, &account.work()).await {
+            Ok(DriveOutcome::Whole) => account.complete(),
+            Ok(DriveOutcome::Abandoned) => drop(account),
             Err(error) => {
                 let (plugin, digest) = (&encoder.description.format, &encoder.digest);
                 tracing::error!(plugin, digest, %error, "a response was cut off after its first byte");
                 if error.is_failure_of_the_plugin() {
-                    ending.blame_plugin();
+                    ending.attribute_to_plugin();
                 }
-                account.fail(&error);
+                account.finish_failed(&error);
             }
         }
     }
 
-    async fn rest(mut self, chunk: Chunk, work: &Arc<Work>) -> Result<End, EncodeError> {
-        let patience = self.encoder.sandbox.limits.stalled_client();
+    async fn send_rest(
+        mut self,
+        chunk: BodyChunk,
+        work: &Arc<Work>,
+    ) -> Result<DriveOutcome, EncodeError> {
+        let patience = self.encoder.sandbox.limits.stalled_client_timeout();
         let Ok(Ok(first)) = timeout(patience, self.sink.sender.clone().reserve_owned()).await
         else {
-            return Ok(End::Abandoned);
+            return Ok(DriveOutcome::Abandoned);
         };
-        first.send(self.leased(chunk));
+        first.send(self.with_lease(chunk));
         // The next part as soon as it is read, and room for its chunk.
-        let (mut ready, mut room): (Option<ReadPart>, Option<OwnedPermit<Chunk>>) = (None, None);
+        let (mut ready, mut room): (Option<ReadyGroup>, Option<OwnedPermit<BodyChunk>>) =
+            (None, None);
         let mut read = false;
         let mut patient_until = Instant::now() + patience;
         loop {
@@ -137,100 +142,104 @@ impl Response {
                 if let Some(hand) = self.hands.take(&self.encoder)
                     && let (Some(part), Some(room)) = (ready.take(), room.take())
                 {
-                    self.make(hand, part, room, Arc::clone(work));
+                    self.start_chunk(hand, part, room, Arc::clone(work));
                 }
             } else if read
                 && ready.is_none()
                 && self.making.is_empty()
                 && let Some(room) = room.take()
             {
-                return self.finish(room).await.map(|()| End::Whole);
+                return self.finish(room).await.map(|()| DriveOutcome::Whole);
             }
             let waiting = room.is_none() && self.making.is_empty();
             if !waiting {
                 patient_until = Instant::now() + patience;
             }
             // Listens before it looks, so that bytes that go in between are not missed.
-            let freed = self.holder.bytes_freed();
+            let freed = self.holder.wait_for_bytes();
             let may_go_on = ready.is_some() || room.is_some() || self.holder.may_go_on();
             tokio::select! {
-                () = self.sink.sender.closed() => return Ok(End::Abandoned),
+                () = self.sink.sender.closed() => return Ok(DriveOutcome::Abandoned),
                 () = freed, if !may_go_on => {}
                 reserved = self.sink.sender.clone().reserve_owned(), if room.is_none() && may_go_on => match reserved {
                     Ok(reserved) => room = Some(reserved),
-                    Err(_) => return Ok(End::Abandoned),
+                    Err(_) => return Ok(DriveOutcome::Abandoned),
                 },
                 Some(made) = self.making.next() => self.place(made?),
                 part = self.parts.next(), if ready.is_none() && !read && may_go_on => {
                     let part = part?;
                     read = part.is_none();
-                    ready = part.map(|part| (part, self.holder.lease(self.parts.weight_of_last())));
+                    ready = part.map(|part| (part, self.holder.lease(self.parts.last_group_bytes())));
                 }
-                () = sleep_until(patient_until), if waiting => return Ok(End::Abandoned),
-                () = self.hands.idled(), if self.hands.has_spare() => self.hands.rest(),
+                () = sleep_until(patient_until), if waiting => return Ok(DriveOutcome::Abandoned),
+                () = self.hands.idle_timeout(), if self.hands.has_idle() => self.hands.rest(),
             }
         }
     }
 
     /// `chunk`, counted until the client takes it.
-    fn leased(&self, chunk: Chunk) -> Chunk {
+    fn with_lease(&self, chunk: BodyChunk) -> BodyChunk {
         let lease = Some(self.holder.lease(chunk.lead.len() + chunk.bytes.len()));
-        Chunk { lease, ..chunk }
+        BodyChunk { lease, ..chunk }
     }
 
     /// Begins a part.
-    fn make(
+    fn start_chunk(
         &mut self,
         hand: Hand,
-        (part, lease): ReadPart,
-        room: OwnedPermit<Chunk>,
+        (part, lease): ReadyGroup,
+        room: OwnedPermit<BodyChunk>,
         account: Arc<Work>,
     ) {
         let position = self.left + self.places.len();
-        self.places.push_back(Place { room, pieces: None });
+        self.places.push_back(PendingChunk { room, pieces: None });
         let (encoder, schema, options) =
             (Arc::clone(&self.encoder), Arc::clone(&self.schema), Arc::clone(&self.options));
         let opener = Arc::clone(&encoder);
         let work = move || {
             let (instance, first) = match hand {
                 Hand::Held { instance, first } => (instance, first),
-                Hand::New(permit) => {
-                    (Box::new(Instance::open(&opener, permit, account, &schema, &options)?), false)
-                }
+                Hand::New(permit) => (
+                    Box::new(EncoderInstance::open(&opener, permit, account, &schema, &options)?),
+                    false,
+                ),
             };
             let (instance, pieces) = opener.pieces(instance, &part, &schema, &options, first)?;
             drop((part, lease));
-            Ok(Made { position, pieces, instance, first })
+            Ok(ChunkResult { position, pieces, instance, first })
         };
-        self.making.push(Box::pin(async move { encoder.on_worker(work).await }));
+        self.making.push(Box::pin(async move { encoder.run_on_worker(work).await }));
     }
 
     /// Puts a part in its place, and sends what is whole from the front on.
-    fn place(&mut self, made: Made) {
+    fn place(&mut self, made: ChunkResult) {
         self.hands.give_back(made.instance, made.first);
         if let Some(place) = self.places.get_mut(made.position - self.left) {
             place.pieces = Some(made.pieces);
         }
         let separator = self.encoder.description.separator.as_ref();
-        while let Some(Place { room, pieces }) = self.places.pop_front() {
+        while let Some(PendingChunk { room, pieces }) = self.places.pop_front() {
             let Some(pieces) = pieces else {
-                self.places.push_front(Place { room, pieces });
+                self.places.push_front(PendingChunk { room, pieces });
                 break;
             };
             self.left += 1;
             let lead = separator.cloned().unwrap_or_default();
             self.notes.skip(lead.len());
-            let bytes = self.encoder.together(pieces, &mut self.notes);
+            let bytes = self.encoder.assemble_chunk(pieces, &mut self.notes);
             if !lead.is_empty() || !bytes.is_empty() {
-                let chunk =
-                    self.leased(Chunk { lead: lead.into(), bytes: bytes.into(), lease: None });
+                let chunk = self.with_lease(BodyChunk {
+                    lead: lead.into(),
+                    bytes: bytes.into(),
+                    lease: None,
+                });
                 room.send(chunk);
             }
         }
     }
 
     /// Makes and sends the tail.
-    async fn finish(mut self, room: OwnedPermit<Chunk>) -> Result<(), EncodeError> {
+    async fn finish(mut self, room: OwnedPermit<BodyChunk>) -> Result<(), EncodeError> {
         let Some(mut instance) = self.hands.first() else {
             return Err(EncodeError::Host("the instance that makes the tail was lost".to_owned()));
         };
@@ -241,9 +250,9 @@ impl Response {
             drop((instance, hands));
             tail
         };
-        let tail = self.encoder.on_worker(work).await?;
+        let tail = self.encoder.run_on_worker(work).await?;
         if !tail.is_empty() {
-            room.send(Chunk {
+            room.send(BodyChunk {
                 lead: Bytes::new(),
                 lease: Some(self.holder.lease(tail.len())),
                 bytes: tail.into(),

@@ -10,10 +10,10 @@ use super::{Encoder, Notes, concat};
 use crate::bindings::exports::yearbook::plugin::encoder::Piece;
 use crate::description::OptionValue;
 use crate::failure::{EncodeError, Trap};
-use crate::instance::Instance;
+use crate::instance::EncoderInstance;
 
 /// What one part became: a piece, or one for each half.
-pub(crate) type Pieces = Vec<Piece>;
+pub(crate) type ChunkOutput = Vec<Piece>;
 
 impl Encoder {
     /// Makes `part` with `instance`. Returns the instance that goes on, which is another one where
@@ -21,26 +21,26 @@ impl Encoder {
     /// footer. Blocking.
     pub(crate) fn pieces(
         &self,
-        mut instance: Box<Instance>,
+        mut instance: Box<EncoderInstance>,
         part: &[RecordBatch],
         schema: &Schema,
         options: &[OptionValue],
         with_head: bool,
-    ) -> Result<(Box<Instance>, Pieces), EncodeError> {
+    ) -> Result<(Box<EncoderInstance>, ChunkOutput), EncodeError> {
         let batch = concat(part).map_err(|error| EncodeError::Host(error.to_string()))?;
-        let unmade = match instance.try_part(&batch) {
+        let unmade = match instance.try_encode_chunk(&batch) {
             Ok(piece) => return Ok((instance, vec![piece])),
             Err(unmade) => unmade,
         };
-        if !self.is_halved(&unmade.error, &batch) {
-            return Err(instance.give_up(unmade));
+        if !self.should_split(&unmade.error, &batch) {
+            return Err(instance.dump_chunk_failure(unmade));
         }
         tracing::debug!(
             plugin = self.description.format,
             rows = batch.num_rows(),
             "a part is made in halves"
         );
-        let mut instance = Box::new(instance.renew(self, schema, options)?);
+        let mut instance = Box::new(instance.reopen(self, schema, options)?);
         if with_head {
             instance.head()?;
         }
@@ -50,14 +50,14 @@ impl Encoder {
         Ok((instance, pieces))
     }
 
-    fn is_halved(&self, error: &EncodeError, batch: &RecordBatch) -> bool {
+    fn should_split(&self, error: &EncodeError, batch: &RecordBatch) -> bool {
         let too_long = matches!(error.trap(), Some(Trap::Output(_)));
         too_long && batch.num_rows() > 1 && self.description.separator.is_some()
     }
 
     /// The bytes of a part, with the separator between its pieces. Their notes are counted and
     /// kept.
-    pub(crate) fn together(&self, pieces: Pieces, notes: &mut Notes) -> Vec<u8> {
+    pub(crate) fn assemble_chunk(&self, pieces: ChunkOutput, notes: &mut Notes) -> Vec<u8> {
         let separator = self.description.separator.as_deref().unwrap_or_default();
         let mut pieces = pieces.into_iter();
         let Some(first) = pieces.next() else { return Vec::new() };

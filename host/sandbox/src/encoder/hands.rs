@@ -5,19 +5,19 @@
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
-use yearbook_shares::{Holder, Slot};
+use yearbook_shares::{CallerShare, Slot};
 
 use super::Encoder;
-use crate::instance::Instance;
+use crate::instance::EncoderInstance;
 
 /// How long a further instance is kept without work: a client that reads slowly needs one only.
 const IDLE: Duration = Duration::from_millis(100);
 
 /// The instances of a response that make nothing at the moment, and a count of all.
-pub(crate) struct Hands {
+pub(crate) struct InstancePool {
     /// The instance that made the head and will make the tail.
-    first: Option<Box<Instance>>,
-    spare: Vec<Instance>,
+    first: Option<Box<EncoderInstance>>,
+    spare: Vec<EncoderInstance>,
     /// When the last of `spare` came to rest.
     since: Instant,
     /// Instances alive, at work or not.
@@ -25,20 +25,20 @@ pub(crate) struct Hands {
     /// Instances at most.
     width: usize,
     /// Whose share they count in.
-    holder: Holder,
+    holder: CallerShare,
 }
 
 /// Who makes a part.
 pub(crate) enum Hand {
     /// An instance that has been opened; `first`: the one for the tail.
-    Held { instance: Box<Instance>, first: bool },
+    Held { instance: Box<EncoderInstance>, first: bool },
     /// A place for an instance that is still to be opened.
     New(Slot),
 }
 
-impl Hands {
+impl InstancePool {
     /// `width`: how many instances there may be at once, on the account of `holder`.
-    pub(crate) fn new(first: Box<Instance>, width: usize, holder: Holder) -> Self {
+    pub(crate) fn new(first: Box<EncoderInstance>, width: usize, holder: CallerShare) -> Self {
         Self {
             first: Some(first),
             spare: Vec::new(),
@@ -64,13 +64,13 @@ impl Hands {
         if self.held >= self.width {
             return None;
         }
-        let permit = encoder.sandbox.further_instance(&self.holder)?;
+        let permit = encoder.sandbox.try_extra_instance(&self.holder)?;
         self.held += 1;
         Some(Hand::New(permit))
     }
 
     /// After its part.
-    pub(crate) fn give_back(&mut self, instance: Box<Instance>, first: bool) {
+    pub(crate) fn give_back(&mut self, instance: Box<EncoderInstance>, first: bool) {
         if first {
             self.first = Some(instance);
         } else {
@@ -80,17 +80,17 @@ impl Hands {
     }
 
     /// The one for the tail; it is gone from here.
-    pub(crate) fn first(&mut self) -> Option<Box<Instance>> {
+    pub(crate) fn first(&mut self) -> Option<Box<EncoderInstance>> {
         self.first.take()
     }
 
     /// Whether an instance rests that nobody needs for the tail.
-    pub(crate) fn has_spare(&self) -> bool {
+    pub(crate) fn has_idle(&self) -> bool {
         !self.spare.is_empty()
     }
 
     /// Waits until they have rested long enough to be let go.
-    pub(crate) async fn idled(&self) {
+    pub(crate) async fn idle_timeout(&self) {
         sleep_until(self.since + IDLE).await;
     }
 

@@ -16,7 +16,7 @@ pub(crate) use columns::concat;
 
 /// Bytes of a part of joined batches, as plain columns; a single batch may have more. Room for four
 /// batches of the largest size that the host makes, and what bounds a response's memory.
-const PART_BYTES: usize = 16 << 20;
+const GROUP_BYTES: usize = 16 << 20;
 
 /// Parts that are smaller than the others, so that the first byte comes early: the first has a
 /// sixteenth of the bounds, each that follows twice as much.
@@ -25,8 +25,8 @@ const RAMP: u32 = 4;
 /// Batches of one part, at least one.
 pub(crate) type Part = Vec<RecordBatch>;
 
-/// Parts as they are asked for. Dropping the future of [`Parts::next`] loses nothing.
-pub(crate) struct Parts {
+/// Parts as they are asked for. Dropping the future of [`BatchCoalescer::next`] loses nothing.
+pub(crate) struct BatchCoalescer {
     batches: Batches,
     /// None: every batch is a part.
     rows: Option<usize>,
@@ -42,7 +42,7 @@ pub(crate) struct Parts {
     ended: bool,
 }
 
-impl Parts {
+impl BatchCoalescer {
     /// Joins `batches` as `description` wants them.
     pub(crate) fn new(batches: Batches, description: &Description) -> Self {
         Self {
@@ -68,10 +68,10 @@ impl Parts {
             return Ok(more.then(|| self.close()));
         };
         while let Some(batch) = self.batch().await? {
-            let (more, bytes) = (batch.num_rows(), weight(&batch, self.plain));
+            let (more, bytes) = (batch.num_rows(), batch_bytes(&batch, self.plain));
             let shift = RAMP.saturating_sub(self.position);
             let fits = self.pending_rows + more <= rows >> shift
-                && self.pending_bytes.saturating_add(bytes) <= PART_BYTES >> shift;
+                && self.pending_bytes.saturating_add(bytes) <= GROUP_BYTES >> shift;
             let full = if fits || self.pending.is_empty() { None } else { Some(self.close()) };
             self.pending.push(batch);
             self.pending_rows += more;
@@ -83,21 +83,21 @@ impl Parts {
         Ok(if self.pending.is_empty() { None } else { Some(self.close()) })
     }
 
-    /// Bytes of the part that [`Parts::next`] returned last, as plain columns.
-    pub(crate) fn weight_of_last(&self) -> usize {
+    /// Bytes of the part that [`BatchCoalescer::next`] returned last, as plain columns.
+    pub(crate) fn last_group_bytes(&self) -> usize {
         self.closed_bytes
     }
 
     /// Whether there is a next part: reads no more of it than one batch.
     ///
     /// # Errors
-    /// As for [`Parts::next`].
+    /// As for [`BatchCoalescer::next`].
     pub(crate) async fn more(&mut self) -> Result<bool, EncodeError> {
         if self.pending.is_empty()
             && let Some(batch) = self.batch().await?
         {
             self.pending_rows = batch.num_rows();
-            self.pending_bytes = weight(&batch, self.plain);
+            self.pending_bytes = batch_bytes(&batch, self.plain);
             self.pending.push(batch);
         }
         Ok(!self.pending.is_empty())
@@ -122,11 +122,11 @@ impl Parts {
 
 /// Bytes of a batch's columns; of dictionary-encoded ones with `plain` what they would have as
 /// plain text, estimated by the dictionary's mean.
-fn weight(batch: &RecordBatch, plain: bool) -> usize {
+fn batch_bytes(batch: &RecordBatch, plain: bool) -> usize {
     let columns = batch.columns().iter().map(|column| match column.data_type() {
         DataType::Dictionary(keys, _) if **keys == DataType::Int32 => {
             let dictionary = column.as_dictionary::<Int32Type>();
-            let values = flat(&dictionary.values().to_data());
+            let values = column_bytes(&dictionary.values().to_data());
             let each = if plain {
                 values.div_ceil(dictionary.values().len().max(1))
             } else {
@@ -134,12 +134,12 @@ fn weight(batch: &RecordBatch, plain: bool) -> usize {
             };
             each.saturating_mul(column.len())
         }
-        _ => flat(&column.to_data()),
+        _ => column_bytes(&column.to_data()),
     });
     columns.sum()
 }
 
-fn flat(data: &ArrayData) -> usize {
+fn column_bytes(data: &ArrayData) -> usize {
     // Fails for types that no stored table has; the encoder then never sees the batch.
     data.get_slice_memory_size().unwrap_or(usize::MAX / 2)
 }
@@ -164,7 +164,7 @@ mod tests {
     /// Rows of each part's batches.
     async fn parts(part_rows: Option<u32>, batches: Vec<RecordBatch>) -> Vec<Vec<usize>> {
         let batches = futures::stream::iter(batches.into_iter().map(Ok)).boxed();
-        let parts = Parts {
+        let parts = BatchCoalescer {
             batches,
             rows: part_rows.map(|rows| rows as usize),
             plain: true,

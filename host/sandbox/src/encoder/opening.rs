@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
-use yearbook_shares::Holder;
+use yearbook_shares::CallerShare;
 
 use super::{Admission, Encoder};
 use crate::description::OptionValue;
 use crate::failure::EncodeError;
-use crate::instance::Instance;
+use crate::instance::EncoderInstance;
 use crate::tally::Work;
 
 impl Encoder {
@@ -20,7 +20,7 @@ impl Encoder {
     /// What [`Encoder::encode`] would fail with before its first byte, as far as `open` decides it.
     pub async fn check_open(
         self: &Arc<Self>,
-        holder: &Holder,
+        holder: &CallerShare,
         schema: SchemaRef,
         chosen: &[OptionValue],
     ) -> Result<(), EncodeError> {
@@ -28,7 +28,9 @@ impl Encoder {
         let options = self.description.complete(chosen);
         let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.clone());
         let encoder = Arc::clone(self);
-        self.on_worker(move || Instance::open(&encoder, permit, work, &schema, &options).map(drop))
-            .await
+        self.run_on_worker(move || {
+            EncoderInstance::open(&encoder, permit, work, &schema, &options).map(drop)
+        })
+        .await
     }
 }

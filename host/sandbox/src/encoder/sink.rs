@@ -11,11 +11,11 @@ use futures::stream::BoxStream;
 use tokio::sync::mpsc;
 use yearbook_shares::ByteLease;
 
-use crate::failure::CutOff;
+use crate::failure::TruncatedBody;
 
 /// Bytes that belong together, in two pieces so that a part need not be copied to stand behind its
 /// separator.
-pub(crate) struct Chunk {
+pub(crate) struct BodyChunk {
     /// The head or a separator; may be empty.
     pub(crate) lead: Bytes,
     /// May be empty.
@@ -26,8 +26,8 @@ pub(crate) struct Chunk {
 }
 
 /// Where a response's maker puts chunks.
-pub(crate) struct Sink {
-    pub(crate) sender: mpsc::Sender<Chunk>,
+pub(crate) struct BodySender {
+    pub(crate) sender: mpsc::Sender<BodyChunk>,
     ending: Arc<Ending>,
 }
 
@@ -40,37 +40,39 @@ pub(crate) struct Ending {
 
 impl Ending {
     /// Says that the plugin is to blame for what is missing.
-    pub(crate) fn blame_plugin(&self) {
+    pub(crate) fn attribute_to_plugin(&self) {
         self.by_plugin.store(true, Ordering::Release);
     }
 }
 
-impl Sink {
+impl BodySender {
     /// Says that nothing is missing. Until then the body has no end, whatever way its maker ends.
     pub(crate) fn finish(self) {
         self.ending.whole.store(true, Ordering::Release);
     }
 
     /// Holds the channel open until what is said here can be seen.
-    pub(crate) fn ending(&self) -> (Arc<Ending>, mpsc::Sender<Chunk>) {
+    pub(crate) fn ending(&self) -> (Arc<Ending>, mpsc::Sender<BodyChunk>) {
         (Arc::clone(&self.ending), self.sender.clone())
     }
 }
 
 /// A channel that holds at most `bound` chunks, those in the making included.
-pub(crate) fn channel(bound: usize) -> (Sink, BoxStream<'static, Result<Bytes, CutOff>>) {
+pub(crate) fn channel(
+    bound: usize,
+) -> (BodySender, BoxStream<'static, Result<Bytes, TruncatedBody>>) {
     let (sender, receiver) = mpsc::channel(bound.max(1));
     let ending = Arc::<Ending>::default();
-    let sink = Sink { sender, ending: Arc::clone(&ending) };
-    (sink, chunks(receiver, ending))
+    let sink = BodySender { sender, ending: Arc::clone(&ending) };
+    (sink, body_stream(receiver, ending))
 }
 
 /// The client's end. A channel that closes before the response is whole is a cut, never an end: so
 /// a maker that gave up, failed or panicked cannot look like success.
-fn chunks(
-    receiver: mpsc::Receiver<Chunk>,
+fn body_stream(
+    receiver: mpsc::Receiver<BodyChunk>,
     ending: Arc<Ending>,
-) -> BoxStream<'static, Result<Bytes, CutOff>> {
+) -> BoxStream<'static, Result<Bytes, TruncatedBody>> {
     futures::stream::unfold(Some((receiver, ending, Bytes::new())), |state| async {
         let (mut receiver, ending, mut held) = state?;
         loop {
@@ -78,14 +80,14 @@ fn chunks(
                 return Some((Ok(std::mem::take(&mut held)), Some((receiver, ending, held))));
             }
             match receiver.recv().await {
-                Some(Chunk { lead, bytes, .. }) if lead.is_empty() => held = bytes,
-                Some(Chunk { lead, bytes, .. }) => {
+                Some(BodyChunk { lead, bytes, .. }) if lead.is_empty() => held = bytes,
+                Some(BodyChunk { lead, bytes, .. }) => {
                     return Some((Ok(lead), Some((receiver, ending, bytes))));
                 }
                 None if ending.whole.load(Ordering::Acquire) => return None,
                 None => {
                     return Some((
-                        Err(CutOff { by_plugin: ending.by_plugin.load(Ordering::Acquire) }),
+                        Err(TruncatedBody { by_plugin: ending.by_plugin.load(Ordering::Acquire) }),
                         None,
                     ));
                 }

@@ -54,7 +54,7 @@ impl Project {
             return Err(format!("{bytes} bytes of files; at most {PROJECT_BYTES} are taken"));
         }
         let files = files.into_iter().map(check_file).collect::<Result<Vec<_>, _>>()?;
-        check_apart(&files)?;
+        check_no_overlap(&files)?;
         Ok(Self { files, warnings: warnings.iter().map(|warning| clean(warning)).collect() })
     }
 }
@@ -116,7 +116,7 @@ fn is_device(name: &str) -> bool {
 }
 
 /// No path twice, and none that is also a folder of another, in whatever case.
-fn check_apart(files: &[File]) -> Result<(), String> {
+fn check_no_overlap(files: &[File]) -> Result<(), String> {
     let mut taken = HashSet::new();
     let mut folders = HashSet::new();
     for file in files {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use yearbook_domain::plan::BulkEntitlement;
-use yearbook_domain::{ColumnType, Dataset, Layout, Plan, PlanLimits, Role, Snapshot};
+use yearbook_domain::{ColumnRole, ColumnType, Dataset, Plan, PlanLimits, Snapshot, TableLayout};
 
 use crate::bindings::generator::exports::yearbook::plugin::generator as wire;
 use crate::bindings::yearbook::plugin::types;
@@ -19,7 +19,7 @@ pub struct Request {
     /// What it allows.
     pub limits: PlanLimits,
     /// In the order that the client named them.
-    pub datasets: Vec<Described>,
+    pub datasets: Vec<DatasetWithUrls>,
     /// Options that the client named; the rest are defaults.
     pub options: Vec<OptionValue>,
 }
@@ -33,7 +33,7 @@ impl Request {
 
 /// A dataset with the absolute addresses of its routes.
 #[derive(Clone, Debug)]
-pub struct Described {
+pub struct DatasetWithUrls {
     /// The dataset; its current snapshot is described.
     pub dataset: Arc<Dataset>,
     /// Of the rows.
@@ -82,7 +82,7 @@ pub(super) fn borrow<T>(
 }
 
 fn dataset<'a>(
-    described: &'a Described,
+    described: &'a DatasetWithUrls,
     columns: &'a [wire::Column<'a>],
     primary_key: &'a [&'a str],
 ) -> wire::Dataset<'a> {
@@ -101,8 +101,8 @@ fn dataset<'a>(
         columns,
         primary_key,
         layout: match snapshot.layout {
-            Layout::Long => wire::Layout::Long,
-            Layout::Wide => wire::Layout::Wide,
+            TableLayout::Long => wire::Layout::Long,
+            TableLayout::Wide => wire::Layout::Wide,
         },
         date_column: snapshot.date_column.as_deref(),
         date_range: snapshot
@@ -128,13 +128,13 @@ fn columns(snapshot: &Snapshot) -> Vec<wire::Column<'_>> {
             ColumnType::Date => wire::ColumnType::Date,
         };
         let role = match column.role {
-            Role::Date => wire::Role::Date,
-            Role::Period => wire::Role::Period,
-            Role::Dimension => wire::Role::Dimension,
-            Role::Value => wire::Role::Value,
-            Role::Geometry => wire::Role::Geometry,
-            Role::Key => wire::Role::Key,
-            Role::Attribute => wire::Role::Attribute,
+            ColumnRole::Date => wire::Role::Date,
+            ColumnRole::Period => wire::Role::Period,
+            ColumnRole::Dimension => wire::Role::Dimension,
+            ColumnRole::Value => wire::Role::Value,
+            ColumnRole::Geometry => wire::Role::Geometry,
+            ColumnRole::Key => wire::Role::Key,
+            ColumnRole::Attribute => wire::Role::Attribute,
         };
         (kind, role)
     };

@@ -1,9 +1,9 @@
 //! What an instance has used, for trials.
 
-use super::Instance;
+use super::EncoderInstance;
 use crate::usage::Usage;
 
-impl Instance {
+impl EncoderInstance {
     /// What it has used so far; bytes returned are for the caller to count, who sees them.
     pub(crate) fn used(&self) -> Usage {
         self.store.data().used()

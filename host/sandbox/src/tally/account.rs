@@ -9,8 +9,8 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use super::outcome::Ending;
-use super::{BUCKETS_US, Outcome, ReleaseName, Tally, TrapKind, add, nanoseconds};
-use crate::capsule::Outlet;
+use super::{FIRST_BYTES_BUCKETS_US, Outcome, ReleaseName, Tally, TrapKind, add, nanoseconds};
+use crate::capsule::DumpSink;
 
 /// What the guests of one response, or of one trial, have done. Instances share it.
 pub(crate) struct Work {
@@ -20,12 +20,12 @@ pub(crate) struct Work {
     bytes_in: AtomicU64,
     bytes_out: AtomicU64,
     noted: AtomicUsize,
-    outlet: Outlet,
+    outlet: DumpSink,
 }
 
 impl Work {
     /// Counted in `tally` too; what fails goes to `outlet`.
-    pub(crate) fn new(tally: Arc<Tally>, outlet: Outlet) -> Arc<Self> {
+    pub(crate) fn new(tally: Arc<Tally>, outlet: DumpSink) -> Arc<Self> {
         let zero = AtomicU64::default;
         Arc::new(Self {
             tally,
@@ -49,7 +49,7 @@ impl Work {
     }
 
     /// Where capsules go.
-    pub(crate) fn outlet(&self) -> &Outlet {
+    pub(crate) fn outlet(&self) -> &DumpSink {
         &self.outlet
     }
 
@@ -59,7 +59,7 @@ impl Work {
     }
 
     /// Counts an instance that begins to live.
-    pub(crate) fn enter(&self) {
+    pub(crate) fn record_instance_start(&self) {
         self.tally.instances.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -81,7 +81,7 @@ impl Work {
     }
 
     /// Counts what is given to a guest.
-    pub(crate) fn given(&self, rows: usize, bytes: usize) {
+    pub(crate) fn record_input(&self, rows: usize, bytes: usize) {
         for (own, all, value) in
             [(&self.rows, &self.tally.rows, rows), (&self.bytes_in, &self.tally.bytes_in, bytes)]
         {
@@ -103,15 +103,15 @@ impl Work {
 }
 
 /// A response that has its place among the instances. Dropped without an end, it was abandoned.
-pub(crate) struct Account {
+pub(crate) struct ResponseMetrics {
     work: Arc<Work>,
     since: Instant,
     span: Span,
     ended: bool,
 }
 
-impl Account {
-    pub(crate) fn begin(tally: &Arc<Tally>, outlet: &Outlet) -> Self {
+impl ResponseMetrics {
+    pub(crate) fn begin(tally: &Arc<Tally>, outlet: &DumpSink) -> Self {
         add(&tally.begun, 1);
         let release = &tally.release;
         let span = tracing::debug_span!(
@@ -149,10 +149,10 @@ impl Account {
         let tally = &self.work.tally;
         let time = self.since.elapsed();
         let microseconds = time.as_micros();
-        let bucket = BUCKETS_US
+        let bucket = FIRST_BYTES_BUCKETS_US
             .iter()
             .position(|bound| microseconds <= u128::from(*bound))
-            .unwrap_or(BUCKETS_US.len());
+            .unwrap_or(FIRST_BYTES_BUCKETS_US.len());
         add(&tally.first_bytes[bucket], 1);
         add(&tally.first_bytes_ns, nanoseconds(time));
     }
@@ -163,7 +163,7 @@ impl Account {
     }
 
     /// It failed.
-    pub(crate) fn fail(mut self, error: &impl Ending) {
+    pub(crate) fn finish_failed(mut self, error: &impl Ending) {
         let (outcome, trap) = error.ending();
         self.end(outcome, trap);
     }
@@ -187,7 +187,7 @@ impl Account {
     }
 }
 
-impl Drop for Account {
+impl Drop for ResponseMetrics {
     fn drop(&mut self) {
         if !self.ended {
             self.end(Outcome::Abandoned, None);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{BUCKETS_US, Outcome, ReleaseName, TrapKind};
+use super::{FIRST_BYTES_BUCKETS_US, Outcome, ReleaseName, TrapKind};
 
 /// What a release has done so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,19 +37,19 @@ pub struct Counts {
     /// Instances that live now.
     pub instances: usize,
     /// Responses by the time from their place among the instances to their first bytes: one bucket
-    /// for each of [`BUCKETS_US`] (not cumulative), and one for longer times.
-    pub first_bytes: [u64; BUCKETS_US.len() + 1],
+    /// for each of [`FIRST_BYTES_BUCKETS_US`] (not cumulative), and one for longer times.
+    pub first_bytes: [u64; FIRST_BYTES_BUCKETS_US.len() + 1],
     /// Those times together.
     pub first_bytes_time: Duration,
     /// Loads that compiled the component.
-    pub compiled: Loads,
+    pub compiled: LoadMetrics,
     /// Loads of machine code from the cache.
-    pub cached: Loads,
+    pub cached: LoadMetrics,
 }
 
 /// How often something was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Loads {
+pub struct LoadMetrics {
     /// Times.
     pub count: u64,
     /// Time that it took, together.

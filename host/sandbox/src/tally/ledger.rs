@@ -6,13 +6,13 @@ use super::{ReleaseName, Tally};
 
 /// Releases that are remembered after they were unloaded: a year of weekly releases of five
 /// plugins. Loaded ones are always remembered.
-const REMEMBERED: usize = 256;
+const MAX_RELEASES: usize = 256;
 
 /// Tallies in the order in which their releases were first loaded.
 #[derive(Default)]
-pub(crate) struct Ledger(Mutex<Vec<Arc<Tally>>>);
+pub(crate) struct MetricsRegistry(Mutex<Vec<Arc<Tally>>>);
 
-impl Ledger {
+impl MetricsRegistry {
     /// The counters of a release, those from before where it was loaded before.
     pub(crate) fn tally(&self, release: ReleaseName) -> Arc<Tally> {
         let mut tallies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -20,7 +20,7 @@ impl Ledger {
             return Arc::clone(known);
         }
         // Nobody counts in a tally that only this list holds.
-        if tallies.len() >= REMEMBERED
+        if tallies.len() >= MAX_RELEASES
             && let Some(idle) = tallies.iter().position(|tally| Arc::strong_count(tally) == 1)
         {
             tallies.remove(idle);
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_release_that_is_loaded_again_goes_on_counting() {
-        let ledger = Ledger::default();
+        let ledger = MetricsRegistry::default();
         ledger.tally(release(1)).refused();
         assert_eq!(ledger.tally(release(1)).counts().refused, 1);
         assert_eq!(ledger.all().len(), 1);
@@ -59,11 +59,11 @@ mod tests {
 
     #[test]
     fn the_oldest_unloaded_release_is_forgotten_and_a_loaded_one_never() {
-        let ledger = Ledger::default();
+        let ledger = MetricsRegistry::default();
         let loaded = ledger.tally(release(0));
-        (1..=REMEMBERED).for_each(|number| drop(ledger.tally(release(number))));
+        (1..=MAX_RELEASES).for_each(|number| drop(ledger.tally(release(number))));
         let known = ledger.all();
-        assert_eq!(known.len(), REMEMBERED);
+        assert_eq!(known.len(), MAX_RELEASES);
         assert!(known.iter().any(|tally| Arc::ptr_eq(tally, &loaded)));
         assert!(!known.iter().any(|tally| *tally.release() == release(1)));
     }

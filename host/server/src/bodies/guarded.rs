@@ -13,10 +13,10 @@ use futures::task::AtomicWaker;
 use http_body::{Frame, SizeHint};
 use yearbook_shares::ByteLease;
 
-use super::pace::TooSlow;
-use super::transport::Transport;
-use super::{OpenResponse, Watched};
-use crate::respond::body::Cut;
+use super::pace::CutReason;
+use super::transport::TransportTask;
+use super::{BodyMonitor, OpenResponse};
+use crate::respond::body::BodyError;
 
 /// Bytes of a step: the first, and whenever the client was slow. Two kilobytes a second keep up
 /// with it.
@@ -29,9 +29,9 @@ const LARGEST_STEP: usize = 512 << 10;
 const NOT_WAITING: u64 = u64::MAX;
 
 /// A body that is watched.
-pub(super) struct Guarded {
-    watch: Arc<Watch>,
-    watched: Arc<Watched>,
+pub(super) struct MonitoredBody {
+    watch: Arc<BodyState>,
+    watched: Arc<BodyMonitor>,
     id: u64,
     /// Bytes to come, where that is known.
     remaining: Option<u64>,
@@ -40,18 +40,18 @@ pub(super) struct Guarded {
 }
 
 /// What is known of a body, and what it holds.
-pub(super) struct Watch {
+pub(super) struct BodyState {
     /// When it began to wait for its client, in looks.
     waits_since: AtomicU64,
     taken: AtomicU64,
-    unsent: Arc<Unsent>,
-    transport: Option<Transport>,
-    holds: Mutex<Option<Source>>,
-    cut: OnceLock<TooSlow>,
+    unsent: Arc<InFlightChunks>,
+    transport: Option<TransportTask>,
+    holds: Mutex<Option<BodySource>>,
+    cut: OnceLock<CutReason>,
 }
 
 /// Where a body's bytes come from.
-struct Source {
+struct BodySource {
     body: Body,
     /// What has come, and has not been handed out.
     chunk: Bytes,
@@ -61,27 +61,27 @@ struct Source {
 
 /// Chunks that the transport has not let go of.
 #[derive(Default)]
-struct Unsent {
+struct InFlightChunks {
     chunks: AtomicUsize,
     waker: AtomicWaker,
 }
 
 /// A chunk in memory.
-struct Counted {
+struct LeasedChunk {
     bytes: Bytes,
-    unsent: Arc<Unsent>,
+    unsent: Arc<InFlightChunks>,
     _lease: ByteLease,
 }
 
-impl Guarded {
-    pub(super) fn new(body: Body, open: OpenResponse, watched: &Arc<Watched>) -> Self {
+impl MonitoredBody {
+    pub(super) fn new(body: Body, open: OpenResponse, watched: &Arc<BodyMonitor>) -> Self {
         let remaining = body.size_hint().exact();
-        let source = Source { body, chunk: Bytes::new(), ended: false, open };
-        let watch = Arc::new(Watch {
+        let source = BodySource { body, chunk: Bytes::new(), ended: false, open };
+        let watch = Arc::new(BodyState {
             waits_since: AtomicU64::new(watched.now()),
             taken: AtomicU64::new(0),
             unsent: Arc::default(),
-            transport: Transport::current(),
+            transport: TransportTask::current(),
             holds: Mutex::new(Some(source)),
             cut: OnceLock::new(),
         });
@@ -100,7 +100,7 @@ impl Guarded {
     }
 }
 
-impl Watch {
+impl BodyState {
     /// When it began to wait for its client, where it does.
     pub(super) fn waits_since(&self) -> Option<u64> {
         Some(self.waits_since.load(Ordering::Relaxed)).filter(|since| *since != NOT_WAITING)
@@ -113,7 +113,7 @@ impl Watch {
 
     /// Lets go of everything and ends the transport. Not where the body is being asked for bytes at
     /// this moment, or has ended.
-    pub(super) fn cut(&self, reason: TooSlow) -> bool {
+    pub(super) fn cut(&self, reason: CutReason) -> bool {
         let held = match self.holds.try_lock() {
             Ok(mut holds) => holds.take(),
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().take(),
@@ -132,17 +132,17 @@ impl Watch {
     }
 
     /// Nothing under the lock can fail half-way but the body itself, which is then not asked again.
-    fn holds(&self) -> MutexGuard<'_, Option<Source>> {
+    fn holds(&self) -> MutexGuard<'_, Option<BodySource>> {
         self.holds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Source {
+impl BodySource {
     /// Fetches the next chunk; false at the end, and for trailers, which we have none of.
     fn poll_chunk(
         &mut self,
         context: &mut Context<'_>,
-        unsent: &Arc<Unsent>,
+        unsent: &Arc<InFlightChunks>,
     ) -> Poll<Result<bool, axum::Error>> {
         while self.chunk.is_empty() && !self.ended {
             let frame = ready!(Pin::new(&mut self.body).poll_frame(context)).transpose()?;
@@ -151,15 +151,18 @@ impl Source {
             if let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) {
                 unsent.chunks.fetch_add(1, Ordering::Relaxed);
                 let lease = self.open.holder().lease(bytes.len());
-                self.chunk =
-                    Bytes::from_owner(Counted { bytes, unsent: Arc::clone(unsent), _lease: lease });
+                self.chunk = Bytes::from_owner(LeasedChunk {
+                    bytes,
+                    unsent: Arc::clone(unsent),
+                    _lease: lease,
+                });
             }
         }
         Poll::Ready(Ok(!self.chunk.is_empty()))
     }
 }
 
-impl HttpBody for Guarded {
+impl HttpBody for MonitoredBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -173,8 +176,10 @@ impl HttpBody for Guarded {
         let watch = &this.watch;
         let mut holds = watch.holds();
         let Some(source) = holds.as_mut() else {
-            let cut =
-                watch.cut.get().map(|reason| Err(axum::Error::new(Cut::because(reason.name()))));
+            let cut = watch
+                .cut
+                .get()
+                .map(|reason| Err(axum::Error::new(BodyError::because(reason.name()))));
             return Poll::Ready(cut);
         };
         watch.waits_since.store(NOT_WAITING, Ordering::Relaxed);
@@ -216,22 +221,22 @@ impl HttpBody for Guarded {
     }
 }
 
-impl Drop for Guarded {
+impl Drop for MonitoredBody {
     fn drop(&mut self) {
-        self.watched.forget(self.id);
+        self.watched.unregister(self.id);
         // Whoever looks at it just now may hold it for a moment longer.
         let held = self.watch.holds().take();
         drop(held);
     }
 }
 
-impl AsRef<[u8]> for Counted {
+impl AsRef<[u8]> for LeasedChunk {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Drop for Counted {
+impl Drop for LeasedChunk {
     fn drop(&mut self) {
         if self.unsent.chunks.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.unsent.waker.wake();

@@ -7,14 +7,14 @@ use std::time::Duration;
 use crate::settings::ServerSettings;
 
 /// Looks within the time that a client may take nothing: how exactly that is kept.
-const LOOKS: u32 = 8;
+const CHECKS_PER_IDLE: u32 = 8;
 
 /// The longest and the shortest time between two looks.
-const PERIODS: [Duration; 2] = [Duration::from_millis(10), Duration::from_secs(1)];
+const CHECK_PERIODS: [Duration; 2] = [Duration::from_millis(10), Duration::from_secs(1)];
 
 /// Why a body is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TooSlow {
+pub(crate) enum CutReason {
     /// The client took nothing for `server.write_idle_ms`.
     Idle,
     /// It took less than `server.body_rate_bytes` a second.
@@ -24,7 +24,7 @@ pub(crate) enum TooSlow {
 }
 
 /// What is asked of clients, in looks.
-pub(crate) struct Pace {
+pub(crate) struct PaceLimits {
     period: Duration,
     /// Looks after which a client has to have taken something.
     idle: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Pace {
 
 /// What is known of a body's client.
 #[derive(Debug)]
-pub(crate) struct Judgement {
+pub(crate) struct PaceTracker {
     began: u64,
     /// When the present window began, what had been taken then, and looks in it that found the body
     /// waiting for its client.
@@ -45,7 +45,7 @@ pub(crate) struct Judgement {
     waited: u64,
 }
 
-impl TooSlow {
+impl CutReason {
     /// Every one.
     pub(crate) const ALL: [Self; 3] = [Self::Idle, Self::Rate, Self::Deadline];
 
@@ -59,12 +59,12 @@ impl TooSlow {
     }
 }
 
-impl Pace {
+impl PaceLimits {
     /// As the settings say.
     pub(crate) fn new(settings: &ServerSettings) -> Self {
         let idle = settings.write_idle();
-        let [shortest, longest] = PERIODS;
-        let period = (idle / LOOKS).clamp(shortest, longest);
+        let [shortest, longest] = CHECK_PERIODS;
+        let period = (idle / CHECKS_PER_IDLE).clamp(shortest, longest);
         let looks = |duration: Duration| {
             u64::try_from(duration.as_nanos().div_ceil(period.as_nanos()))
                 .unwrap_or(u64::MAX)
@@ -85,7 +85,7 @@ impl Pace {
     }
 }
 
-impl Judgement {
+impl PaceTracker {
     /// A body that begins `now`.
     pub(crate) fn begin(now: u64) -> Self {
         Self { began: now, window: now, taken: 0, waited: 0 }
@@ -95,16 +95,16 @@ impl Judgement {
     /// so far.
     pub(crate) fn judge(
         &mut self,
-        pace: &Pace,
+        pace: &PaceLimits,
         now: u64,
         waits_since: Option<u64>,
         taken: u64,
-    ) -> Option<TooSlow> {
+    ) -> Option<CutReason> {
         if now.saturating_sub(self.began) > pace.total {
-            return Some(TooSlow::Deadline);
+            return Some(CutReason::Deadline);
         }
         if waits_since.is_some_and(|since| now.saturating_sub(since) > pace.idle) {
-            return Some(TooSlow::Idle);
+            return Some(CutReason::Idle);
         }
         self.waited += u64::from(waits_since.is_some());
         if now.saturating_sub(self.window) < pace.window() {
@@ -114,7 +114,7 @@ impl Judgement {
         (self.window, self.taken, self.waited) = (now, taken, 0);
         // A client that keeps up is found waiting for us now and then, and not the other way round.
         let mostly = waited * 2 >= pace.window();
-        (mostly && (more as f64) < pace.rate * waited as f64).then_some(TooSlow::Rate)
+        (mostly && (more as f64) < pace.rate * waited as f64).then_some(CutReason::Rate)
     }
 }
 
@@ -123,13 +123,13 @@ mod tests {
     use super::*;
 
     /// The defaults' looks are seconds.
-    fn pace() -> Pace {
-        Pace::new(&ServerSettings::default())
+    fn pace() -> PaceLimits {
+        PaceLimits::new(&ServerSettings::default())
     }
 
     /// When a body is cut whose client takes `bytes` every `every` seconds, within `seconds`.
-    fn cut(bytes: u64, every: u64, seconds: u64) -> Option<(u64, TooSlow)> {
-        let (pace, mut judgement) = (pace(), Judgement::begin(0));
+    fn cut(bytes: u64, every: u64, seconds: u64) -> Option<(u64, CutReason)> {
+        let (pace, mut judgement) = (pace(), PaceTracker::begin(0));
         (1..=seconds).find_map(|now| {
             let turns = now / every;
             judgement
@@ -143,12 +143,12 @@ mod tests {
         assert_eq!(pace().period(), Duration::from_secs(1));
         for (bytes, every, expected) in [
             // Nothing at all.
-            (0, 1_000, Some((31, TooSlow::Idle))),
+            (0, 1_000, Some((31, CutReason::Idle))),
             // What kept instances for ever: 50 KB every 22 s.
-            (50_000, 22, Some((60, TooSlow::Rate))),
+            (50_000, 22, Some((60, CutReason::Rate))),
             // A byte a second.
-            (1, 1, Some((60, TooSlow::Rate))),
-            (4_095, 1, Some((60, TooSlow::Rate))),
+            (1, 1, Some((60, CutReason::Rate))),
+            (4_095, 1, Some((60, CutReason::Rate))),
             (4_097, 1, None),
             // A mobile client at 50 KB/s, in any rhythm that sockets give it.
             (50_000, 1, None),
@@ -163,17 +163,17 @@ mod tests {
     fn a_large_file_passes_at_fifty_kilobytes_a_second_and_no_body_is_open_for_ever() {
         // 700 MB.
         assert_eq!(cut(50_000, 1, 14_000), None);
-        assert_eq!(cut(50_000, 1, 20_000), Some((14_401, TooSlow::Deadline)));
+        assert_eq!(cut(50_000, 1, 20_000), Some((14_401, CutReason::Deadline)));
     }
 
     #[test]
     fn waiting_for_us_is_not_the_clients_fault() {
-        let (pace, mut judgement) = (pace(), Judgement::begin(0));
+        let (pace, mut judgement) = (pace(), PaceTracker::begin(0));
         assert!(
             (1..3_600).all(|now| judgement.judge(&pace, now, None, 0).is_none()),
             "a scan that takes an hour"
         );
-        let (mut judgement, mut now) = (Judgement::begin(0), 0);
+        let (mut judgement, mut now) = (PaceTracker::begin(0), 0);
         // A chunk a minute, which the client takes within ten seconds.
         for _ in 0..60 {
             for second in 0..60 {
@@ -188,9 +188,9 @@ mod tests {
     fn lowered_settings_are_looked_at_more_often() {
         let settings =
             ServerSettings { write_idle_ms: 400, body_ms: 1_000, ..ServerSettings::default() };
-        let pace = Pace::new(&settings);
+        let pace = PaceLimits::new(&settings);
         assert_eq!((pace.period(), pace.idle, pace.total), (Duration::from_millis(50), 8, 20));
-        let least = Pace::new(&ServerSettings { write_idle_ms: 0, ..settings });
+        let least = PaceLimits::new(&ServerSettings { write_idle_ms: 0, ..settings });
         assert_eq!((least.period(), least.idle), (Duration::from_millis(10), 1));
     }
 }

@@ -14,13 +14,13 @@ use crate::settings::{LimitSettings, ServerSettings};
 
 const MEBIBYTE: usize = 1 << 20;
 
-fn bodies(open_responses: usize, body_bytes: usize) -> Bodies {
+fn bodies(open_responses: usize, body_bytes: usize) -> OpenResponses {
     let server = ServerSettings { open_responses, body_bytes, ..ServerSettings::default() };
     let limits = LimitSettings { key_share_percent: 50, ..LimitSettings::default() };
-    Bodies::start(&Settings { server, limits, ..Settings::default() })
+    OpenResponses::start(&Settings { server, limits, ..Settings::default() })
 }
 
-async fn opened(bodies: &Bodies, key: &str) -> OpenResponse {
+async fn opened(bodies: &OpenResponses, key: &str) -> OpenResponse {
     bodies.open(&bodies.holder(Some(key), None), Some(Duration::ZERO)).await.unwrap()
 }
 
@@ -51,19 +51,19 @@ async fn a_body_that_nobody_reads_lets_go_of_everything_and_is_cut_contract_5() 
     drop(next(&mut body).unwrap().unwrap());
     assert_eq!((bodies.callers().bytes().used(), bodies.slots().free()), (MEBIBYTE, 7));
     for _ in 0..30 {
-        bodies.watched.look();
+        bodies.watched.check_all();
     }
     assert_eq!(Arc::strong_count(&alive), 2, "within its time it is left alone");
     // The task that looks may have added one.
-    bodies.watched.look();
+    bodies.watched.check_all();
     assert_eq!(
         (bodies.callers().bytes().used(), bodies.slots().free(), Arc::strong_count(&alive)),
         (0, 8, 1)
     );
-    assert_eq!(bodies.cut(TooSlow::Idle), 1);
+    assert_eq!(bodies.cut(CutReason::Idle), 1);
     assert!(next(&mut body).unwrap().is_err(), "what follows is no end");
-    bodies.watched.look();
-    assert_eq!(bodies.cut(TooSlow::Idle), 1, "it is cut once");
+    bodies.watched.check_all();
+    assert_eq!(bodies.cut(CutReason::Idle), 1, "it is cut once");
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn steps_are_small_for_who_is_slow_and_grow_for_who_keeps_up() {
     let mut step = || next(&mut body).unwrap().unwrap().len() >> 10;
     assert_eq!([step(), step(), step(), step(), step()], [64, 128, 256, 512, 512]);
     for _ in 0..4 {
-        bodies.watched.look();
+        bodies.watched.check_all();
     }
     assert_eq!([step(), step()], [64, 128]);
 }

@@ -8,19 +8,19 @@ use hyper::rt::Executor;
 use tokio::task::{AbortHandle, JoinHandle};
 
 tokio::task_local! {
-    static TRANSPORT: Transport;
+    static TRANSPORT: TransportTask;
 }
 
 /// The task that a response is sent by.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Transport(Arc<OnceLock<AbortHandle>>);
+pub(super) struct TransportTask(Arc<OnceLock<AbortHandle>>);
 
 /// Spawns `task`, which sends responses.
 pub(crate) fn spawn<F>(task: F) -> JoinHandle<F::Output>
 where
     F: Future<Output: Send> + Send + 'static,
 {
-    let transport = Transport::default();
+    let transport = TransportTask::default();
     let spawned = tokio::spawn(TRANSPORT.scope(transport.clone(), task));
     // Empty until here: a body is never cut as soon as its task begins.
     let _ = transport.0.set(spawned.abort_handle());
@@ -29,9 +29,9 @@ where
 
 /// Has each stream of an HTTP/2 connection sent by a task that can be ended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tasks;
+pub(crate) struct TransportExecutor;
 
-impl<F> Executor<F> for Tasks
+impl<F> Executor<F> for TransportExecutor
 where
     F: Future<Output: Send> + Send + 'static,
 {
@@ -40,7 +40,7 @@ where
     }
 }
 
-impl Transport {
+impl TransportTask {
     /// The one of the present task; none where the router is called without a socket.
     pub(super) fn current() -> Option<Self> {
         TRANSPORT.try_with(Clone::clone).ok()

@@ -2,14 +2,14 @@
 //! about our insides.
 
 use yearbook_domain::Refusal;
-use yearbook_domain::read::UNBOUNDED_ROWS;
+use yearbook_domain::read_plan::UNBOUNDED_ROWS;
 
 use super::Error;
 
 /// The sentence of `error`.
 pub(super) fn of(error: &Error, request_id: &str) -> String {
     match error {
-        Error::Refused(refusal) => refused(refusal),
+        Error::Refused(refusal) => refusal_message(refusal),
         Error::NoSuchRoute => "There is no such address; the list of datasets is at /v1/datasets.".to_owned(),
         Error::MethodNotAllowed => "This address can only be read; use GET, HEAD or OPTIONS.".to_owned(),
         Error::PreconditionFailed => {
@@ -34,7 +34,7 @@ pub(super) fn of(error: &Error, request_id: &str) -> String {
     }
 }
 
-fn refused(refusal: &Refusal) -> String {
+fn refusal_message(refusal: &Refusal) -> String {
     match refusal {
         Refusal::KeyMissing => "An API key is needed; send it in the X-API-Key header.".to_owned(),
         Refusal::KeyInvalid => "The API key is malformed, unknown or revoked; check what is sent in the X-API-Key header.".to_owned(),
@@ -60,7 +60,7 @@ fn refused(refusal: &Refusal) -> String {
         }
         Refusal::BulkForbidden => "The licence of this dataset forbids bulk redistribution on every plan; use /data.".to_owned(),
         Refusal::PaymentRequired { advice } => advice.clone(),
-        Refusal::Unbounded { rows, geometry, dated, bulk } => unbounded(*rows, *geometry, *dated, *bulk),
+        Refusal::Unbounded { rows, geometry, dated, bulk } => unbounded_message(*rows, *geometry, *dated, *bulk),
         Refusal::AnswerTooLarge { plugin, ways } => {
             let ways = if ways.is_empty() { "ask the operator".to_owned() } else { ways.join(", or ") };
             format!("The answer is larger than '{plugin}' can make; {ways}.")
@@ -76,7 +76,7 @@ fn refused(refusal: &Refusal) -> String {
 }
 
 /// Says only what would help this caller (contract 3).
-fn unbounded(rows: u64, geometry: bool, dated: bool, bulk: bool) -> String {
+fn unbounded_message(rows: u64, geometry: bool, dated: bool, bulk: bool) -> String {
     let reason = match (rows > UNBOUNDED_ROWS, geometry) {
         (true, true) => format!("limit=0 asks for all {rows} rows with their geometry at once"),
         (true, false) => format!("limit=0 asks for all {rows} rows at once"),
@@ -105,7 +105,7 @@ mod tests {
             for geometry in [true, false] {
                 for dated in [true, false] {
                     for bulk in [true, false] {
-                        let sentence = unbounded(rows, geometry, dated, bulk);
+                        let sentence = unbounded_message(rows, geometry, dated, bulk);
                         let named =
                             ["use the bulk download", "add start or end", "send geometry=false"]
                                 .map(|way| sentence.contains(way));
@@ -116,15 +116,15 @@ mod tests {
             }
         }
         assert_eq!(
-            unbounded(200_000, false, false, false),
+            unbounded_message(200_000, false, false, false),
             "limit=0 asks for all 200000 rows at once; give a positive limit."
         );
         assert_eq!(
-            unbounded(200_000, true, false, true),
+            unbounded_message(200_000, true, false, true),
             "limit=0 asks for all 200000 rows with their geometry at once; use the bulk download, or give a positive limit."
         );
         assert_eq!(
-            unbounded(5, true, true, false),
+            unbounded_message(5, true, true, false),
             "limit=0 asks for every geometry at once; add start or end, send geometry=false, or give a positive limit."
         );
     }
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn an_answer_that_is_too_large_is_told_what_would_help() {
         let sentence = |ways: &[&str]| {
-            refused(&Refusal::AnswerTooLarge {
+            refusal_message(&Refusal::AnswerTooLarge {
                 plugin: "json".to_owned(),
                 ways: ways.iter().map(|way| (*way).to_owned()).collect(),
             })

@@ -5,17 +5,17 @@ use http::HeaderMap;
 use http::header::ACCEPT;
 
 /// Content type of RFC 9457, which says how errors should look and nothing about data.
-const PROBLEM: &str = "application/problem+json";
+const PROBLEM_JSON: &str = "application/problem+json";
 
 /// One media range with its weight in thousandths. Names are compared in any case.
 #[derive(Debug, PartialEq)]
-struct Range<'h> {
+struct MediaRange<'h> {
     kind: &'h str,
     subtype: &'h str,
     weight: u16,
 }
 
-impl Range<'_> {
+impl MediaRange<'_> {
     /// Whether it is this very media type, without parameters.
     fn names(&self, media_type: &str) -> bool {
         let same = |(kind, subtype): (&str, &str)| {
@@ -29,12 +29,13 @@ impl Range<'_> {
 /// client accepts none of them. Equal weights: the range that names the type more precisely, then
 /// the earlier offer. A header that is absent or says nothing about data accepts everything.
 pub(crate) fn choose(headers: &HeaderMap, offers: &[&str]) -> Option<usize> {
-    let ranges: Vec<Range<'_>> = ranges(headers).filter(|range| !range.names(PROBLEM)).collect();
+    let ranges: Vec<MediaRange<'_>> =
+        ranges(headers).filter(|range| !range.names(PROBLEM_JSON)).collect();
     if ranges.is_empty() {
         return (!offers.is_empty()).then_some(0);
     }
     let rated = offers.iter().enumerate().filter_map(|(index, offer)| {
-        let (precision, weight) = rate(&ranges, offer)?;
+        let (precision, weight) = best_match(&ranges, offer)?;
         (weight > 0).then_some((weight, precision, std::cmp::Reverse(index)))
     });
     rated.max().map(|(_, _, std::cmp::Reverse(index))| index)
@@ -46,10 +47,10 @@ pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
 }
 
 /// Precision and weight of the most precise range that matches.
-fn rate(ranges: &[Range<'_>], offer: &str) -> Option<(u8, u16)> {
+fn best_match(ranges: &[MediaRange<'_>], offer: &str) -> Option<(u8, u16)> {
     let essence = offer.split(';').next().unwrap_or_default().trim();
     let (kind, _) = essence.split_once('/')?;
-    let precision = |range: &Range<'_>| match (range.kind, range.subtype) {
+    let precision = |range: &MediaRange<'_>| match (range.kind, range.subtype) {
         ("*", "*") => Some(0),
         (k, "*") if k.eq_ignore_ascii_case(kind) => Some(1),
         _ if range.names(essence) => Some(2),
@@ -58,7 +59,7 @@ fn rate(ranges: &[Range<'_>], offer: &str) -> Option<(u8, u16)> {
     ranges.iter().filter_map(|range| Some((precision(range)?, range.weight))).max()
 }
 
-fn ranges(headers: &HeaderMap) -> impl Iterator<Item = Range<'_>> {
+fn ranges(headers: &HeaderMap) -> impl Iterator<Item = MediaRange<'_>> {
     headers
         .get_all(ACCEPT)
         .iter()
@@ -67,10 +68,10 @@ fn ranges(headers: &HeaderMap) -> impl Iterator<Item = Range<'_>> {
         .filter_map(range)
 }
 
-fn range(text: &str) -> Option<Range<'_>> {
+fn range(text: &str) -> Option<MediaRange<'_>> {
     let mut parts = text.split(';').map(str::trim);
     let (kind, subtype) = parts.next()?.split_once('/')?;
-    Some(Range { kind: kind.trim(), subtype: subtype.trim(), weight: weight(parts) })
+    Some(MediaRange { kind: kind.trim(), subtype: subtype.trim(), weight: weight(parts) })
 }
 
 /// The `q` among parameters, in thousandths; 1000 where there is none or it makes no sense.
@@ -143,8 +144,8 @@ mod tests {
 
     #[test]
     fn problem_details_are_only_for_those_who_name_them_contract_2() {
-        assert!(names(&headers("application/json, Application/Problem+JSON"), PROBLEM));
-        assert!(!names(&headers("application/problem+json;q=0"), PROBLEM));
-        assert!(!names(&headers("*/*"), PROBLEM));
+        assert!(names(&headers("application/json, Application/Problem+JSON"), PROBLEM_JSON));
+        assert!(!names(&headers("application/problem+json;q=0"), PROBLEM_JSON));
+        assert!(!names(&headers("*/*"), PROBLEM_JSON));
     }
 }

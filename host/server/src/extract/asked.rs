@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use http::request::Parts;
-use yearbook_domain::query::pairs;
-use yearbook_domain::{DataQuery, DatasetName, Problem, Refusal};
+use yearbook_domain::query::parse_pairs;
+use yearbook_domain::{DataQuery, DatasetName, Refusal, ValidationError};
 use yearbook_platform::Guard;
 use yearbook_sandbox::{Encoder, OptionValue, Plugins};
 
@@ -35,7 +35,7 @@ impl Asked {
     /// 422 with every problem at once, the path's first; then 406, or 503 for a format that nothing
     /// may serve.
     pub(crate) fn parse(parts: &Parts, plugins: Arc<Plugins>) -> Result<Self, Error> {
-        Ok(Self { has_columns: true, ..Self::parse_by(parts, plugins, DataQuery::parse)? })
+        Ok(Self { has_columns: true, ..Self::parse_with(parts, plugins, DataQuery::parse)? })
     }
 
     /// The same for a route that shares some of the parameters of `/data`: `query` parses them,
@@ -43,13 +43,13 @@ impl Asked {
     ///
     /// # Errors
     /// As with [`Asked::parse`].
-    pub(crate) fn parse_by(
+    pub(crate) fn parse_with(
         parts: &Parts,
         plugins: Arc<Plugins>,
-        query: impl FnOnce(&[(String, String)], &[&str]) -> Result<DataQuery, Vec<Problem>>,
+        query: impl FnOnce(&[(String, String)], &[&str]) -> Result<DataQuery, Vec<ValidationError>>,
     ) -> Result<Self, Error> {
         let formats = plugins.formats();
-        let pairs = pairs(parts.uri.query().unwrap_or_default());
+        let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
         let (name, query) = match (dataset_name(&parts.uri), query(&pairs, &formats)) {
             (Ok(name), Ok(query)) => (name, query),
             (name, query) => {
@@ -84,7 +84,7 @@ impl Asked {
 
     /// The same, of the release that would serve in the place of the one that was asked, where
     /// there is such a one.
-    pub(crate) fn stepped_back(&self, guard: &Guard) -> Option<Self> {
+    pub(crate) fn with_fallback_release(&self, guard: &Guard) -> Option<Self> {
         Some(Self { encoder: guard.previous(&self.encoder)?, ..self.clone() })
     }
 
@@ -102,7 +102,7 @@ impl Asked {
     ///
     /// # Errors
     /// The problem of every wrong value, whichever loaded format declares its parameter.
-    pub(crate) fn options(&self) -> Result<Vec<OptionValue>, Vec<Problem>> {
+    pub(crate) fn options(&self) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
         options::choose(&self.plugins, &self.encoder, &self.query)
     }
 }

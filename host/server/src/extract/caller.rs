@@ -4,9 +4,9 @@ use axum::extract::FromRequestParts;
 use http::request::Parts;
 
 use crate::error::Error;
-use crate::middleware::keyed::Keyed;
+use crate::middleware::keyed::Authenticated;
 
-impl<S: Send + Sync> FromRequestParts<S> for Keyed {
+impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {

@@ -7,15 +7,15 @@ use super::accept::weight;
 
 /// A compression of bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Coding {
+pub(crate) enum ContentCoding {
     /// RFC 8878; faster and denser than gzip, preferred where both are as welcome.
     Zstd,
     /// RFC 1952.
     Gzip,
 }
 
-impl Coding {
-    /// The name in `Content-Encoding` and in entity tags.
+impl ContentCoding {
+    /// The name in `BodyContent-Encoding` and in entity tags.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Zstd => "zstd",
@@ -54,24 +54,24 @@ mod tests {
     #[test]
     fn codings_are_chosen_by_weight_rfc_9110() {
         let cases = [
-            ("gzip", Some(Coding::Gzip)),
-            ("gzip, deflate, br, zstd", Some(Coding::Zstd)),
-            ("gzip, deflate", Some(Coding::Gzip)),
-            ("GZIP;Q=0.5, zstd;q=0.4", Some(Coding::Gzip)),
-            ("x-gzip", Some(Coding::Gzip)),
-            ("*", Some(Coding::Gzip)),
+            ("gzip", Some(ContentCoding::Gzip)),
+            ("gzip, deflate, br, zstd", Some(ContentCoding::Zstd)),
+            ("gzip, deflate", Some(ContentCoding::Gzip)),
+            ("GZIP;Q=0.5, zstd;q=0.4", Some(ContentCoding::Gzip)),
+            ("x-gzip", Some(ContentCoding::Gzip)),
+            ("*", Some(ContentCoding::Gzip)),
             ("gzip;q=0, *", None),
             ("gzip;q=0", None),
             ("identity", None),
             ("identity;q=1, gzip;q=0.5", None),
-            ("gzip;q=0.5, identity;q=0.5", Some(Coding::Gzip)),
+            ("gzip;q=0.5, identity;q=0.5", Some(ContentCoding::Gzip)),
             ("br", None),
             ("", None),
         ];
         for (text, expected) in cases {
             let headers = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(text))]);
-            assert_eq!(Coding::choose(&headers), expected, "{text}");
+            assert_eq!(ContentCoding::choose(&headers), expected, "{text}");
         }
-        assert_eq!(Coding::choose(&HeaderMap::new()), None);
+        assert_eq!(ContentCoding::choose(&HeaderMap::new()), None);
     }
 }

@@ -1,8 +1,8 @@
 //! Parameters `<format>.<name>` and `<tool>.<name>` against what the loaded plugins declare.
 
-use yearbook_domain::query::last;
-use yearbook_domain::query::options::{self as rules, Kind};
-use yearbook_domain::{DataQuery, Problem};
+use yearbook_domain::query::last_value;
+use yearbook_domain::query::options::{self as rules, ParameterType};
+use yearbook_domain::{DataQuery, ValidationError};
 use yearbook_sandbox::{
     Description, Encoder, GeneratorDescription, OptionValue, ParameterKind, Plugins, Value,
 };
@@ -18,17 +18,17 @@ pub(super) fn choose(
     plugins: &Plugins,
     encoder: &Encoder,
     query: &DataQuery,
-) -> Result<Vec<OptionValue>, Vec<Problem>> {
+) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
     let loaded: Vec<&Description> =
         plugins.encoders().map(|encoder| encoder.description()).collect();
-    choose_of(&loaded, encoder.description(), query)
+    encoder_options_of(&loaded, encoder.description(), query)
 }
 
-fn choose_of(
+fn encoder_options_of(
     loaded: &[&Description],
     chosen: &Description,
     query: &DataQuery,
-) -> Result<Vec<OptionValue>, Vec<Problem>> {
+) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
     let mut options = Vec::new();
     let mut problems = Vec::new();
     for (name, raw) in &query.options {
@@ -42,9 +42,12 @@ fn choose_of(
         else {
             continue;
         };
-        match rules::judge(name, kind(declared.kind), &declared.allowed, raw) {
+        match rules::validate(name, kind(declared.kind), &declared.allowed, raw) {
             Ok(value) if description.format == chosen.format => {
-                options.push(OptionValue { name: declared.name.clone(), value: sandboxed(value) });
+                options.push(OptionValue {
+                    name: declared.name.clone(),
+                    value: to_sandbox_value(value),
+                });
             }
             Ok(_) => {}
             Err(problem) => problems.push(problem),
@@ -63,40 +66,39 @@ fn choose_of(
 }
 
 /// The options that a generator gets; in contrast to formats there is only one that can be meant.
-pub(crate) fn of_generator(
+pub(crate) fn generator_options(
     chosen: &GeneratorDescription,
     pairs: &[(String, String)],
-) -> Result<Vec<OptionValue>, Vec<Problem>> {
+) -> Result<Vec<OptionValue>, Vec<ValidationError>> {
     let mut options = Vec::new();
     let mut problems = Vec::new();
     for declared in &chosen.parameters {
         let name = format!("{}.{}", chosen.tool, declared.name);
-        let Some(raw) = last(pairs, &name) else { continue };
-        match rules::judge(&name, kind(declared.kind), &declared.allowed, raw) {
-            Ok(value) => {
-                options.push(OptionValue { name: declared.name.clone(), value: sandboxed(value) })
-            }
+        let Some(raw) = last_value(pairs, &name) else { continue };
+        match rules::validate(&name, kind(declared.kind), &declared.allowed, raw) {
+            Ok(value) => options
+                .push(OptionValue { name: declared.name.clone(), value: to_sandbox_value(value) }),
             Err(problem) => problems.push(problem),
         }
     }
     if problems.is_empty() { Ok(options) } else { Err(problems) }
 }
 
-fn kind(kind: ParameterKind) -> Kind {
+fn kind(kind: ParameterKind) -> ParameterType {
     match kind {
-        ParameterKind::Text => Kind::Text,
-        ParameterKind::Integer => Kind::Integer,
-        ParameterKind::Number => Kind::Number,
-        ParameterKind::Boolean => Kind::Boolean,
+        ParameterKind::Text => ParameterType::Text,
+        ParameterKind::Integer => ParameterType::Integer,
+        ParameterKind::Number => ParameterType::Number,
+        ParameterKind::Boolean => ParameterType::Boolean,
     }
 }
 
-fn sandboxed(value: rules::Value) -> Value {
+fn to_sandbox_value(value: rules::ParameterValue) -> Value {
     match value {
-        rules::Value::Text(text) => Value::Text(text),
-        rules::Value::Integer(integer) => Value::Integer(integer),
-        rules::Value::Number(number) => Value::Number(number),
-        rules::Value::Boolean(boolean) => Value::Boolean(boolean),
+        rules::ParameterValue::Text(text) => Value::Text(text),
+        rules::ParameterValue::Integer(integer) => Value::Integer(integer),
+        rules::ParameterValue::Number(number) => Value::Number(number),
+        rules::ParameterValue::Boolean(boolean) => Value::Boolean(boolean),
     }
 }
 
@@ -105,7 +107,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use yearbook_domain::query::pairs;
+    use yearbook_domain::query::parse_pairs;
     use yearbook_sandbox::Parameter;
 
     fn description(
@@ -145,8 +147,8 @@ mod tests {
                 &[("delimiter", ParameterKind::Text, Value::Text(",".to_owned()), &[",", ";"])],
             ),
         ];
-        let query = DataQuery::parse(&pairs(raw), &["json", "csv"]).unwrap();
-        let options = choose_of(&[&loaded[0], &loaded[1]], &loaded[chosen], &query);
+        let query = DataQuery::parse(&parse_pairs(raw), &["json", "csv"]).unwrap();
+        let options = encoder_options_of(&[&loaded[0], &loaded[1]], &loaded[chosen], &query);
         options
             .map(|options| options.into_iter().map(|option| (option.name, option.value)).collect())
             .map_err(|problems| {

@@ -3,37 +3,39 @@
 
 use http::Uri;
 use percent_encoding::percent_decode_str;
-use yearbook_domain::{DatasetName, Namespace, Problem};
+use yearbook_domain::{DatasetName, Namespace, ValidationError};
 
 /// The dataset's name in `/v1/datasets/{name}…` and `/v1/series/{name}…`.
 ///
 /// # Errors
 /// The problem of a name that is not snake_case.
-pub(crate) fn dataset_name(uri: &Uri) -> Result<DatasetName, Problem> {
-    named(uri, 3, "name", DatasetName::parse)
+pub(crate) fn dataset_name(uri: &Uri) -> Result<DatasetName, ValidationError> {
+    path_segment(uri, 3, "name", DatasetName::parse)
 }
 
 /// Namespace and name in `/v1/bulk/{namespace}/{name}`.
 ///
 /// # Errors
 /// A problem for each that is not snake_case.
-pub(crate) fn bulk_names(uri: &Uri) -> Result<(Namespace, DatasetName), Vec<Problem>> {
-    match (named(uri, 3, "namespace", Namespace::parse), named(uri, 4, "name", DatasetName::parse))
-    {
+pub(crate) fn bulk_names(uri: &Uri) -> Result<(Namespace, DatasetName), Vec<ValidationError>> {
+    match (
+        path_segment(uri, 3, "namespace", Namespace::parse),
+        path_segment(uri, 4, "name", DatasetName::parse),
+    ) {
         (Ok(namespace), Ok(name)) => Ok((namespace, name)),
         (namespace, name) => Err(namespace.err().into_iter().chain(name.err()).collect()),
     }
 }
 
-fn named<T>(
+fn path_segment<T>(
     uri: &Uri,
     segment: usize,
     parameter: &str,
     parse: impl FnOnce(&str) -> Option<T>,
-) -> Result<T, Problem> {
+) -> Result<T, ValidationError> {
     let text = percent_decode_str(uri.path().split('/').nth(segment).unwrap_or_default())
         .decode_utf8_lossy();
-    parse(&text).ok_or_else(|| Problem::bad_name(parameter, &text))
+    parse(&text).ok_or_else(|| ValidationError::name_pattern_mismatch(parameter, &text))
 }
 
 #[cfg(test)]

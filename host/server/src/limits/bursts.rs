@@ -12,11 +12,11 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use yearbook_domain::{Millis, Refusal};
 
-use super::fields::Window;
+use super::fields::RateLimitWindow;
 use super::household;
-use super::refunds::Refunds;
+use super::refunds::TokenRefunds;
 use crate::error::Error;
-use crate::middleware::client::Client;
+use crate::middleware::client::ClientAddress;
 use crate::settings::LimitSettings;
 
 /// Requests between two sweeps of full buckets: what bounds the memory of buckets that nobody uses
@@ -24,36 +24,36 @@ use crate::settings::LimitSettings;
 const SWEEP_EVERY: u32 = 16_384;
 
 /// The buckets.
-pub(crate) struct Bursts {
+pub(crate) struct BurstLimiter {
     /// None when `burst_per_second` is 0.
-    on: Option<On>,
+    on: Option<BurstBuckets>,
 }
 
-struct On {
+struct BurstBuckets {
     per_second: NonZeroU32,
     size: NonZeroU32,
-    keys: Buckets<String>,
-    addresses: Buckets<IpAddr>,
-    refunds: Refunds,
+    keys: TokenBuckets<String>,
+    addresses: TokenBuckets<IpAddr>,
+    refunds: TokenRefunds,
 }
 
-struct Buckets<K: Hash + Eq + Clone> {
+struct TokenBuckets<K: Hash + Eq + Clone> {
     limiter: DefaultKeyedRateLimiter<K>,
     asked: AtomicU32,
 }
 
-impl Bursts {
+impl BurstLimiter {
     /// With the operator's numbers.
     pub(crate) fn new(settings: LimitSettings) -> Self {
         let on = NonZeroU32::new(settings.burst_per_second).map(|per_second| {
             let size = NonZeroU32::new(settings.burst_size).unwrap_or(NonZeroU32::MIN);
             let quota = Quota::per_second(per_second).allow_burst(size);
-            let refunds = Refunds::new(quota.replenish_interval());
-            On {
+            let refunds = TokenRefunds::new(quota.replenish_interval());
+            BurstBuckets {
                 per_second,
                 size,
-                keys: Buckets::new(quota),
-                addresses: Buckets::new(quota),
+                keys: TokenBuckets::new(quota),
+                addresses: TokenBuckets::new(quota),
                 refunds,
             }
         });
@@ -61,7 +61,7 @@ impl Bursts {
     }
 
     /// Takes a token of the key's bucket; the refusal when there is none.
-    pub(crate) fn of_key(&self, key_id: &str) -> Option<Response> {
+    pub(crate) fn take_for_key(&self, key_id: &str) -> Option<Response> {
         let on = self.on.as_ref()?;
         Some(on.refuse(on.keys.take(&key_id.to_owned())?))
     }
@@ -69,40 +69,40 @@ impl Bursts {
     /// Takes a token of the bucket of the address that the request came from; the refusal when
     /// there is none.
     pub(crate) fn of_address(&self, request: &Request) -> Option<Response> {
-        self.of_client(Client::of(request))
+        self.take_for_client(ClientAddress::of(request))
     }
 
     /// The same for whoever has been found to ask. Without a connection (a test) everybody shares
     /// one bucket.
-    pub(crate) fn of_client(&self, client: Client) -> Option<Response> {
+    pub(crate) fn take_for_client(&self, client: ClientAddress) -> Option<Response> {
         let on = self.on.as_ref()?;
         let household = household(client.address);
         let wait = on.addresses.take(&household)?;
         if on.refunds.take(household) { None } else { Some(on.refuse(wait)) }
     }
 
-    /// Gives back the token that [`Bursts::of_client`] took, since what it was taken for turned out
+    /// Gives back the token that [`BurstLimiter::take_for_client`] took, since what it was taken for turned out
     /// to count against a key.
-    pub(crate) fn refund(&self, client: Client) {
+    pub(crate) fn refund(&self, client: ClientAddress) {
         if let Some(on) = &self.on {
             on.refunds.add(household(client.address));
         }
     }
 }
 
-impl On {
+impl BurstBuckets {
     fn refuse(&self, wait: u64) -> Response {
         let mut response = Error::from(Refusal::TooFast { retry_after: wait }).into_response();
         let (limit, per_second) = (u64::from(self.size.get()), u64::from(self.per_second.get()));
         let length = limit.div_ceil(per_second);
         let reset = Millis::now().0.div_euclid(1000).saturating_add_unsigned(wait);
-        Window { policy: "burst", limit, left: 0, length, wait, reset }
+        RateLimitWindow { policy: "burst", limit, left: 0, length, wait, reset }
             .write(response.headers_mut());
         response
     }
 }
 
-impl<K: Hash + Eq + Clone> Buckets<K> {
+impl<K: Hash + Eq + Clone> TokenBuckets<K> {
     fn new(quota: Quota) -> Self {
         Self { limiter: RateLimiter::keyed(quota), asked: AtomicU32::new(0) }
     }
@@ -128,25 +128,25 @@ mod tests {
     use axum::extract::ConnectInfo;
 
     use super::*;
-    use crate::headers::{RATE_LIMIT, RATE_POLICY, RATE_REMAINING};
+    use crate::headers::{IETF_RATE_LIMIT_POLICY, RATE_LIMIT, RATE_REMAINING};
     use crate::middleware::client;
-    use crate::settings::{Proxies, ServerSettings, Settings};
+    use crate::settings::{ServerSettings, Settings, TrustedProxies};
 
     #[test]
     fn a_burst_beyond_the_bucket_is_refused_with_its_wait_contract_5() {
-        let bursts = Bursts::new(LimitSettings {
+        let bursts = BurstLimiter::new(LimitSettings {
             burst_per_second: 1,
             burst_size: 3,
             ..LimitSettings::default()
         });
         for _ in 0..3 {
-            assert!(bursts.of_key("a").is_none());
+            assert!(bursts.take_for_key("a").is_none());
         }
-        let refused = bursts.of_key("a").unwrap();
+        let refused = bursts.take_for_key("a").unwrap();
         assert_eq!(refused.status(), http::StatusCode::TOO_MANY_REQUESTS);
         assert_eq!(refused.headers()[RATE_LIMIT], "3");
         assert_eq!(refused.headers()[RATE_REMAINING], "0");
-        assert!(bursts.of_key("b").is_none(), "another key has its own bucket");
+        assert!(bursts.take_for_key("b").is_none(), "another key has its own bucket");
         assert!(
             bursts.of_address(&Request::default()).is_none(),
             "addresses have their own buckets"
@@ -155,37 +155,35 @@ mod tests {
 
     #[test]
     fn by_default_a_hundred_may_come_at_once_and_fifty_a_second_contract_5() {
-        let bursts = Bursts::new(Settings::default().limits);
-        let passed = (0..1000).take_while(|_| bursts.of_key("a").is_none()).count();
+        let bursts = BurstLimiter::new(Settings::default().limits);
+        let passed = (0..1000).take_while(|_| bursts.take_for_key("a").is_none()).count();
         // What took longer than a fiftieth of a second has earned more.
         assert!((100..200).contains(&passed), "{passed}");
-        let refused = bursts.of_key("a").unwrap();
+        let refused = bursts.take_for_key("a").unwrap();
         assert_eq!(
             (&refused.headers()[RATE_LIMIT], &refused.headers()[RATE_REMAINING]),
             (&"100".parse().unwrap(), &"0".parse().unwrap())
         );
         // A hundred in two seconds is fifty a second.
-        assert_eq!(refused.headers()[RATE_POLICY], "\"burst\";q=100;w=2");
+        assert_eq!(refused.headers()[IETF_RATE_LIMIT_POLICY], "\"burst\";q=100;w=2");
     }
 
     #[test]
     fn zero_a_second_switches_burst_limits_off_contract_6() {
-        let bursts = Bursts::new(LimitSettings {
+        let bursts = BurstLimiter::new(LimitSettings {
             burst_per_second: 0,
             burst_size: 1,
             ..LimitSettings::default()
         });
-        assert!(
-            (0..1000).all(|_| bursts.of_key("a").is_none()
-                && bursts.of_address(&Request::default()).is_none())
-        );
+        assert!((0..1000).all(|_| bursts.take_for_key("a").is_none()
+            && bursts.of_address(&Request::default()).is_none()));
     }
 
     #[test]
     fn clients_behind_a_trusted_proxy_have_buckets_of_their_own() {
-        let trusted_proxies = Proxies::try_from(vec!["10.0.0.1".to_owned()]).unwrap();
+        let trusted_proxies = TrustedProxies::try_from(vec!["10.0.0.1".to_owned()]).unwrap();
         let settings = ServerSettings { trusted_proxies, ..ServerSettings::default() };
-        let bursts = Bursts::new(LimitSettings {
+        let bursts = BurstLimiter::new(LimitSettings {
             burst_per_second: 1,
             burst_size: 1,
             ..LimitSettings::default()

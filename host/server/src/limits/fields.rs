@@ -5,10 +5,12 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use yearbook_catalog::Usage;
 use yearbook_domain::Millis;
 
-use crate::headers::{RATE, RATE_LIMIT, RATE_POLICY, RATE_REMAINING, RATE_RESET};
+use crate::headers::{
+    IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY, RATE_LIMIT, RATE_REMAINING, RATE_RESET,
+};
 
 /// One limit at one moment.
-pub(super) struct Window<'a> {
+pub(super) struct RateLimitWindow<'a> {
     /// Name of the policy, an sf-string without characters to escape.
     pub(super) policy: &'a str,
     /// Requests a window.
@@ -24,15 +26,15 @@ pub(super) struct Window<'a> {
 }
 
 /// The month's quota of a limited plan; nothing for an unlimited one.
-pub(crate) fn month(headers: &mut HeaderMap, usage: &Usage) {
-    month_at(headers, usage, Millis::now());
+pub(crate) fn write_month_quota(headers: &mut HeaderMap, usage: &Usage) {
+    write_month_quota_at(headers, usage, Millis::now());
 }
 
-fn month_at(headers: &mut HeaderMap, usage: &Usage, now: Millis) {
+fn write_month_quota_at(headers: &mut HeaderMap, usage: &Usage, now: Millis) {
     let (Some(limit), Some(left)) = (usage.limit, usage.left()) else { return };
     let seconds =
         |from: Millis, to: Millis| to.0.saturating_sub(from.0).max(0).unsigned_abs().div_ceil(1000);
-    Window {
+    RateLimitWindow {
         policy: "month",
         limit,
         left,
@@ -43,7 +45,7 @@ fn month_at(headers: &mut HeaderMap, usage: &Usage, now: Millis) {
     .write(headers);
 }
 
-impl Window<'_> {
+impl RateLimitWindow<'_> {
     /// Writes all five headers.
     pub(super) fn write(&self, headers: &mut HeaderMap) {
         let Self { policy, limit, left, length, wait, reset } = self;
@@ -55,8 +57,8 @@ impl Window<'_> {
         put(RATE_LIMIT, limit.to_string());
         put(RATE_REMAINING, left.to_string());
         put(RATE_RESET, reset.to_string());
-        put(RATE_POLICY, format!("\"{policy}\";q={limit};w={length}"));
-        put(RATE, format!("\"{policy}\";r={left};t={wait}"));
+        put(IETF_RATE_LIMIT_POLICY, format!("\"{policy}\";q={limit};w={length}"));
+        put(IETF_RATE_LIMIT, format!("\"{policy}\";r={left};t={wait}"));
     }
 }
 
@@ -68,15 +70,16 @@ mod tests {
     fn a_month_is_told_in_both_spellings_contract_5() {
         let mut headers = HeaderMap::new();
         let now = Millis(1_795_219_200_000); // 2026-11-21T00:00:00Z
-        month_at(
+        write_month_quota_at(
             &mut headers,
             &Usage { used: 3, limit: Some(10), resets_at: now.next_month() },
             now,
         );
-        let found: Vec<_> = [RATE_LIMIT, RATE_REMAINING, RATE_RESET, RATE_POLICY, RATE]
-            .iter()
-            .map(|name| headers[name].clone())
-            .collect();
+        let found: Vec<_> =
+            [RATE_LIMIT, RATE_REMAINING, RATE_RESET, IETF_RATE_LIMIT_POLICY, IETF_RATE_LIMIT]
+                .iter()
+                .map(|name| headers[name].clone())
+                .collect();
         assert_eq!(
             found,
             ["10", "7", "1796083200", "\"month\";q=10;w=2592000", "\"month\";r=7;t=864000"]
@@ -86,7 +89,7 @@ mod tests {
     #[test]
     fn unlimited_plans_get_none_contract_5() {
         let mut headers = HeaderMap::new();
-        month(&mut headers, &Usage { used: 3, limit: None, resets_at: Millis(0) });
+        write_month_quota(&mut headers, &Usage { used: 3, limit: None, resets_at: Millis(0) });
         assert!(headers.is_empty());
     }
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use axum::extract::Request;
 
-use crate::middleware::client::Client;
+use crate::middleware::client::ClientAddress;
 
 /// The address of a household: an IPv4 address, or the /64 that an IPv6 address lies in.
 pub(crate) fn household(address: IpAddr) -> IpAddr {
@@ -16,7 +16,7 @@ pub(crate) fn household(address: IpAddr) -> IpAddr {
 
 /// The household that `request` came from; none without a connection (a test).
 pub(crate) fn household_of(request: &Request) -> Option<IpAddr> {
-    request.extensions().get::<Client>().map(|client| household(client.address))
+    request.extensions().get::<ClientAddress>().map(|client| household(client.address))
 }
 
 #[cfg(test)]

@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 const ADDRESSES: usize = 4_096;
 
 /// Returned tokens by address.
-pub(super) struct Refunds {
+pub(super) struct TokenRefunds {
     /// When the last token of an address has faded.
     until: Mutex<HashMap<IpAddr, Instant>>,
     /// How long a bucket takes to earn a token.
     per_token: Duration,
 }
 
-impl Refunds {
+impl TokenRefunds {
     /// For buckets that earn a token in `per_token`.
     pub(super) fn new(per_token: Duration) -> Self {
         Self { until: Mutex::default(), per_token }
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn a_returned_token_is_taken_once_and_fades_as_the_bucket_fills_contract_5() {
         let [one, other] = [1, 2].map(|last| IpAddr::from([192, 0, 2, last]));
-        let (refunds, now) = (Refunds::new(SECOND), Instant::now());
+        let (refunds, now) = (TokenRefunds::new(SECOND), Instant::now());
         refunds.add_at(one, now);
         refunds.add_at(one, now);
         assert_eq!(
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn refunds_of_many_addresses_take_bounded_memory_contract_5() {
-        let refunds = Refunds::new(3_600 * SECOND);
+        let refunds = TokenRefunds::new(3_600 * SECOND);
         (0..3 * 4_096_u32).for_each(|address| refunds.add(IpAddr::from(address.to_be_bytes())));
         assert!(refunds.until().len() <= ADDRESSES);
     }

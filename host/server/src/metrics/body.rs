@@ -14,7 +14,7 @@ use http_body::{Frame, SizeHint};
 use crate::state::AppState;
 
 /// A request that is being answered. Dropped, it is over.
-pub(super) struct Underway {
+pub(super) struct InFlightRequest {
     state: AppState,
     route: usize,
     begun: Instant,
@@ -22,7 +22,7 @@ pub(super) struct Underway {
     whole: bool,
 }
 
-impl Underway {
+impl InFlightRequest {
     pub(super) fn begin(state: AppState, route: usize, begun: Instant) -> Self {
         state.own().http.in_flight.fetch_add(1, Ordering::Relaxed);
         Self { state, route, begun, bytes: 0, whole: false }
@@ -34,7 +34,7 @@ impl Underway {
     }
 }
 
-impl Drop for Underway {
+impl Drop for InFlightRequest {
     fn drop(&mut self) {
         let http = &self.state.own().http;
         let route = http.of(self.route);
@@ -48,24 +48,24 @@ impl Drop for Underway {
 }
 
 /// A body whose bytes are counted.
-struct Counted {
+struct MeteredBody {
     body: Body,
     /// What was announced: nobody asks for the end of a body of known length.
     length: Option<u64>,
-    underway: Underway,
+    underway: InFlightRequest,
 }
 
 /// `response` with its body counted.
-pub(super) fn counted(response: Response, underway: Underway) -> Response {
+pub(super) fn counted(response: Response, underway: InFlightRequest) -> Response {
     let announced = response
         .headers()
         .get(CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse().ok());
     let length = announced.or(response.body().size_hint().exact());
-    response.map(|body| Body::new(Counted { body, length, underway }))
+    response.map(|body| Body::new(MeteredBody { body, length, underway }))
 }
 
-impl HttpBody for Counted {
+impl HttpBody for MeteredBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::exposition::Sheet;
+use super::exposition::MetricsWriter;
 
 /// Reasons for closing a connection before it had a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum Refused {
 
 /// Deadlines that a connection ran into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Timeout {
+pub(crate) enum ConnectionTimeout {
     /// `server.header_read_ms`: a request's head was not complete.
     Head,
     /// `server.idle_ms`: no request was open.
@@ -65,7 +65,7 @@ impl ConnectionMetrics {
     }
 
     /// Counts a connection that ran into a deadline.
-    pub(crate) fn time_out(&self, reason: Timeout) {
+    pub(crate) fn time_out(&self, reason: ConnectionTimeout) {
         self.timed_out[reason as usize].fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -82,7 +82,7 @@ impl Drop for OpenConnection {
 
 impl ListenerMetrics {
     /// Writes the counters of all listeners, whether or not they have been opened.
-    pub(super) fn show(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
+    pub(super) fn show(&self, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
         let listeners = || [("public", &self.public), ("admin", &self.admin)].into_iter();
         let size = |of: fn(&ConnectionMetrics) -> &AtomicUsize| {
             listeners().map(move |(name, listener)| {

@@ -16,10 +16,11 @@ use super::{machine, plugins, process};
 use crate::state::AppState;
 
 /// Content type of OpenMetrics.
-pub(crate) const OPEN: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+pub(crate) const OPENMETRICS_CONTENT_TYPE: &str =
+    "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Content type of the older format.
-pub(crate) const CLASSIC: &str = "text/plain; version=0.0.4; charset=utf-8";
+pub(crate) const PROMETHEUS_CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Labels of one series.
 pub(super) type Labels<'a> = Vec<(&'a str, &'a str)>;
@@ -30,7 +31,7 @@ pub(super) type Labels<'a> = Vec<(&'a str, &'a str)>;
 /// Never: a text takes whatever is written to it.
 pub(crate) fn text(state: &AppState) -> Result<String, fmt::Error> {
     let mut registry = Registry::default();
-    registry.register_collector(Box::new(Everything(state.clone())));
+    registry.register_collector(Box::new(ServerCollector(state.clone())));
     let mut text = String::with_capacity(64 << 10);
     encode(&mut text, &registry)?;
     Ok(text)
@@ -57,17 +58,17 @@ pub(crate) fn classic(open: &str) -> String {
     text
 }
 
-struct Everything(AppState);
+struct ServerCollector(AppState);
 
-impl fmt::Debug for Everything {
+impl fmt::Debug for ServerCollector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Everything")
     }
 }
 
-impl Collector for Everything {
+impl Collector for ServerCollector {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut sheet = Sheet(encoder);
+        let mut sheet = MetricsWriter(encoder);
         self.0.own().http.show(&mut sheet)?;
         self.0.own().listeners.show(&mut sheet)?;
         plugins::show(&self.0.sandbox, &mut sheet)?;
@@ -77,9 +78,9 @@ impl Collector for Everything {
 }
 
 /// Where metrics are written, one family after the other. Families without a series are left out.
-pub(super) struct Sheet<'a>(DescriptorEncoder<'a>);
+pub(super) struct MetricsWriter<'a>(DescriptorEncoder<'a>);
 
-impl Sheet<'_> {
+impl MetricsWriter<'_> {
     /// A counter; its samples are called `name` with `_total`.
     pub(super) fn counter<'l, V: EncodeCounterValue>(
         &mut self,

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
 use http::{Extensions, Method, StatusCode};
 use yearbook_domain::Plan;
 
-use super::exposition::Sheet;
+use super::exposition::MetricsWriter;
 use super::histogram::{BOUNDS_US, Histogram};
-use super::names::Names;
-use super::series::Series;
+use super::names::NameTable;
+use super::series::CounterTable;
 
 /// Routes that are told apart; there are thirteen, and what matches none.
 const ROUTES: usize = 32;
@@ -32,9 +32,9 @@ const METHODS: [Method; 7] = [
 /// What a handler knows of a request and the outermost layer wants to know: plan and format. In the
 /// request's extensions.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Facts(Arc<AtomicU16>);
+pub(crate) struct RequestLabels(Arc<AtomicU16>);
 
-impl Facts {
+impl RequestLabels {
     /// Notes the plan of the key.
     pub(crate) fn set_plan(&self, plan: Plan) {
         self.0.fetch_or(plan_number(plan), Ordering::Relaxed);
@@ -62,33 +62,33 @@ fn plan_number(plan: Plan) -> u16 {
 
 /// What is counted of requests.
 #[derive(Debug, Default)]
-pub(crate) struct Http {
-    routes: Names<ROUTES>,
-    formats: Names<FORMATS>,
+pub(crate) struct HttpMetrics {
+    routes: NameTable<ROUTES>,
+    formats: NameTable<FORMATS>,
     /// Key: status, method, route, format, plan from the highest bits.
-    requests: Series,
+    requests: CounterTable,
     pub(super) in_flight: AtomicUsize,
-    by_route: [Route; ROUTES],
+    by_route: [RouteMetrics; ROUTES],
 }
 
 /// Counters of a route.
 #[derive(Debug, Default)]
-pub(super) struct Route {
+pub(super) struct RouteMetrics {
     pub(super) first_byte: Histogram,
     pub(super) whole: Histogram,
     pub(super) bytes: AtomicU64,
     pub(super) aborted: AtomicU64,
 }
 
-impl Http {
+impl HttpMetrics {
     /// The number of a matched route.
     pub(super) fn route(&self, path: &str) -> usize {
         self.routes.number(path)
     }
 
     /// Notes the format of the rows that a request asks for.
-    pub(crate) fn note_format(&self, request: &Extensions, format: &str) {
-        if let Some(Facts(facts)) = request.get::<Facts>() {
+    pub(crate) fn set_format(&self, request: &Extensions, format: &str) {
+        if let Some(RequestLabels(facts)) = request.get::<RequestLabels>() {
             // From 1; 0 is a request without a format.
             facts.fetch_or(
                 u16::try_from(self.formats.number(format) + 1).unwrap_or(0) << 8,
@@ -99,7 +99,7 @@ impl Http {
 
     /// The plan and the format that `facts` hold.
     #[cfg(feature = "otlp")]
-    pub(crate) fn names(&self, facts: &Facts) -> (Option<&str>, Option<&str>) {
+    pub(crate) fn names(&self, facts: &RequestLabels) -> (Option<&str>, Option<&str>) {
         let (plan, format) =
             (byte(facts.get(), 0).checked_sub(1), byte(facts.get(), 8).checked_sub(1));
         (
@@ -109,7 +109,7 @@ impl Http {
     }
 
     /// Counters of the route with that number.
-    pub(super) fn of(&self, route: usize) -> &Route {
+    pub(super) fn of(&self, route: usize) -> &RouteMetrics {
         &self.by_route[route.min(ROUTES - 1)]
     }
 
@@ -119,7 +119,7 @@ impl Http {
         route: usize,
         method: &Method,
         status: StatusCode,
-        facts: &Facts,
+        facts: &RequestLabels,
     ) {
         let method = METHODS.iter().position(|known| known == method).unwrap_or(METHODS.len());
         let key = u64::from(status.as_u16()) << 32
@@ -130,7 +130,7 @@ impl Http {
     }
 
     /// Writes the counters.
-    pub(super) fn show(&self, sheet: &mut Sheet<'_>) -> std::fmt::Result {
+    pub(super) fn show(&self, sheet: &mut MetricsWriter<'_>) -> std::fmt::Result {
         let status = |key: u64| (key >> 32).to_string();
         let rows: Vec<_> =
             self.requests.all().into_iter().map(|(key, count)| (key, status(key), count)).collect();
@@ -169,7 +169,7 @@ impl Http {
         };
         let seconds = |bound: &u64| *bound as f64 / 1e6;
         let bounds: Vec<f64> = BOUNDS_US.iter().map(seconds).collect();
-        let times = |of: fn(&Route) -> &Histogram| {
+        let times = |of: fn(&RouteMetrics) -> &Histogram| {
             routes().map(move |(name, route)| {
                 let (counts, sum) = of(route).read();
                 (vec![("route", name)], counts.to_vec(), sum)
@@ -187,7 +187,7 @@ impl Http {
             &bounds,
             times(|route| &route.whole),
         )?;
-        let of = |counter: fn(&Route) -> &AtomicU64| {
+        let of = |counter: fn(&RouteMetrics) -> &AtomicU64| {
             routes().map(move |(name, route)| {
                 (vec![("route", name)], counter(route).load(Ordering::Relaxed))
             })
@@ -211,7 +211,7 @@ impl Http {
     }
 }
 
-impl Route {
+impl RouteMetrics {
     fn was_used(&self) -> bool {
         self.whole.read().0.iter().any(|count| *count > 0)
             || self.first_byte.read().0.iter().any(|count| *count > 0)

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::exposition::Sheet;
-use crate::bodies::TooSlow;
+use super::exposition::MetricsWriter;
+use crate::bodies::CutReason;
 use crate::state::AppState;
 
 /// Writes what the server's parts have counted.
-pub(super) fn show(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
+pub(super) fn show(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     bodies(state, sheet)?;
     reading(state, sheet)?;
     caches(state, sheet)?;
@@ -15,7 +15,7 @@ pub(super) fn show(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
     workers(state, sheet)
 }
 
-fn bodies(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
+fn bodies(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     let bodies = &state.own().bodies;
     let (slots, bytes) = (bodies.slots(), bodies.callers().bytes());
     let open = slots.total() - slots.free();
@@ -30,7 +30,7 @@ fn bodies(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
     sheet.gauge("yearbook_http_body_bytes", help, [(vec![], bytes.used())])?;
     let help = "Bytes of bodies that may lie in memory (server.body_bytes).";
     sheet.gauge("yearbook_http_body_bytes_limit", help, [(vec![], bytes.total())])?;
-    let cut = TooSlow::ALL.map(|reason| (vec![("reason", reason.name())], bodies.cut(reason)));
+    let cut = CutReason::ALL.map(|reason| (vec![("reason", reason.name())], bodies.cut(reason)));
     sheet.counter(
         "yearbook_http_bodies_cut",
         "Bodies that were cut because their client was too slow, by what it did.",
@@ -53,7 +53,7 @@ fn bodies(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
     )
 }
 
-fn reading(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
+fn reading(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     let read = state.reader.counts();
     let mut counter = |name, help, value: u64| sheet.counter(name, help, [(vec![], value)]);
     counter("yearbook_query_scans", "Scans begun.", read.scans)?;
@@ -106,7 +106,7 @@ fn reading(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
     )
 }
 
-fn caches(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
+fn caches(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     let (read, responses) = (state.reader.counts(), state.response_cache());
     let kept = [
         ("pages", read.kept_pages),
@@ -134,7 +134,7 @@ fn caches(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
     sheet.gauge("yearbook_cache_bytes", "Memory that a cache takes.", of(|row| row.3))
 }
 
-fn catalogue(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
+fn catalogue(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     let followed = state.live.counts();
     sheet.gauge(
         "yearbook_catalogue_up",
@@ -173,7 +173,7 @@ fn catalogue(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
     )
 }
 
-fn workers(state: &AppState, sheet: &mut Sheet<'_>) -> fmt::Result {
+fn workers(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     let load = state.workers.load();
     sheet.gauge(
         "yearbook_workers_threads",

@@ -7,15 +7,15 @@ const OTHER: &str = "other";
 
 /// Up to `N` - 1 names in the order in which they were first seen; every further one is [`OTHER`].
 #[derive(Debug)]
-pub(crate) struct Names<const N: usize>([OnceLock<Box<str>>; N]);
+pub(crate) struct NameTable<const N: usize>([OnceLock<Box<str>>; N]);
 
-impl<const N: usize> Default for Names<N> {
+impl<const N: usize> Default for NameTable<N> {
     fn default() -> Self {
         Self([const { OnceLock::new() }; N])
     }
 }
 
-impl<const N: usize> Names<N> {
+impl<const N: usize> NameTable<N> {
     /// The number of `name`, below `N`.
     pub(crate) fn number(&self, name: &str) -> usize {
         self.0
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn a_name_beyond_the_bound_is_other() {
-        let names = Names::<3>::default();
+        let names = NameTable::<3>::default();
         assert_eq!(["a", "b", "a", "c", "d"].map(|name| names.number(name)), [0, 1, 0, 2, 2]);
         assert_eq!([0, 1, 2].map(|number| names.name(number)), ["a", "b", "other"]);
     }

@@ -3,27 +3,27 @@
 use std::fmt;
 use std::time::Duration;
 
-use yearbook_sandbox::{BUCKETS_US, Counts, Outcome, Sandbox, TrapKind};
+use yearbook_sandbox::{Counts, FIRST_BYTES_BUCKETS_US, Outcome, Sandbox, TrapKind};
 
-use super::exposition::{Labels, Sheet};
+use super::exposition::{Labels, MetricsWriter};
 
 /// Characters of a digest that tell releases apart; `yearbook plugin list` shows as many.
 const SHORT_DIGEST: usize = 12;
 
 /// Writes the counters of every release.
-pub(super) fn show(sandbox: &Sandbox, sheet: &mut Sheet<'_>) -> fmt::Result {
+pub(super) fn show(sandbox: &Sandbox, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     let tallies = sandbox.tallies();
-    let all = Releases(&tallies);
+    let all = ReleaseSnapshots(&tallies);
     all.responses(sheet)?;
     all.work(sheet)?;
     all.instances(sandbox, sheet)?;
     all.loads(sheet)
 }
 
-struct Releases<'a>(&'a [Counts]);
+struct ReleaseSnapshots<'a>(&'a [Counts]);
 
-impl<'a> Releases<'a> {
-    fn responses(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
+impl<'a> ReleaseSnapshots<'a> {
+    fn responses(&self, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
         sheet.counter(
             "yearbook_plugin_responses_begun",
             "Responses that were given a place among the sandbox's instances.",
@@ -46,7 +46,8 @@ impl<'a> Releases<'a> {
                     .map(|trap| (labels(counts, Some(("trap", trap.name()))), counts.trap(trap)))
             }),
         )?;
-        let bounds: Vec<f64> = BUCKETS_US.iter().map(|bound| *bound as f64 / 1e6).collect();
+        let bounds: Vec<f64> =
+            FIRST_BYTES_BUCKETS_US.iter().map(|bound| *bound as f64 / 1e6).collect();
         sheet.histogram(
             "yearbook_plugin_first_bytes_seconds",
             "Time from a response's place among the instances to its first bytes; a small response is whole then.",
@@ -55,7 +56,7 @@ impl<'a> Releases<'a> {
         )
     }
 
-    fn work(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
+    fn work(&self, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
         sheet.counter(
             "yearbook_plugin_calls",
             "Calls into guests.",
@@ -88,7 +89,7 @@ impl<'a> Releases<'a> {
         )
     }
 
-    fn instances(&self, sandbox: &Sandbox, sheet: &mut Sheet<'_>) -> fmt::Result {
+    fn instances(&self, sandbox: &Sandbox, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
         sheet.gauge(
             "yearbook_plugin_instances",
             "Instances that live.",
@@ -130,7 +131,7 @@ impl<'a> Releases<'a> {
         )
     }
 
-    fn loads(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
+    fn loads(&self, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
         sheet.counter(
             "yearbook_plugin_loads",
             "Loads of a component, by where its machine code came from.",
@@ -150,7 +151,7 @@ impl<'a> Releases<'a> {
 
     fn by_origin<V>(
         &self,
-        value: impl Fn(yearbook_sandbox::Loads) -> V + Copy,
+        value: impl Fn(yearbook_sandbox::LoadMetrics) -> V + Copy,
     ) -> impl Iterator<Item = (Labels<'a>, V)> {
         self.0.iter().flat_map(move |counts| {
             [("compiled", counts.compiled), ("cache", counts.cached)]

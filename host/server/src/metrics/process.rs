@@ -7,10 +7,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use super::exposition::Sheet;
+use super::exposition::MetricsWriter;
 
 /// Writes version, memory, descriptors and processor time.
-pub(super) fn show(sheet: &mut Sheet<'_>) -> fmt::Result {
+pub(super) fn show(sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     sheet.gauge(
         "yearbook_build_info",
         "1, with the version as a label.",
@@ -48,12 +48,12 @@ pub(super) fn show(sheet: &mut Sheet<'_>) -> fmt::Result {
     sheet.gauge(
         "process_start_time_seconds",
         "When the process began to count, since 1970.",
-        [(vec![], started().as_secs_f64())],
+        [(vec![], start_time().as_secs_f64())],
     )
 }
 
 /// When this was first asked: the state of a server asks when it is made.
-pub(crate) fn started() -> Duration {
+pub(crate) fn start_time() -> Duration {
     static STARTED: OnceLock<Duration> = OnceLock::new();
     *STARTED.get_or_init(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }

@@ -14,20 +14,20 @@ const FREE: u64 = 0;
 
 /// The table.
 #[derive(Debug)]
-pub(crate) struct Series {
+pub(crate) struct CounterTable {
     slots: Box<[(AtomicU64, AtomicU64)]>,
     /// What there was no room for.
     others: AtomicU64,
 }
 
-impl Default for Series {
+impl Default for CounterTable {
     fn default() -> Self {
         let slots = (0..SLOTS).map(|_| (AtomicU64::new(FREE), AtomicU64::new(0))).collect();
         Self { slots, others: AtomicU64::new(0) }
     }
 }
 
-impl Series {
+impl CounterTable {
     /// Adds one to the counter of `key`, which is not zero.
     pub(crate) fn add(&self, key: u64) {
         // The upper bits of a product by an odd number depend on all bits of the key (Knuth, 6.4).
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_whoever_counts_and_however_many_keys_there_are() {
-        let series = Series::default();
+        let series = CounterTable::default();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (1..=2 * SLOTS as u64).for_each(|key| series.add(key)));

@@ -8,8 +8,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 use http_body::Body as _;
 
-use super::Facts;
-use super::body::{Underway, counted};
+use super::RequestLabels;
+use super::body::{InFlightRequest, counted};
 use crate::state::AppState;
 
 /// Label of what matches no route.
@@ -25,9 +25,9 @@ pub(crate) async fn count(
     let http = &state.own().http;
     let route = http
         .route(request.extensions().get::<MatchedPath>().map_or(UNMATCHED, MatchedPath::as_str));
-    let (facts, method) = (Facts::default(), request.method().clone());
+    let (facts, method) = (RequestLabels::default(), request.method().clone());
     request.extensions_mut().insert(facts.clone());
-    let mut underway = Underway::begin(state.clone(), route, begun);
+    let mut underway = InFlightRequest::begin(state.clone(), route, begun);
     let response = next.run(request).await;
     http.answered(route, &method, response.status(), &facts);
     http.of(route).first_byte.observe(begun.elapsed());

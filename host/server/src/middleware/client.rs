@@ -20,14 +20,14 @@ const HOPS: usize = 16;
 
 /// Who asks, in the request's extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Client {
+pub(crate) struct ClientAddress {
     /// Its address; unspecified without a connection (a test).
     pub(crate) address: IpAddr,
     /// Whether a trusted proxy passed the request on.
     pub(crate) by_proxy: bool,
 }
 
-impl Client {
+impl ClientAddress {
     /// Who sent `request`.
     pub(crate) fn of(request: &Request) -> Self {
         let nobody = Self { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), by_proxy: false };
@@ -36,23 +36,23 @@ impl Client {
 }
 
 /// Finds out who sends `request`, for all that follows.
-pub(crate) fn mark(request: &mut Request, settings: &ServerSettings) -> Client {
+pub(crate) fn mark(request: &mut Request, settings: &ServerSettings) -> ClientAddress {
     if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied()
     {
-        let client = behind(peer.ip(), request.headers(), settings);
+        let client = resolve_client(peer.ip(), request.headers(), settings);
         request.extensions_mut().insert(client);
     }
-    Client::of(request)
+    ClientAddress::of(request)
 }
 
-fn behind(peer: IpAddr, headers: &HeaderMap, settings: &ServerSettings) -> Client {
+fn resolve_client(peer: IpAddr, headers: &HeaderMap, settings: &ServerSettings) -> ClientAddress {
     let peer = peer.to_canonical();
     let by_proxy = settings.trusted_proxies.trusts(peer);
     if !by_proxy {
-        return Client { address: peer, by_proxy };
+        return ClientAddress { address: peer, by_proxy };
     }
     let named = written_by_proxies(headers, settings).filter_map(|(_, address)| address).last();
-    Client { address: named.unwrap_or(peer), by_proxy }
+    ClientAddress { address: named.unwrap_or(peer), by_proxy }
 }
 
 /// The entry of the trusted proxy that is furthest away from us, which speaks of the client's own
@@ -103,11 +103,12 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::settings::Proxies;
+    use crate::settings::TrustedProxies;
 
     fn asks(header: ForwardedHeader, peer: &str, lines: &[&str]) -> String {
         let trusted_proxies =
-            Proxies::try_from(["10.0.0.0/8", "fd00::/8"].map(str::to_owned).to_vec()).unwrap();
+            TrustedProxies::try_from(["10.0.0.0/8", "fd00::/8"].map(str::to_owned).to_vec())
+                .unwrap();
         let settings = ServerSettings {
             trusted_proxies,
             forwarded_header: header,
@@ -119,7 +120,7 @@ mod tests {
                 if header == ForwardedHeader::Forwarded { FORWARDED } else { X_FORWARDED_FOR };
             headers.append(name, http::HeaderValue::from_bytes(line.as_bytes()).unwrap());
         }
-        behind(peer.parse().unwrap(), &headers, &settings).address.to_string()
+        resolve_client(peer.parse().unwrap(), &headers, &settings).address.to_string()
     }
 
     #[test]

@@ -10,7 +10,7 @@ use http::header::{
 };
 use tower_http::cors::{Any, CorsLayer, Vary};
 
-use crate::headers::{API_KEY, EXPOSED, REQUEST_ID};
+use crate::headers::{API_KEY, CORS_EXPOSED, REQUEST_ID};
 
 /// How long a browser may remember a preflight: the longest that any honours.
 const REMEMBERED: Duration = Duration::from_secs(86_400);
@@ -36,7 +36,7 @@ pub(crate) fn layer() -> CorsLayer {
         .allow_origin(Any)
         .allow_methods([Method::GET, Method::HEAD, Method::OPTIONS])
         .allow_headers(ALLOWED)
-        .expose_headers(EXPOSED)
+        .expose_headers(CORS_EXPOSED)
         .max_age(REMEMBERED)
         .vary(Vary::list([]))
 }

@@ -20,11 +20,11 @@ use crate::extract::accept;
 use crate::headers::{ERROR_CODE, WATERMARK};
 
 /// Content type of RFC 9457.
-const PROBLEM: &str = "application/problem+json";
+const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Gives declined requests their body.
 pub(crate) async fn render(request: Request, next: Next) -> Response {
-    let problem = accept::names(request.headers(), PROBLEM);
+    let problem = accept::names(request.headers(), PROBLEM_JSON);
     let id = request.extensions().get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
     let mut response = next.run(request).await;
     let Some(error) = response.extensions_mut().remove::<Arc<Error>>() else { return response };
@@ -74,13 +74,13 @@ pub(crate) fn body(error: &Error, problem: bool, id: &str) -> (&'static str, Val
     let body = json!({
         "type": "about:blank", "title": title, "status": status.as_u16(), "detail": detail, "code": error.code(), "request_id": id,
     });
-    (PROBLEM, body)
+    (PROBLEM_JSON, body)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yearbook_domain::Problem;
+    use yearbook_domain::ValidationError;
 
     #[test]
     fn refusals_are_one_sentence_and_problems_say_the_same_contract_2() {
@@ -91,13 +91,13 @@ mod tests {
         let (content_type, problem) = body(&error, true, "r");
         assert_eq!(
             (content_type, &problem["detail"], &problem["status"]),
-            (PROBLEM, &json!(sentence), &json!(404))
+            (PROBLEM_JSON, &json!(sentence), &json!(404))
         );
     }
 
     #[test]
     fn wrong_parameters_keep_their_shape_whatever_is_accepted_contract_2() {
-        let error = Error::invalid(Problem::missing("datasets"));
+        let error = Error::invalid(ValidationError::missing("datasets"));
         let expected = json!({"detail": [{"loc": ["query", "datasets"], "msg": "Field required", "type": "missing", "input": null}]});
         assert_eq!(body(&error, true, "r"), ("application/json", expected.clone()));
         assert_eq!(body(&error, false, "r"), ("application/json", expected));

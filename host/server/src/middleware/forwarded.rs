@@ -11,13 +11,16 @@ pub(super) fn entries<'h>(
     name: &HeaderName,
 ) -> impl Iterator<Item = &'h [u8]> + use<'h> {
     let lines: Vec<_> = headers.get_all(name).iter().collect();
-    lines.into_iter().rev().flat_map(|line| Pieces { rest: Some(line.as_bytes()), separator: b',' })
+    lines
+        .into_iter()
+        .rev()
+        .flat_map(|line| QuotedSplit { rest: Some(line.as_bytes()), separator: b',' })
 }
 
 /// A parameter of one element, `for="[2001:db8::1]:4711";proto=https`. None where it is missing, or
 /// stands there twice: that is a forgery or a mistake.
 pub(super) fn parameter<'e>(element: &'e [u8], name: &str) -> Option<&'e str> {
-    let mut found = Pieces { rest: Some(element), separator: b';' }.filter_map(|pair| {
+    let mut found = QuotedSplit { rest: Some(element), separator: b';' }.filter_map(|pair| {
         let (key, value) = std::str::from_utf8(pair).ok()?.split_once('=')?;
         key.trim().eq_ignore_ascii_case(name).then(|| value.trim())
     });
@@ -32,12 +35,12 @@ pub(super) fn parameter<'e>(element: &'e [u8], name: &str) -> Option<&'e str> {
 
 /// Pieces between separators that stand outside of quoted strings, from the right. A quote that the
 /// client left open cannot hide what stands right of it.
-struct Pieces<'a> {
+struct QuotedSplit<'a> {
     rest: Option<&'a [u8]>,
     separator: u8,
 }
 
-impl<'a> Iterator for Pieces<'a> {
+impl<'a> Iterator for QuotedSplit<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
@@ -68,7 +71,7 @@ mod tests {
     #[test]
     fn lists_are_cut_outside_of_quotes_from_the_right_rfc_7239_4() {
         let cut = |text: &'static str| {
-            let pieces = Pieces { rest: Some(text.as_bytes()), separator: b',' };
+            let pieces = QuotedSplit { rest: Some(text.as_bytes()), separator: b',' };
             pieces.map(|piece| String::from_utf8_lossy(piece).trim().to_owned()).collect::<Vec<_>>()
         };
         for (text, expected) in [

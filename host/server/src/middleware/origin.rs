@@ -7,7 +7,7 @@ use std::net::Ipv6Addr;
 use http::header::{HOST, HeaderName};
 use http::request::Parts;
 
-use super::client::{self, Client};
+use super::client::{self, ClientAddress};
 use super::forwarded::{entries, parameter};
 use crate::settings::{ForwardedHeader, ServerSettings};
 
@@ -21,8 +21,9 @@ const NAME_BYTES: usize = 253;
 /// `https://data.example.org:8443`; none where the client does not say what it calls us, or says it
 /// in words that are no host.
 pub(crate) fn of(parts: &Parts, settings: &ServerSettings) -> Option<String> {
-    let by_proxy = parts.extensions.get::<Client>().is_some_and(|client| client.by_proxy);
-    let said = if by_proxy { said_by_proxy(parts, settings) } else { Said::default() };
+    let by_proxy = parts.extensions.get::<ClientAddress>().is_some_and(|client| client.by_proxy);
+    let said =
+        if by_proxy { forwarded_origin(parts, settings) } else { ForwardedOrigin::default() };
     let asked = || {
         let named = parts.headers.get(HOST).and_then(|value| value.to_str().ok());
         parts.uri.authority().map(http::uri::Authority::as_str).or(named).and_then(authority)
@@ -34,12 +35,12 @@ pub(crate) fn of(parts: &Parts, settings: &ServerSettings) -> Option<String> {
 
 /// What the proxy says of the client's request, where it says it well.
 #[derive(Default)]
-struct Said<'h> {
+struct ForwardedOrigin<'h> {
     scheme: Option<&'static str>,
     host: Option<&'h str>,
 }
 
-fn said_by_proxy<'h>(parts: &'h Parts, settings: &ServerSettings) -> Said<'h> {
+fn forwarded_origin<'h>(parts: &'h Parts, settings: &ServerSettings) -> ForwardedOrigin<'h> {
     let (scheme, host) = match settings.forwarded_header {
         ForwardedHeader::XForwardedFor => {
             // The last entry is the nearest proxy's: one further left may be the client's own.
@@ -56,7 +57,7 @@ fn said_by_proxy<'h>(parts: &'h Parts, settings: &ServerSettings) -> Said<'h> {
             (of("proto"), of("host"))
         }
     };
-    Said { scheme: scheme.and_then(web_scheme), host: host.and_then(authority) }
+    ForwardedOrigin { scheme: scheme.and_then(web_scheme), host: host.and_then(authority) }
 }
 
 fn web_scheme(text: &str) -> Option<&'static str> {
@@ -107,11 +108,11 @@ mod tests {
     use http::HeaderValue;
 
     use super::*;
-    use crate::settings::Proxies;
+    use crate::settings::TrustedProxies;
 
     /// The origin of a request from `peer` with `headers`, where 10.0.0.0/8 are trusted proxies.
     fn origin(header: ForwardedHeader, peer: &str, headers: &[(&str, &str)]) -> String {
-        let trusted_proxies = Proxies::try_from(vec!["10.0.0.0/8".to_owned()]).unwrap();
+        let trusted_proxies = TrustedProxies::try_from(vec!["10.0.0.0/8".to_owned()]).unwrap();
         let settings = ServerSettings {
             trusted_proxies,
             forwarded_header: header,

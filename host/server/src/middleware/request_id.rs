@@ -13,7 +13,7 @@ use tracing::field::Empty;
 
 use super::{client, traces};
 use crate::headers::REQUEST_ID;
-use crate::metrics::Facts;
+use crate::metrics::RequestLabels;
 use crate::state::AppState;
 
 /// Longest id taken over from a client or proxy, bytes.
@@ -39,7 +39,7 @@ pub(crate) async fn mark(
     let span =
         tracing::info_span!("request", %id, %method, path, otel.name = Empty, otel.kind = Empty);
     traces::begin(&span, &request, client);
-    let facts = request.extensions().get::<Facts>().cloned();
+    let facts = request.extensions().get::<RequestLabels>().cloned();
     request.extensions_mut().insert(RequestId(id.clone()));
     let begun = Instant::now();
     let mut response = next.run(request).instrument(span.clone()).await;

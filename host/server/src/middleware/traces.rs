@@ -10,13 +10,13 @@ use opentelemetry_http::HeaderExtractor;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-use super::client::Client;
-use crate::metrics::{Facts, Http};
+use super::client::ClientAddress;
+use crate::metrics::{HttpMetrics, RequestLabels};
 
 /// Makes `span` that of a server's request. A parent in `traceparent` counts from trusted proxies
 /// alone: from anybody else it would decide what is sampled, and where it is hung in.
-pub(crate) fn begin(span: &Span, request: &Request, client: Client) {
-    if !wanted() {
+pub(crate) fn begin(span: &Span, request: &Request, client: ClientAddress) {
+    if !is_enabled() {
         return;
     }
     if client.by_proxy {
@@ -37,8 +37,13 @@ pub(crate) fn begin(span: &Span, request: &Request, client: Client) {
 }
 
 /// Adds what is known when the response's head is made.
-pub(crate) fn answered(span: &Span, status: StatusCode, facts: Option<&Facts>, http: &Http) {
-    if !wanted() {
+pub(crate) fn answered(
+    span: &Span,
+    status: StatusCode,
+    facts: Option<&RequestLabels>,
+    http: &HttpMetrics,
+) {
+    if !is_enabled() {
         return;
     }
     span.set_attribute("http.response.status_code", i64::from(status.as_u16()));
@@ -55,6 +60,6 @@ pub(crate) fn answered(span: &Span, status: StatusCode, facts: Option<&Facts>, h
 
 /// Whether somebody exports traces. `yearbook_traces` is the name that the exporting layer listens
 /// to.
-fn wanted() -> bool {
+fn is_enabled() -> bool {
     tracing::enabled!(target: "yearbook_traces", tracing::Level::DEBUG)
 }

@@ -5,11 +5,17 @@ use axum::extract::Request;
 use http::StatusCode;
 use tracing::Span;
 
-use super::client::Client;
-use crate::metrics::{Facts, Http};
+use super::client::ClientAddress;
+use crate::metrics::{HttpMetrics, RequestLabels};
 
 /// Adds nothing.
-pub(crate) fn begin(_span: &Span, _request: &Request, _client: Client) {}
+pub(crate) fn begin(_span: &Span, _request: &Request, _client: ClientAddress) {}
 
 /// Adds nothing.
-pub(crate) fn answered(_span: &Span, _status: StatusCode, _facts: Option<&Facts>, _http: &Http) {}
+pub(crate) fn answered(
+    _span: &Span,
+    _status: StatusCode,
+    _facts: Option<&RequestLabels>,
+    _http: &HttpMetrics,
+) {
+}

@@ -8,17 +8,17 @@ use crate::headers::{ATTRIBUTION, LICENCE, NAMESPACE, SNAPSHOT_ID, SOURCE, SOURC
 /// Writes credit, namespace and snapshot id. An unknown source address leaves its header out.
 pub(crate) fn write(headers: &mut HeaderMap, namespace: &Namespace, snapshot: &Snapshot) {
     let credit = &snapshot.credit;
-    put(headers, ATTRIBUTION, &credit.attribution);
-    put(headers, SOURCE, &credit.source);
-    put(headers, LICENCE, &credit.licence);
+    insert_utf8(headers, ATTRIBUTION, &credit.attribution);
+    insert_utf8(headers, SOURCE, &credit.source);
+    insert_utf8(headers, LICENCE, &credit.licence);
     if let Some(url) = &credit.source_url {
-        put(headers, SOURCE_URL, url);
+        insert_utf8(headers, SOURCE_URL, url);
     }
-    put(headers, NAMESPACE, namespace.as_str());
-    put(headers, SNAPSHOT_ID, &snapshot.id);
+    insert_utf8(headers, NAMESPACE, namespace.as_str());
+    insert_utf8(headers, SNAPSHOT_ID, &snapshot.id);
 }
 
-fn put(headers: &mut HeaderMap, name: HeaderName, text: &str) {
+fn insert_utf8(headers: &mut HeaderMap, name: HeaderName, text: &str) {
     match HeaderValue::from_bytes(text.as_bytes()) {
         Ok(value) => {
             headers.insert(name, value);

@@ -15,14 +15,14 @@ use yearbook_sandbox::Encoded;
 use yearbook_workers::Workers;
 
 use super::compress;
-use crate::extract::coding::Coding;
+use crate::extract::coding::ContentCoding;
 
 /// A body was cut off after its first byte.
 #[derive(Debug, thiserror::Error)]
 #[error("the response was cut off: {0}")]
-pub(crate) struct Cut(String);
+pub(crate) struct BodyError(String);
 
-impl Cut {
+impl BodyError {
     /// With the reason, which only the log sees.
     pub(crate) fn because(reason: impl std::fmt::Display) -> Self {
         Self(reason.to_string())
@@ -30,18 +30,18 @@ impl Cut {
 }
 
 /// A body in its coding.
-pub(crate) enum Content {
+pub(crate) enum BodyContent {
     /// All of it.
     Whole(Bytes),
     /// Its chunks as the client takes them.
     Stream(Body),
 }
 
-impl From<Content> for Body {
-    fn from(content: Content) -> Self {
+impl From<BodyContent> for Body {
+    fn from(content: BodyContent) -> Self {
         match content {
-            Content::Whole(bytes) => Self::from(bytes),
-            Content::Stream(body) => body,
+            BodyContent::Whole(bytes) => Self::from(bytes),
+            BodyContent::Stream(body) => body,
         }
     }
 }
@@ -49,40 +49,40 @@ impl From<Content> for Body {
 /// What `encoded` is in `coding`.
 ///
 /// # Errors
-/// [`Cut`] when a whole body cannot be compressed.
+/// [`BodyError`] when a whole body cannot be compressed.
 pub(crate) async fn of(
     workers: &Arc<Workers>,
-    coding: Option<Coding>,
+    coding: Option<ContentCoding>,
     encoded: Encoded,
-) -> Result<Content, Cut> {
+) -> Result<BodyContent, BodyError> {
     match (encoded, coding) {
-        (Encoded::Whole(bytes), None) => Ok(Content::Whole(bytes)),
+        (Encoded::Whole(bytes), None) => Ok(BodyContent::Whole(bytes)),
         (Encoded::Whole(bytes), Some(coding)) => {
-            compress::whole(workers, coding, bytes).await.map(Content::Whole)
+            compress::whole(workers, coding, bytes).await.map(BodyContent::Whole)
         }
         (Encoded::Stream(chunks), coding) => {
-            let chunks: BoxStream<'static, Result<Bytes, Cut>> =
-                chunks.map(|chunk| chunk.map_err(Cut::because)).boxed();
+            let chunks: BoxStream<'static, Result<Bytes, BodyError>> =
+                chunks.map(|chunk| chunk.map_err(BodyError::because)).boxed();
             let chunks = match coding {
                 Some(coding) => compress::stream(Arc::clone(workers), coding, chunks),
                 None => chunks,
             };
-            Ok(Content::Stream(Body::from_stream(logged(chunks))))
+            Ok(BodyContent::Stream(Body::from_stream(log_errors(chunks))))
         }
     }
 }
 
 /// A body that ends at once and claims no length: for HEAD, where the length is not known without
-/// making the body, and for 304, where `Content-Length: 0` would be a lie about the 200 (RFC 9110,
+/// making the body, and for 304, where `BodyContent-Length: 0` would be a lie about the 200 (RFC 9110,
 /// 8.6).
 pub(crate) fn unsaid() -> Body {
-    Body::new(Unsaid)
+    Body::new(EmptyBody)
 }
 
 /// Ended, so that hyper keeps the connection; of unknown size, so that nobody adds a length.
-struct Unsaid;
+struct EmptyBody;
 
-impl http_body::Body for Unsaid {
+impl http_body::Body for EmptyBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -103,9 +103,9 @@ impl http_body::Body for Unsaid {
 }
 
 /// The same chunks, with a cut in the log under the request's id.
-pub(crate) fn logged(
-    chunks: BoxStream<'static, Result<Bytes, Cut>>,
-) -> impl futures::Stream<Item = Result<Bytes, Cut>> + Send {
+pub(crate) fn log_errors(
+    chunks: BoxStream<'static, Result<Bytes, BodyError>>,
+) -> impl futures::Stream<Item = Result<Bytes, BodyError>> + Send {
     let span = tracing::Span::current();
     chunks.inspect(move |chunk| {
         if let Err(cut) = chunk {

@@ -10,8 +10,8 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use yearbook_workers::Workers;
 
-use super::body::Cut;
-use crate::extract::coding::Coding;
+use super::body::BodyError;
+use crate::extract::coding::ContentCoding;
 
 /// gzip's level: at 3 a core keeps up with a fast link; 6 costs twice the time for a tenth less.
 const GZIP_LEVEL: u32 = 3;
@@ -22,23 +22,27 @@ const ZSTD_LEVEL: i32 = 1;
 /// Compresses all of a body.
 ///
 /// # Errors
-/// [`Cut`] when a worker panicked or the library failed, which for a buffer in memory is a bug.
-pub(crate) async fn whole(workers: &Workers, coding: Coding, bytes: Bytes) -> Result<Bytes, Cut> {
+/// [`BodyError`] when a worker panicked or the library failed, which for a buffer in memory is a bug.
+pub(crate) async fn whole(
+    workers: &Workers,
+    coding: ContentCoding,
+    bytes: Bytes,
+) -> Result<Bytes, BodyError> {
     let job = move || -> io::Result<Bytes> {
         let mut compressor = Compressor::new(coding)?;
         compressor.write(&bytes)?;
         compressor.finish()
     };
-    workers.run(job).await.map_err(Cut::because)?.map_err(Cut::because)
+    workers.run(job).await.map_err(BodyError::because)?.map_err(BodyError::because)
 }
 
 /// Compresses a stream. A chunk that is an error ends it without the coding's own ending, so that
 /// no client takes what arrived for all there is.
 pub(crate) fn stream(
     workers: Arc<Workers>,
-    coding: Coding,
-    chunks: BoxStream<'static, Result<Bytes, Cut>>,
-) -> BoxStream<'static, Result<Bytes, Cut>> {
+    coding: ContentCoding,
+    chunks: BoxStream<'static, Result<Bytes, BodyError>>,
+) -> BoxStream<'static, Result<Bytes, BodyError>> {
     let state = Some((None, chunks));
     let steps = stream::unfold(state, move |state| {
         let workers = Arc::clone(&workers);
@@ -54,7 +58,7 @@ pub(crate) fn stream(
                 let mut compressor = compressor.map_or_else(|| Compressor::new(coding), Ok)?;
                 match chunk {
                     Some(chunk) => {
-                        let bytes = compressor.part(&chunk)?;
+                        let bytes = compressor.compress_chunk(&chunk)?;
                         Ok((Some(compressor), bytes))
                     }
                     None => compressor.finish().map(|bytes| (None, bytes)),
@@ -63,8 +67,8 @@ pub(crate) fn stream(
             match workers
                 .run(job)
                 .await
-                .map_err(Cut::because)
-                .and_then(|done| done.map_err(Cut::because))
+                .map_err(BodyError::because)
+                .and_then(|done| done.map_err(BodyError::because))
             {
                 Ok((_, bytes)) if last => Some((Ok(bytes), None)),
                 Ok((compressor, bytes)) => Some((Ok(bytes), Some((compressor, chunks)))),
@@ -81,13 +85,15 @@ enum Compressor {
 }
 
 impl Compressor {
-    fn new(coding: Coding) -> io::Result<Self> {
+    fn new(coding: ContentCoding) -> io::Result<Self> {
         Ok(match coding {
-            Coding::Gzip => Self::Gzip(flate2::write::GzEncoder::new(
+            ContentCoding::Gzip => Self::Gzip(flate2::write::GzEncoder::new(
                 Vec::new(),
                 flate2::Compression::new(GZIP_LEVEL),
             )),
-            Coding::Zstd => Self::Zstd(zstd::stream::write::Encoder::new(Vec::new(), ZSTD_LEVEL)?),
+            ContentCoding::Zstd => {
+                Self::Zstd(zstd::stream::write::Encoder::new(Vec::new(), ZSTD_LEVEL)?)
+            }
         })
     }
 
@@ -99,7 +105,7 @@ impl Compressor {
     }
 
     /// Everything that `bytes` becomes, nothing held back.
-    fn part(&mut self, bytes: &[u8]) -> io::Result<Bytes> {
+    fn compress_chunk(&mut self, bytes: &[u8]) -> io::Result<Bytes> {
         self.write(bytes)?;
         let made = match self {
             Self::Gzip(encoder) => {
@@ -130,11 +136,13 @@ mod tests {
 
     use super::*;
 
-    fn plain(coding: Coding, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    fn plain(coding: ContentCoding, bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
         match coding {
-            Coding::Gzip => flate2::read::GzDecoder::new(bytes).read_to_end(&mut out)?,
-            Coding::Zstd => zstd::stream::read::Decoder::new(bytes)?.read_to_end(&mut out)?,
+            ContentCoding::Gzip => flate2::read::GzDecoder::new(bytes).read_to_end(&mut out)?,
+            ContentCoding::Zstd => {
+                zstd::stream::read::Decoder::new(bytes)?.read_to_end(&mut out)?
+            }
         };
         Ok(out)
     }
@@ -143,7 +151,7 @@ mod tests {
     async fn what_is_compressed_reads_back_in_both_codings() {
         let workers = Workers::new(1);
         let text = Bytes::from("abc,1\n".repeat(10_000));
-        for coding in [Coding::Gzip, Coding::Zstd] {
+        for coding in [ContentCoding::Gzip, ContentCoding::Zstd] {
             let packed = whole(&workers, coding, text.clone()).await.unwrap();
             assert!(packed.len() < text.len() / 10);
             assert_eq!(plain(coding, &packed).unwrap(), text);
@@ -161,17 +169,17 @@ mod tests {
     #[tokio::test]
     async fn the_first_chunk_is_readable_before_the_second_is_asked_for() {
         let workers = Workers::new(1);
-        for coding in [Coding::Gzip, Coding::Zstd] {
+        for coding in [ContentCoding::Gzip, ContentCoding::Zstd] {
             let chunks = stream::once(async { Ok(Bytes::from_static(b"[")) })
                 .chain(stream::pending())
                 .boxed();
             let first = stream(Arc::clone(&workers), coding, chunks).next().await.unwrap().unwrap();
             let mut byte = [0];
             match coding {
-                Coding::Gzip => {
+                ContentCoding::Gzip => {
                     flate2::read::GzDecoder::new(&first[..]).read_exact(&mut byte).unwrap()
                 }
-                Coding::Zstd => zstd::stream::read::Decoder::new(&first[..])
+                ContentCoding::Zstd => zstd::stream::read::Decoder::new(&first[..])
                     .unwrap()
                     .read_exact(&mut byte)
                     .unwrap(),
@@ -183,10 +191,10 @@ mod tests {
     #[tokio::test]
     async fn a_cut_body_has_no_ending_contract_3() {
         let workers = Workers::new(1);
-        for coding in [Coding::Gzip, Coding::Zstd] {
+        for coding in [ContentCoding::Gzip, ContentCoding::Zstd] {
             let chunks = stream::iter([
                 Ok(Bytes::from_static(b"abc")),
-                Err(Cut::because("expected by this test")),
+                Err(BodyError::because("expected by this test")),
             ])
             .boxed();
             let made: Vec<_> = stream(Arc::clone(&workers), coding, chunks).collect().await;

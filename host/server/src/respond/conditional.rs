@@ -8,13 +8,13 @@ use http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
 use http::{HeaderMap, HeaderValue};
 use yearbook_domain::Millis;
 
-use super::Tag;
-use super::etag::Comparison;
+use super::EntityTag;
+use super::etag::TagComparison;
 use crate::error::Error;
 
 /// What a request's preconditions ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Preconditions {
+pub(crate) enum PreconditionOutcome {
     /// The answer itself.
     Met,
     /// 304: the client has it.
@@ -28,37 +28,37 @@ pub(crate) enum Preconditions {
 /// 412 when `If-Match`, or without it `If-Unmodified-Since`, is false.
 pub(crate) fn evaluate(
     headers: &HeaderMap,
-    tag: &Tag,
+    tag: &EntityTag,
     modified: Option<Millis>,
-) -> Result<Preconditions, Error> {
-    let holds = match has_tag(headers, IF_MATCH, tag, Comparison::Strong) {
+) -> Result<PreconditionOutcome, Error> {
+    let holds = match lists_tag(headers, IF_MATCH, tag, TagComparison::Strong) {
         Some(found) => found,
         None => unmodified_since(headers, modified).unwrap_or(true),
     };
     if !holds {
         return Err(Error::PreconditionFailed);
     }
-    Ok(match has_tag(headers, IF_NONE_MATCH, tag, Comparison::Weak) {
-        Some(true) => Preconditions::NotModified,
-        _ => Preconditions::Met,
+    Ok(match lists_tag(headers, IF_NONE_MATCH, tag, TagComparison::Weak) {
+        Some(true) => PreconditionOutcome::NotModified,
+        _ => PreconditionOutcome::Met,
     })
 }
 
 /// Whether a request guards itself against another version of what it asks for.
-pub(crate) fn is_guarded(headers: &HeaderMap) -> bool {
+pub(crate) fn has_match_precondition(headers: &HeaderMap) -> bool {
     headers.contains_key(IF_MATCH) || headers.contains_key(IF_UNMODIFIED_SINCE)
 }
 
 /// Whether the lists of tags in `name` have `tag`; none: there are no such lists.
-fn has_tag(
+fn lists_tag(
     headers: &HeaderMap,
     name: HeaderName,
-    tag: &Tag,
-    comparison: Comparison,
+    tag: &EntityTag,
+    comparison: TagComparison,
 ) -> Option<bool> {
     let mut lists = headers.get_all(name).iter().peekable();
     lists.peek()?;
-    Some(lists.any(|value| value.to_str().is_ok_and(|list| tag.is_in(list, comparison))))
+    Some(lists.any(|value| value.to_str().is_ok_and(|list| tag.matches_list(list, comparison))))
 }
 
 /// None where there is nothing to evaluate: no such header, one that is no date, or no date of
@@ -67,16 +67,16 @@ fn unmodified_since(headers: &HeaderMap, modified: Option<Millis>) -> Option<boo
     let mut values = headers.get_all(IF_UNMODIFIED_SINCE).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };
     let since = httpdate::parse_http_date(value.to_str().ok()?).ok()?;
-    Some(instant(modified?) <= since)
+    Some(system_time(modified?) <= since)
 }
 
 /// `Last-Modified` of an instant.
 pub(crate) fn http_date(instant_of: Millis) -> Option<HeaderValue> {
-    HeaderValue::try_from(httpdate::fmt_http_date(instant(instant_of))).ok()
+    HeaderValue::try_from(httpdate::fmt_http_date(system_time(instant_of))).ok()
 }
 
 /// Whole seconds, as HTTP has no finer ones.
-fn instant(millis: Millis) -> SystemTime {
+fn system_time(millis: Millis) -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(millis.0.div_euclid(1000).max(0).unsigned_abs())
 }
 

@@ -8,23 +8,23 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Serialize;
 
-use super::conditional::Preconditions;
-use super::{Tag, body, compress, conditional};
+use super::conditional::PreconditionOutcome;
+use super::{EntityTag, body, compress, conditional};
 use crate::error::Error;
-use crate::extract::coding::Coding;
+use crate::extract::coding::ContentCoding;
 use crate::state::AppState;
 
 /// A rendered document. Cloning it is cheap.
 #[derive(Clone, Debug)]
-pub(crate) struct Document {
+pub(crate) struct RenderedDocument {
     bytes: Bytes,
-    tag: Tag,
+    tag: EntityTag,
     content_type: &'static str,
 }
 
 /// Who may keep a document, and what it depends on besides its address.
 #[derive(Clone, Copy)]
-pub(crate) enum Keeping {
+pub(crate) enum CachePolicy {
     /// Of one key, asked for again each time.
     Private,
     /// The same for everybody, asked for again each time.
@@ -33,7 +33,7 @@ pub(crate) enum Keeping {
     Never,
 }
 
-impl Document {
+impl RenderedDocument {
     /// Renders `value`.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Document {
         let bytes = serde_json::to_vec(value)
             .map_err(|failure| Error::broken("render a document", &failure))?;
         Ok(Self {
-            tag: Tag::of_bytes(&bytes),
+            tag: EntityTag::from_bytes(&bytes),
             bytes: bytes.into(),
             content_type: "application/json",
         })
@@ -51,7 +51,7 @@ impl Document {
     /// A file that the binary carries.
     pub(crate) fn carried(content_type: &'static str, text: &'static str) -> Self {
         Self {
-            tag: Tag::of_bytes(text.as_bytes()),
+            tag: EntityTag::from_bytes(text.as_bytes()),
             bytes: Bytes::from_static(text.as_bytes()),
             content_type,
         }
@@ -71,28 +71,28 @@ impl Document {
         &self,
         state: &AppState,
         asked: &HeaderMap,
-        keeping: Keeping,
+        keeping: CachePolicy,
     ) -> Result<Option<Response>, Error> {
-        if matches!(keeping, Keeping::Never)
-            || conditional::evaluate(asked, &self.tag, None)? == Preconditions::Met
+        if matches!(keeping, CachePolicy::Never)
+            || conditional::evaluate(asked, &self.tag, None)? == PreconditionOutcome::Met
         {
             return Ok(None);
         }
         let mut response = Response::new(body::unsaid());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
-        self.describe(response.headers_mut(), self.coding(state, asked), keeping);
+        self.insert_cache_headers(response.headers_mut(), self.coding(state, asked), keeping);
         Ok(Some(response))
     }
 
     /// 200, or 304 when the client has this document already.
     ///
     /// # Errors
-    /// [`Error::Broken`] when it cannot be compressed, 412 as in [`Document::not_modified`].
+    /// [`Error::Broken`] when it cannot be compressed, 412 as in [`RenderedDocument::not_modified`].
     pub(crate) async fn respond(
         &self,
         state: &AppState,
         asked: &HeaderMap,
-        keeping: Keeping,
+        keeping: CachePolicy,
     ) -> Result<Response, Error> {
         if let Some(response) = self.not_modified(state, asked, keeping)? {
             return Ok(response);
@@ -110,24 +110,30 @@ impl Document {
         if let Some(coding) = coding {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
         }
-        self.describe(headers, coding, keeping);
+        self.insert_cache_headers(headers, coding, keeping);
         Ok(response)
     }
 
-    fn describe(&self, headers: &mut HeaderMap, coding: Option<Coding>, keeping: Keeping) {
+    fn insert_cache_headers(
+        &self,
+        headers: &mut HeaderMap,
+        coding: Option<ContentCoding>,
+        keeping: CachePolicy,
+    ) {
         let (cache, vary) = match keeping {
-            Keeping::Private => ("private, no-cache", "Accept-Encoding, X-API-Key"),
-            Keeping::Public => ("no-cache", "Accept-Encoding"),
-            Keeping::Never => ("no-store", "Accept-Encoding"),
+            CachePolicy::Private => ("private, no-cache", "Accept-Encoding, X-API-Key"),
+            CachePolicy::Public => ("no-cache", "Accept-Encoding"),
+            CachePolicy::Never => ("no-store", "Accept-Encoding"),
         };
-        if !matches!(keeping, Keeping::Never) {
+        if !matches!(keeping, CachePolicy::Never) {
             headers.insert(ETAG, self.tag.header(coding));
         }
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
         headers.insert(VARY, HeaderValue::from_static(vary));
     }
 
-    fn coding(&self, state: &AppState, asked: &HeaderMap) -> Option<Coding> {
-        Coding::choose(asked).filter(|_| self.bytes.len() >= state.settings.server.compress_bytes)
+    fn coding(&self, state: &AppState, asked: &HeaderMap) -> Option<ContentCoding> {
+        ContentCoding::choose(asked)
+            .filter(|_| self.bytes.len() >= state.settings.server.compress_bytes)
     }
 }

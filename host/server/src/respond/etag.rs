@@ -5,49 +5,49 @@ use http::HeaderValue;
 use sha2::{Digest, Sha256};
 use yearbook_domain::{ReadPlan, StoredFile};
 use yearbook_sandbox::{Description, OptionValue, Value};
-use yearbook_snapshot::SLICING_VERSION;
+use yearbook_snapshot::BATCHING_VERSION;
 
-use crate::extract::coding::Coding;
+use crate::extract::coding::ContentCoding;
 
 /// Bytes of hash kept: two bodies share a tag by accident once in 2^64.
 const HASH_BYTES: usize = 16;
 
 /// A tag without its coding: lower-case hexadecimal, so a `-` begins a suffix.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Tag(String);
+pub(crate) struct EntityTag(String);
 
-impl Tag {
+impl EntityTag {
     /// Of a body that is at hand.
-    pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
-        Self::of_hash(Sha256::digest(bytes).as_slice())
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        Self::from_hash(Sha256::digest(bytes).as_slice())
     }
 
     /// Of a stored file as it is: its digest.
-    pub(crate) fn of_file(file: &StoredFile) -> Self {
+    pub(crate) fn from_file(file: &StoredFile) -> Self {
         Self(file.sha256.clone())
     }
 
     /// Of the body that `plan` makes: no I/O, so that a condition can be answered before anything
     /// is read or charged.
-    pub(crate) fn of_plan(
+    pub(crate) fn from_plan(
         plan: &ReadPlan,
         description: &Description,
         digest: &str,
         chosen: &[OptionValue],
     ) -> Self {
-        let mut hash = Fields(Sha256::new());
+        let mut hash = FieldHasher(Sha256::new());
         hash.text(plan.dataset.as_str());
         hash.text(plan.namespace.as_str());
         hash.text(&plan.snapshot.id);
         hash.text(&plan.snapshot.file.sha256);
         hash.number(plan.columns.len() as u64);
         plan.columns.iter().for_each(|column| hash.number(*column as u64));
-        for bound in [&plan.start, &plan.end, &plan.needle] {
-            hash.optional(bound.as_deref(), Fields::text);
+        for bound in [&plan.start, &plan.end, &plan.search_text] {
+            hash.optional(bound.as_deref(), FieldHasher::text);
         }
         hash.number(plan.first_row);
-        hash.optional(plan.max_rows, Fields::number);
-        hash.number(u64::from(SLICING_VERSION));
+        hash.optional(plan.max_rows, FieldHasher::number);
+        hash.number(u64::from(BATCHING_VERSION));
         hash.text(digest);
         for option in description.complete(chosen) {
             hash.text(&option.name);
@@ -58,7 +58,7 @@ impl Tag {
                 Value::Boolean(boolean) => hash.number(u64::from(*boolean)),
             }
         }
-        Self::of_hash(hash.0.finalize().as_slice())
+        Self::from_hash(hash.0.finalize().as_slice())
     }
 
     /// As text.
@@ -66,12 +66,12 @@ impl Tag {
         &self.0
     }
 
-    fn of_hash(hash: &[u8]) -> Self {
+    fn from_hash(hash: &[u8]) -> Self {
         Self(hex(hash.get(..HASH_BYTES).unwrap_or(hash)))
     }
 
     /// The header's value for a body in this coding.
-    pub(crate) fn header(&self, coding: Option<Coding>) -> HeaderValue {
+    pub(crate) fn header(&self, coding: Option<ContentCoding>) -> HeaderValue {
         let text = match coding {
             Some(coding) => format!("\"{}-{}\"", self.0, coding.name()),
             None => format!("\"{}\"", self.0),
@@ -80,9 +80,9 @@ impl Tag {
     }
 
     /// Whether a list of tags, as in `If-None-Match`, has this tag with any suffix, or is `*`.
-    pub(crate) fn is_in(&self, list: &str, comparison: Comparison) -> bool {
+    pub(crate) fn matches_list(&self, list: &str, comparison: TagComparison) -> bool {
         list.split(',').map(str::trim).any(|item| {
-            let weak = item.strip_prefix("W/").filter(|_| comparison == Comparison::Weak);
+            let weak = item.strip_prefix("W/").filter(|_| comparison == TagComparison::Weak);
             let quoted = weak.unwrap_or(item);
             let opaque = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
             item == "*"
@@ -93,7 +93,7 @@ impl Tag {
 
 /// How tags are compared (RFC 9110, 8.8.3.2). All of ours are strong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comparison {
+pub(crate) enum TagComparison {
     /// A weak tag matches nothing.
     Strong,
     /// A weak tag counts as a strong one.
@@ -109,9 +109,9 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// A hash over fields, each with its length, so that no two lists of fields read the same.
-struct Fields(Sha256);
+struct FieldHasher(Sha256);
 
-impl Fields {
+impl FieldHasher {
     fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
         self.0.update(text);
@@ -136,21 +136,21 @@ mod tests {
     #[test]
     fn hashes_are_written_in_hexadecimal() {
         assert_eq!(hex(&[0x00, 0x0f, 0xa0, 0xff]), "000fa0ff");
-        assert_eq!(Tag::of_bytes(b"x").0, "2d711642b726b04401627ca9fbac32f5");
+        assert_eq!(EntityTag::from_bytes(b"x").0, "2d711642b726b04401627ca9fbac32f5");
     }
 
     #[test]
     fn a_compressed_body_has_its_own_strong_tag_contract_3() {
-        let tag = Tag::of_bytes(b"x");
+        let tag = EntityTag::from_bytes(b"x");
         let plain = tag.header(None);
         assert_eq!(plain.len(), 34);
-        assert_eq!(tag.header(Some(Coding::Gzip)), format!("\"{}-gzip\"", tag.0));
-        assert_eq!(tag.header(Some(Coding::Zstd)), format!("\"{}-zstd\"", tag.0));
+        assert_eq!(tag.header(Some(ContentCoding::Gzip)), format!("\"{}-gzip\"", tag.0));
+        assert_eq!(tag.header(Some(ContentCoding::Zstd)), format!("\"{}-zstd\"", tag.0));
     }
 
     #[test]
     fn if_none_match_takes_lists_weak_tags_and_any_suffix_contract_3() {
-        let tag = Tag("ab12".to_owned());
+        let tag = EntityTag("ab12".to_owned());
         for list in [
             "\"ab12\"",
             "W/\"ab12\"",
@@ -159,8 +159,12 @@ mod tests {
             "*",
             " \"ab12-zstd-2\"",
         ] {
-            assert!(tag.is_in(list, Comparison::Weak), "{list}");
-            assert_eq!(tag.is_in(list, Comparison::Strong), !list.starts_with("W/"), "{list}");
+            assert!(tag.matches_list(list, TagComparison::Weak), "{list}");
+            assert_eq!(
+                tag.matches_list(list, TagComparison::Strong),
+                !list.starts_with("W/"),
+                "{list}"
+            );
         }
         for list in [
             "",
@@ -174,7 +178,8 @@ mod tests {
             "\"ab12",
         ] {
             assert!(
-                !tag.is_in(list, Comparison::Weak) && !tag.is_in(list, Comparison::Strong),
+                !tag.matches_list(list, TagComparison::Weak)
+                    && !tag.matches_list(list, TagComparison::Strong),
                 "{list}"
             );
         }

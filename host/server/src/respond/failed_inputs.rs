@@ -12,7 +12,7 @@ use yearbook_sandbox::EncodeError;
 const ENTRIES: usize = 1024;
 
 /// Failures by what was asked for: an entity tag, which names release, snapshot, rows and options.
-pub(crate) struct FailedInputs {
+pub(crate) struct FailureCache {
     entries: Cache<String, Entry>,
     time: Duration,
     born: Instant,
@@ -27,7 +27,7 @@ struct Entry {
     failure: std::sync::Arc<EncodeError>,
 }
 
-impl FailedInputs {
+impl FailureCache {
     /// A memory that keeps each failure for `time`.
     pub(crate) fn new(time: Duration) -> Self {
         Self { entries: Cache::new(ENTRIES), time, born: Instant::now(), until: AtomicU64::new(0) }
@@ -80,13 +80,13 @@ mod tests {
         EncodeError::Trapped { plugin: "json".to_owned(), trap }
     }
 
-    fn said(failed: &FailedInputs, request: &str) -> Option<String> {
+    fn said(failed: &FailureCache, request: &str) -> Option<String> {
         failed.get(request).map(|failure| failure.to_string())
     }
 
     #[test]
     fn a_failure_is_told_again_for_the_same_input_and_no_other() {
-        let failed = FailedInputs::new(MINUTE);
+        let failed = FailureCache::new(MINUTE);
         assert_eq!(said(&failed, "a"), None);
         failed.insert("a", &trapped(Trap::Memory(7)));
         failed.insert(
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn what_may_end_otherwise_the_next_time_is_not_remembered() {
-        let failed = FailedInputs::new(MINUTE);
+        let failed = FailureCache::new(MINUTE);
         let causes = [
             trapped(Trap::Wall(1)),
             EncodeError::Busy { retry_after: 1 },
@@ -115,12 +115,12 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_in_number_and_in_time() {
-        let failed = FailedInputs::new(MINUTE);
+        let failed = FailureCache::new(MINUTE);
         for index in 0..10 * ENTRIES {
             failed.insert(&index.to_string(), &trapped(Trap::Memory(7)));
         }
         assert!(failed.entries.len() <= ENTRIES, "{}", failed.entries.len());
-        let brief = FailedInputs::new(Duration::ZERO);
+        let brief = FailureCache::new(Duration::ZERO);
         brief.insert("a", &trapped(Trap::Memory(7)));
         assert_eq!(said(&brief, "a"), None);
         // One that ended, while another has not.

@@ -10,10 +10,10 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use yearbook_domain::{Namespace, Snapshot};
 
-use super::{Tag, attribution, body};
+use super::{EntityTag, attribution, body};
 use crate::error::Error;
 use crate::extract::Asked;
-use crate::extract::coding::Coding;
+use crate::extract::coding::ContentCoding;
 use crate::headers::GEOMETRY_OMITTED;
 
 /// Headers of a response, about.
@@ -22,10 +22,10 @@ const HEADERS: usize = 24;
 /// The head of a response.
 pub(crate) struct Head {
     /// Entity tag, without the coding.
-    pub(crate) tag: Tag,
+    pub(crate) tag: EntityTag,
     /// How the body is compressed. A function of the request alone, never of the body's size, so
     /// that tags hold.
-    pub(crate) coding: Option<Coding>,
+    pub(crate) coding: Option<ContentCoding>,
     /// Headers of 200 and 304 alike.
     pub(crate) shared: HeaderMap,
     /// Headers of 200 alone.
@@ -37,13 +37,13 @@ impl Head {
     pub(crate) fn new(
         parts: &Parts,
         asked: &Asked,
-        tag: Tag,
+        tag: EntityTag,
         namespace: &Namespace,
         snapshot: &Snapshot,
         name: &str,
     ) -> Self {
         let description = asked.encoder.description();
-        let coding = Coding::choose(&parts.headers).filter(|_| description.compressible);
+        let coding = ContentCoding::choose(&parts.headers).filter(|_| description.compressible);
 
         // Room for these and what routes, limits and middleware add.
         let mut shared = HeaderMap::with_capacity(HEADERS);

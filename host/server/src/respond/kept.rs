@@ -10,11 +10,11 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use yearbook_snapshot::RowCounts;
 
-use super::Tag;
-use super::body::Content;
-use super::rows::Made;
+use super::EntityTag;
+use super::body::BodyContent;
+use super::rows::RenderedBody;
 use crate::error::Error;
-use crate::extract::coding::Coding;
+use crate::extract::coding::ContentCoding;
 use crate::settings::ServerSettings;
 
 /// Bytes that an entry takes besides its body: key, counters, allocation.
@@ -23,7 +23,7 @@ const ENTRY_BYTES: u64 = 256;
 /// Kept bodies.
 pub(crate) struct Responses {
     /// None when `server.response_cache_bytes` is 0.
-    on: Option<On>,
+    on: Option<EnabledCache>,
 }
 
 /// What the response cache did since the start. Counts are of data requests that were neither
@@ -40,15 +40,15 @@ pub struct CacheCounts {
     pub entries: usize,
 }
 
-struct On {
-    cache: Cache<Key, Kept, Weight>,
+struct EnabledCache {
+    cache: Cache<Key, Kept, BodyWeighter>,
     entry_bytes: usize,
     hits: AtomicU64,
     misses: AtomicU64,
 }
 
 /// What decides a body's bytes.
-type Key = (Tag, Option<Coding>);
+type Key = (EntityTag, Option<ContentCoding>);
 
 #[derive(Clone)]
 enum Kept {
@@ -63,9 +63,9 @@ enum Kept {
 }
 
 #[derive(Clone)]
-struct Weight;
+struct BodyWeighter;
 
-impl Weighter<Key, Kept> for Weight {
+impl Weighter<Key, Kept> for BodyWeighter {
     fn weight(&self, _: &Key, kept: &Kept) -> u64 {
         ENTRY_BYTES + if let Kept::Whole { bytes, .. } = kept { bytes.len() as u64 } else { 0 }
     }
@@ -80,8 +80,8 @@ impl Responses {
         let entries = usize::try_from(bytes / (entry_bytes as u64).max(1))
             .unwrap_or(usize::MAX)
             .clamp(1, 1 << 16);
-        let on = (bytes > 0).then(|| On {
-            cache: Cache::with_weighter(entries, bytes, Weight),
+        let on = (bytes > 0).then(|| EnabledCache {
+            cache: Cache::with_weighter(entries, bytes, BodyWeighter),
             entry_bytes,
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
@@ -96,12 +96,12 @@ impl Responses {
     /// Those of `make`; one request's error is no other's.
     pub(crate) async fn get<F>(
         &self,
-        tag: &Tag,
-        coding: Option<Coding>,
+        tag: &EntityTag,
+        coding: Option<ContentCoding>,
         make: impl FnOnce() -> F,
-    ) -> Result<Made, Error>
+    ) -> Result<RenderedBody, Error>
     where
-        F: Future<Output = Result<Made, Error>>,
+        F: Future<Output = Result<RenderedBody, Error>>,
     {
         // On the heap, and only where there is something to make: a scan and an encoder in the
         // making are large.
@@ -110,14 +110,14 @@ impl Responses {
         let found = on.cache.get_value_or_guard_async(&key).await;
         if let Ok(Kept::Whole { bytes, counts }) = found {
             on.hits.fetch_add(1, Ordering::Relaxed);
-            return Ok(Made { content: Content::Whole(bytes), counts });
+            return Ok(RenderedBody { content: BodyContent::Whole(bytes), counts });
         }
         on.misses.fetch_add(1, Ordering::Relaxed);
         let made = Box::pin(make()).await;
         // When this future is dropped or panics instead, the next who waits takes its place.
         if let Err(place) = found {
             // Whoever was pushed out by others meanwhile is asked for again some day.
-            let _ = place.insert(on.keep(&made));
+            let _ = place.insert(on.to_cached(&made));
             on.cache.remove_if(&key, |kept| matches!(kept, Kept::Failed));
         }
         made
@@ -134,11 +134,11 @@ impl Responses {
     }
 }
 
-impl On {
-    fn keep(&self, made: &Result<Made, Error>) -> Kept {
+impl EnabledCache {
+    fn to_cached(&self, made: &Result<RenderedBody, Error>) -> Kept {
         match made {
             // Copied: a buffer may have room to spare that nobody counts.
-            Ok(Made { content: Content::Whole(bytes), counts })
+            Ok(RenderedBody { content: BodyContent::Whole(bytes), counts })
                 if bytes.len() <= self.entry_bytes =>
             {
                 Kept::Whole { bytes: Bytes::copy_from_slice(bytes), counts: *counts }

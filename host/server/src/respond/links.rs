@@ -58,7 +58,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use http::header::HOST;
-    use yearbook_domain::query::pairs;
+    use yearbook_domain::query::parse_pairs;
 
     use super::*;
     use crate::settings::PublicUrl;
@@ -77,7 +77,7 @@ mod tests {
             "/v1/series/cpi/data?dimensions=M%C4%81ori+food&limit=5&cursor=old",
             "data.example.org:8080",
         );
-        let pairs = pairs(parts.uri.query().unwrap());
+        let pairs = parse_pairs(parts.uri.query().unwrap());
         assert_eq!(
             next(&plain(), &parts, &pairs, "new_-1"),
             "<http://data.example.org:8080/v1/series/cpi/data?dimensions=M%C4%81ori%20food&limit=5&cursor=new_-1>; rel=\"next\""
@@ -95,7 +95,7 @@ mod tests {
         let path = "/v1/datasets/cpi/data";
         let with = parts("/v1/series/cpi/data?start=2020-01-01", "h");
         assert_eq!(
-            canonical(&plain(), &with, path, &pairs(with.uri.query().unwrap())),
+            canonical(&plain(), &with, path, &parse_pairs(with.uri.query().unwrap())),
             "<http://h/v1/datasets/cpi/data?start=2020-01-01>; rel=\"canonical\""
         );
         assert_eq!(
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn nothing_that_a_client_sends_breaks_out_of_the_header() {
         let parts = parts("/v1/datasets/cpi/data?a=%3E%22%0D%0Ax&b=%3C", "evil>; rel=x");
-        let link = next(&plain(), &parts, &pairs("a=%3E%22%0D%0Ax&b=%3C"), "c");
+        let link = next(&plain(), &parts, &parse_pairs("a=%3E%22%0D%0Ax&b=%3C"), "c");
         assert_eq!(link, "</v1/datasets/cpi/data?a=%3E%22%0D%0Ax&b=%3C&cursor=c>; rel=\"next\"");
     }
 }

@@ -11,32 +11,32 @@ use quick_cache::sync::Cache;
 use sha2::{Digest, Sha256};
 use yearbook_platform::Asker;
 use yearbook_sandbox::{EncodeError, OptionValue};
-use yearbook_shares::Holder;
+use yearbook_shares::CallerShare;
 
-use super::Tag;
-use super::etag::Comparison;
+use super::EntityTag;
+use super::etag::TagComparison;
 use super::rows::{declined, failed};
 use crate::error::Error;
 use crate::extract::Asked;
 use crate::state::AppState;
 
 /// Answers in memory: an accepted one takes some 100 bytes, a sentence at most a few hundred more.
-const ANSWERS: usize = 8192;
+const ENTRIES: usize = 8192;
 
 /// Kept answers.
-pub(crate) struct Openings(Cache<[u8; 32], Answer>);
+pub(crate) struct OpenCheckCache(Cache<[u8; 32], OpenOutcome>);
 
 /// What an encoder says to a schema with options.
 #[derive(Clone)]
-enum Answer {
+enum OpenOutcome {
     Accepted,
     /// With its sentence, for a 422.
     Declined(Arc<str>),
 }
 
-impl Default for Openings {
+impl Default for OpenCheckCache {
     fn default() -> Self {
-        Self(Cache::new(ANSWERS))
+        Self(Cache::new(ENTRIES))
     }
 }
 
@@ -50,7 +50,7 @@ pub(crate) async fn check(
     state: &AppState,
     asked: &Asked,
     asker: &Asker,
-    holder: &Holder,
+    holder: &CallerShare,
     schema: Arc<Schema>,
     options: &[OptionValue],
 ) -> Result<(), Error> {
@@ -58,10 +58,10 @@ pub(crate) async fn check(
     let key = key(asked.encoder.digest(), &schema, &complete);
     let ask = async {
         match asked.encoder.check_open(holder, schema, options).await {
-            Ok(()) => Ok(Answer::Accepted),
+            Ok(()) => Ok(OpenOutcome::Accepted),
             Err(
                 EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence),
-            ) => Ok(Answer::Declined(sentence.into())),
+            ) => Ok(OpenOutcome::Declined(sentence.into())),
             Err(failure) => Err(failure),
         }
     };
@@ -70,8 +70,8 @@ pub(crate) async fn check(
     }
     // On the heap: most requests find an answer.
     match state.own().openings.0.get_or_insert_async(&key, Box::pin(ask)).await {
-        Ok(Answer::Accepted) => Ok(()),
-        Ok(Answer::Declined(sentence)) => Err(declined(asked, &sentence)),
+        Ok(OpenOutcome::Accepted) => Ok(()),
+        Ok(OpenOutcome::Declined(sentence)) => Err(declined(asked, &sentence)),
         Err(failure) => {
             state.own().failed_inputs.insert(&asker.request, &failure);
             Err(failed(state, asked, asker, options, failure))
@@ -82,11 +82,11 @@ pub(crate) async fn check(
 /// Whether `If-None-Match` names `tag` itself rather than anything there is. A tag holds digest,
 /// schema and options, and is only sent with what the encoder accepted, so whoever has it need not
 /// ask again.
-pub(crate) fn is_proven(headers: &HeaderMap, tag: &Tag) -> bool {
+pub(crate) fn is_named_by_client(headers: &HeaderMap, tag: &EntityTag) -> bool {
     let lists = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     lists
         .flat_map(|list| list.split(','))
-        .any(|item| item.trim() != "*" && tag.is_in(item, Comparison::Weak))
+        .any(|item| item.trim() != "*" && tag.matches_list(item, TagComparison::Weak))
 }
 
 /// Names an answer: everything that `open` is given, and to whom.
@@ -137,17 +137,17 @@ mod tests {
 
     #[test]
     fn only_the_tag_itself_proves_that_it_was_accepted() {
-        let tag = Tag::of_bytes(b"x");
+        let tag = EntityTag::from_bytes(b"x");
         let own = tag.header(None);
         let own = own.to_str().unwrap();
         for (list, proven) in
             [(own, true), ("*", false), (" * ", false), ("\"other\"", false), ("", false)]
         {
             let headers = HeaderMap::from_iter([(IF_NONE_MATCH, list.parse().unwrap())]);
-            assert_eq!(is_proven(&headers, &tag), proven, "{list}");
+            assert_eq!(is_named_by_client(&headers, &tag), proven, "{list}");
         }
         let both =
             HeaderMap::from_iter([(IF_NONE_MATCH, format!("\"other\", W/{own}").parse().unwrap())]);
-        assert!(is_proven(&both, &tag) && !is_proven(&HeaderMap::new(), &tag));
+        assert!(is_named_by_client(&both, &tag) && !is_named_by_client(&HeaderMap::new(), &tag));
     }
 }

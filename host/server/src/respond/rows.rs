@@ -7,26 +7,26 @@ use std::sync::Arc;
 use axum::response::Response;
 use futures::StreamExt;
 use tracing::Instrument;
-use yearbook_domain::Problem;
-use yearbook_domain::problem::Place;
+use yearbook_domain::ValidationError;
+use yearbook_domain::validation::ParameterLocation;
 use yearbook_platform::{Asker, Guard};
 use yearbook_sandbox::{BoxError, EncodeError, Encoded, Encoder, OptionValue};
-use yearbook_shares::Holder;
+use yearbook_shares::CallerShare;
 use yearbook_snapshot::{Failure, RowCounts, Scan};
 
-use super::body::{self, Content, Cut};
-use super::{Tag, too_large};
+use super::body::{self, BodyContent, BodyError};
+use super::{EntityTag, too_large};
 use crate::bodies;
 use crate::error::Error;
 use crate::extract::Asked;
-use crate::extract::coding::Coding;
-use crate::middleware::keyed::Keyed;
+use crate::extract::coding::ContentCoding;
+use crate::middleware::keyed::Authenticated;
 use crate::state::AppState;
 
 /// What a response is made of besides its head.
-pub(crate) struct Made {
+pub(crate) struct RenderedBody {
     /// The body, in its coding.
-    pub(crate) content: Content,
+    pub(crate) content: BodyContent,
     /// How many rows it has, and where the next page begins when rows remain.
     pub(crate) counts: RowCounts,
 }
@@ -42,11 +42,11 @@ pub(crate) async fn make(
     state: &AppState,
     asked: &Asked,
     asker: Asker,
-    holder: Holder,
+    holder: CallerShare,
     options: Vec<OptionValue>,
-    coding: Option<Coding>,
+    coding: Option<ContentCoding>,
     scan: impl Future<Output = Result<Scan, Failure>> + Send + 'static,
-) -> Result<Made, Error> {
+) -> Result<RenderedBody, Error> {
     // A plugin is pure: what failed a moment ago would fail again.
     if let Some(failure) = state.own().failed_inputs.get(&asker.request) {
         return Err(failed(state, asked, &asker, &options, failure));
@@ -55,7 +55,7 @@ pub(crate) async fn make(
         (Arc::clone(&state.workers), Arc::clone(&asked.encoder), Arc::clone(&state.guard));
     let (for_body, chosen) = (asker.clone(), options.clone());
     let work = async move {
-        let scan = scan.await.map_err(Unmade::Read)?;
+        let scan = scan.await.map_err(RenderError::Read)?;
         let batches = scan
             .batches
             .map(|batch| batch.map_err(|failure| Box::new(failure) as BoxError))
@@ -64,20 +64,20 @@ pub(crate) async fn make(
         let encoded = encoder
             .encode_for(&holder, scan.schema, &options, batches)
             .await
-            .map_err(Unmade::Encode)?;
-        let encoded = blamed(encoded, guard, encoder, for_body);
-        let content = body::of(&workers, coding, encoded).await.map_err(Unmade::Compress)?;
-        Ok(Made { content, counts: scan.counts })
+            .map_err(RenderError::Encode)?;
+        let encoded = attribute_failure(encoded, guard, encoder, for_body);
+        let content = body::of(&workers, coding, encoded).await.map_err(RenderError::Compress)?;
+        Ok(RenderedBody { content, counts: scan.counts })
     };
     // The request's span goes along, so that what is logged on a worker has the request's id.
     match state.workers.drive(work.in_current_span()).await {
-        Ok(made) => made.map_err(|unmade: Unmade| match unmade {
-            Unmade::Read(failure) => failure.into(),
-            Unmade::Encode(failure) => {
+        Ok(made) => made.map_err(|unmade: RenderError| match unmade {
+            RenderError::Read(failure) => failure.into(),
+            RenderError::Encode(failure) => {
                 state.own().failed_inputs.insert(&asker.request, &failure);
                 failed(state, asked, &asker, &chosen, failure)
             }
-            Unmade::Compress(cut) => Error::broken("compress a response", &cut),
+            RenderError::Compress(cut) => Error::broken("compress a response", &cut),
         }),
         Err(panicked) => Err(Error::broken("make a response", &panicked)),
     }
@@ -92,7 +92,7 @@ pub(crate) async fn or_before(
     again: impl AsyncFnOnce(Asked) -> Result<Response, Error>,
 ) -> Result<Response, Error> {
     let before = if matches!(first, Err(Error::PluginFailed)) {
-        asked.stepped_back(&state.guard)
+        asked.with_fallback_release(&state.guard)
     } else {
         None
     };
@@ -128,21 +128,21 @@ pub(crate) fn failed(
 pub(crate) fn declined(asked: &Asked, sentence: &str) -> Error {
     let format = &asked.encoder.description().format;
     let raw = asked.query.format.as_deref();
-    let problem = Problem::new(
-        Place::Query,
+    let problem = ValidationError::new(
+        ParameterLocation::Query,
         "format",
         "value_error",
         format!("Value error, {format}: {sentence}"),
         raw,
     );
-    Error::invalid(problem.with_ctx(serde_json::json!({"error": {}})))
+    Error::invalid(problem.with_context(serde_json::json!({"error": {}})))
 }
 
 fn encode_error(asked: &Asked, chosen: &[OptionValue], failure: EncodeError) -> Error {
     match failure {
         EncodeError::TooLarge { .. } => {
             tracing::info!(%failure, "an answer is larger than its plugin can make");
-            too_large::of_rows(asked, chosen)
+            too_large::rows_too_large(asked, chosen)
         }
         EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence) => {
             declined(asked, &sentence)
@@ -161,7 +161,12 @@ fn encode_error(asked: &Asked, chosen: &[OptionValue], failure: EncodeError) -> 
 }
 
 /// Who `keyed` is to the guard, and what for.
-pub(crate) fn asker(keyed: &Keyed, asked: &Asked, tag: &Tag, options: &[OptionValue]) -> Asker {
+pub(crate) fn asker(
+    keyed: &Authenticated,
+    asked: &Asked,
+    tag: &EntityTag,
+    options: &[OptionValue],
+) -> Asker {
     Asker {
         client: keyed.caller.key_id.clone(),
         request: tag.as_str().to_owned(),
@@ -171,7 +176,12 @@ pub(crate) fn asker(keyed: &Keyed, asked: &Asked, tag: &Tag, options: &[OptionVa
 }
 
 /// The same body; when the plugin cuts it off, that is counted against it.
-fn blamed(encoded: Encoded, guard: Arc<Guard>, encoder: Arc<Encoder>, asker: Asker) -> Encoded {
+fn attribute_failure(
+    encoded: Encoded,
+    guard: Arc<Guard>,
+    encoder: Arc<Encoder>,
+    asker: Asker,
+) -> Encoded {
     match encoded {
         Encoded::Whole(bytes) => Encoded::Whole(bytes),
         Encoded::Stream(chunks) => Encoded::Stream(
@@ -191,8 +201,8 @@ fn blamed(encoded: Encoded, guard: Arc<Guard>, encoder: Arc<Encoder>, asker: Ask
 }
 
 /// Which step failed.
-enum Unmade {
+enum RenderError {
     Read(Failure),
     Encode(EncodeError),
-    Compress(Cut),
+    Compress(BodyError),
 }

@@ -1,8 +1,8 @@
 //! The refusal of an answer that is more than its plugin can make within the limits of the sandbox
 //! (decision 0220): 422 with the option's name where one was chosen, 413 with advice otherwise.
 
-use yearbook_domain::query::last;
-use yearbook_domain::{Problem, Refusal};
+use yearbook_domain::query::last_value;
+use yearbook_domain::{Refusal, ValidationError};
 use yearbook_sandbox::OptionValue;
 
 use crate::error::Error;
@@ -10,7 +10,7 @@ use crate::extract::Asked;
 use crate::extract::options::ENVELOPE;
 
 /// The refusal of rows in a format. `chosen`: the options that the client named.
-pub(crate) fn of_rows(asked: &Asked, chosen: &[OptionValue]) -> Error {
+pub(crate) fn rows_too_large(asked: &Asked, chosen: &[OptionValue]) -> Error {
     let description = asked.encoder.description();
     let format = &description.format;
     options(format, description.non_default(chosen), &asked.pairs).unwrap_or_else(|| {
@@ -30,7 +30,7 @@ pub(crate) fn of_rows(asked: &Asked, chosen: &[OptionValue]) -> Error {
 }
 
 /// The refusal of an integration's files for so many datasets.
-pub(crate) fn of_files<'a>(
+pub(crate) fn files_too_large<'a>(
     tool: &str,
     chosen: impl Iterator<Item = &'a OptionValue>,
     pairs: &[(String, String)],
@@ -50,7 +50,7 @@ fn options<'a>(
 ) -> Option<Error> {
     let problem = |option: &OptionValue| {
         let full = format!("{plugin}.{}", option.name);
-        let name = if option.name == ENVELOPE && last(pairs, ENVELOPE).is_some() {
+        let name = if option.name == ENVELOPE && last_value(pairs, ENVELOPE).is_some() {
             ENVELOPE
         } else {
             full.as_str()
@@ -58,9 +58,9 @@ fn options<'a>(
         let sentence = format!(
             "with this value the answer is larger than '{plugin}' can make; leave it out, or ask for less"
         );
-        Problem::value_error(name, &sentence, last(pairs, name).unwrap_or_default())
+        ValidationError::value_error(name, &sentence, last_value(pairs, name).unwrap_or_default())
     };
-    let problems: Vec<Problem> = chosen.map(problem).collect();
+    let problems: Vec<ValidationError> = chosen.map(problem).collect();
     (!problems.is_empty()).then(|| Refusal::Invalid(problems).into())
 }
 
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn fewer_datasets_are_advised_where_there_are_several() {
         for (datasets, expected) in [(2, &["name fewer datasets"][..]), (1, &[])] {
-            let refused = of_files("dbt", [].iter(), &[], datasets);
+            let refused = files_too_large("dbt", [].iter(), &[], datasets);
             assert!(
                 matches!(&refused, Error::Refused(Refusal::AnswerTooLarge { ways, .. }) if ways == expected),
                 "{refused:?}"

@@ -15,14 +15,14 @@ use http::Method;
 use http::header::RANGE;
 use http::request::Parts;
 use yearbook_domain::bulk::{self, Freshness};
-use yearbook_domain::query::pairs;
+use yearbook_domain::query::parse_pairs;
 use yearbook_domain::{Dataset, Millis, Refusal, Snapshot};
 
 use crate::charge::charged;
 use crate::error::Error;
 use crate::extract::bulk_names;
-use crate::middleware::keyed::Keyed;
-use crate::respond::conditional::Preconditions;
+use crate::middleware::keyed::Authenticated;
+use crate::respond::conditional::PreconditionOutcome;
 use crate::respond::{body, conditional};
 use crate::state::AppState;
 
@@ -32,7 +32,7 @@ use self::range::Part;
 /// `GET /v1/bulk/{namespace}/{name}`.
 pub(crate) async fn file(
     State(state): State<AppState>,
-    keyed: Keyed,
+    keyed: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
@@ -42,12 +42,12 @@ pub(crate) async fn file(
     // Both names, since either may be the wrong one.
     let dataset =
         dataset.ok_or_else(|| Refusal::NoSuchDataset { name: format!("{namespace}/{name}") })?;
-    let freshness = Freshness::wanted(freshness, keyed.limits);
+    let freshness = Freshness::resolve(freshness, keyed.limits);
     let snapshot = snapshot(&state, &dataset, freshness).await?;
-    let plan = bulk::plan(&dataset, snapshot, freshness, &keyed.caller, keyed.limits)?;
+    let plan = bulk::plan_download(&dataset, snapshot, freshness, &keyed.caller, keyed.limits)?;
     let head = Head::new(&plan);
     if conditional::evaluate(&parts.headers, head.tag(), Some(plan.snapshot.created_at))?
-        == Preconditions::NotModified
+        == PreconditionOutcome::NotModified
     {
         return Ok(head.not_modified());
     }
@@ -61,11 +61,11 @@ pub(crate) async fn file(
         // Ranges and conditions are judged by our tags and dates, which the store does not know;
         // clients repeat them there.
         if !parts.headers.contains_key(RANGE)
-            && !conditional::is_guarded(&parts.headers)
+            && !conditional::has_match_precondition(&parts.headers)
             && let Some(link) =
                 state.files.link(&plan.snapshot.file, head::PARQUET, head.disposition()).await?
         {
-            return head.elsewhere(link);
+            return head.redirect(link);
         }
         let holder = keyed.holder.clone();
         // An eighth, so that many downloads at once get smaller chunks long before there is no
@@ -74,8 +74,8 @@ pub(crate) async fn file(
         let mut bytes = state.files.stream(&plan.snapshot.file, range, room);
         // Awaited, so that a missing or damaged file is still an honest status.
         let first = bytes.next().await.transpose()?;
-        let rest = bytes.map(|chunk| chunk.map_err(body::Cut::because)).boxed();
-        let body = Body::from_stream(body::logged(
+        let rest = bytes.map(|chunk| chunk.map_err(body::BodyError::because)).boxed();
+        let body = Body::from_stream(body::log_errors(
             futures::stream::iter(first.map(Ok)).chain(rest).boxed(),
         ));
         Ok(match part {
@@ -91,7 +91,7 @@ fn judge(
     parts: &Parts,
 ) -> Result<(yearbook_domain::Namespace, yearbook_domain::DatasetName, Option<Freshness>), Error> {
     let names = bulk_names(&parts.uri);
-    let freshness = Freshness::parse(&pairs(parts.uri.query().unwrap_or_default()));
+    let freshness = Freshness::parse(&parse_pairs(parts.uri.query().unwrap_or_default()));
     match (names, freshness) {
         (Ok((namespace, name)), Ok(freshness)) => Ok((namespace, name, freshness)),
         (names, freshness) => Err(Refusal::Invalid(

@@ -12,8 +12,8 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use http::Method;
 use http::request::Parts;
-use yearbook_domain::changes::{self, ChangeSet, Mark};
-use yearbook_domain::query::last;
+use yearbook_domain::changes::{self, ChangeSet, Watermark};
+use yearbook_domain::query::last_value;
 use yearbook_domain::{Credit, CreditLine, Dataset, PlanLimits, Refusal, Snapshot};
 use yearbook_sandbox::OptionValue;
 use yearbook_snapshot::ChangesPlan;
@@ -21,14 +21,14 @@ use yearbook_snapshot::ChangesPlan;
 use crate::charge::charged;
 use crate::error::Error;
 use crate::extract::Asked;
-use crate::middleware::keyed::Keyed;
-use crate::respond::conditional::Preconditions;
+use crate::middleware::keyed::Authenticated;
+use crate::respond::conditional::PreconditionOutcome;
 use crate::respond::head::Head;
-use crate::respond::{Tag, body, conditional, opening, rows};
+use crate::respond::{EntityTag, body, conditional, opening, rows};
 use crate::state::AppState;
 
 /// What one answer holds, and how far the client is then.
-struct Answer {
+struct ChangesSelection {
     plan: ChangesPlan,
     watermark: String,
     more: bool,
@@ -39,20 +39,20 @@ struct Answer {
 /// `GET /v1/datasets/{name}/changes`.
 pub(crate) async fn rows(
     State(state): State<AppState>,
-    keyed: Keyed,
+    keyed: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
     let plugins = state.registry.current();
     let (parts, _) = request.into_parts();
-    let asked = Asked::parse_by(&parts, plugins, changes::query)?;
-    state.own().http.note_format(&parts.extensions, &asked.encoder.description().format);
+    let asked = Asked::parse_with(&parts, plugins, changes::parse_query)?;
+    state.own().http.set_format(&parts.extensions, &asked.encoder.description().format);
     let dataset = state
         .live
         .dataset(asked.name.as_str())
         .ok_or_else(|| Refusal::NoSuchDataset { name: asked.name.to_string() })?;
     let history = state.store.changes(&dataset.name).await?;
     // Every problem at once: a watermark that is none, then options that are wrong.
-    let since = since::read(&state, &dataset, last(&asked.pairs, "since"));
+    let since = since::read(&state, &dataset, last_value(&asked.pairs, "since"));
     let (since, options) = match (since, asked.options()) {
         (Ok(since), Ok(options)) => (since, options),
         (since, options) => {
@@ -64,7 +64,7 @@ pub(crate) async fn rows(
     };
     let start = since::place(&state, &dataset, &history, since).await?;
     let answer = Arc::new(answer(&state, &asked, &dataset, &history, start, keyed.limits));
-    let request = ChangesRequest {
+    let request = ChangesResponder {
         state: &state,
         keyed: &keyed,
         parts: &parts,
@@ -108,24 +108,26 @@ pub(crate) async fn rows(
 }
 
 /// A request whose refusals by the host have all passed.
-struct ChangesRequest<'a> {
+struct ChangesResponder<'a> {
     state: &'a AppState,
-    keyed: &'a Keyed,
+    keyed: &'a Authenticated,
     parts: &'a Parts,
-    answer: &'a Arc<Answer>,
+    answer: &'a Arc<ChangesSelection>,
     options: &'a [OptionValue],
 }
 
-impl ChangesRequest<'_> {
+impl ChangesResponder<'_> {
     /// 304, or the answer to HEAD, by the release of `asked`; for a GET that needs a body, its
     /// head.
     async fn without_body(&self, asked: &Asked) -> ControlFlow<Result<Response, Error>, Head> {
         let head = head::of(self.parts, asked, self.answer, self.options);
         let preconditions = conditional::evaluate(&self.parts.headers, &head.tag, None);
         match preconditions {
-            Ok(Preconditions::Met) if self.parts.method != Method::HEAD => return Continue(head),
-            Ok(Preconditions::NotModified)
-                if opening::is_proven(&self.parts.headers, &head.tag) =>
+            Ok(PreconditionOutcome::Met) if self.parts.method != Method::HEAD => {
+                return Continue(head);
+            }
+            Ok(PreconditionOutcome::NotModified)
+                if opening::is_named_by_client(&self.parts.headers, &head.tag) =>
             {
                 return Break(Ok(head.not_modified()));
             }
@@ -136,13 +138,13 @@ impl ChangesRequest<'_> {
             return Break(Err(refused));
         }
         Break(preconditions.map(|preconditions| match preconditions {
-            Preconditions::NotModified => head.not_modified(),
-            Preconditions::Met => head.with(body::unsaid()),
+            PreconditionOutcome::NotModified => head.not_modified(),
+            PreconditionOutcome::Met => head.with(body::unsaid()),
         }))
     }
 
     /// Judges whether the release of `asked` takes schema and options.
-    async fn check_open(&self, asked: &Asked, tag: &Tag) -> Result<(), Error> {
+    async fn check_open(&self, asked: &Asked, tag: &EntityTag) -> Result<(), Error> {
         let asker = rows::asker(self.keyed, asked, tag, self.options);
         opening::check(
             self.state,
@@ -180,13 +182,13 @@ fn answer(
     asked: &Asked,
     dataset: &Dataset,
     history: &[ChangeSet],
-    start: Mark,
+    start: Watermark,
     limits: PlanLimits,
-) -> Answer {
+) -> ChangesSelection {
     let cap = limits.row_cap.filter(|cap| *cap < asked.query.limit);
-    let pull = changes::pull(history, start, cap.unwrap_or(asked.query.limit));
+    let pull = changes::next_page(history, start, cap.unwrap_or(asked.query.limit));
     let parts: Vec<_> = pull
-        .parts
+        .ranges
         .into_iter()
         .filter_map(|(set, rows)| Some((history.get(set)?.clone(), rows)))
         .collect();
@@ -194,7 +196,7 @@ fn answer(
     // published with.
     let reached = parts.last().map(|(set, _)| set).or(history.last());
     let CreditLine { attribution, licence } =
-        changes::credit(history, start, pull.end, &(&dataset.current.credit).into());
+        changes::credit_between(history, start, pull.end, &(&dataset.current.credit).into());
     let snapshot = Snapshot {
         id: reached.map_or(&dataset.current.id, |set| &set.to).clone(),
         columns: reached.map_or(&dataset.current.columns, |set| &set.columns).clone(),
@@ -209,10 +211,10 @@ fn answer(
         geometry: asked.query.geometry,
         parts,
     };
-    Answer {
+    ChangesSelection {
         plan,
         watermark: since::watermark(state, dataset, history, pull.end),
-        more: pull.more,
-        capped_at: cap.filter(|_| pull.full),
+        more: pull.has_more,
+        capped_at: cap.filter(|_| pull.row_limit_reached),
     }
 }

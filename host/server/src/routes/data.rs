@@ -12,15 +12,15 @@ use axum::response::Response;
 use http::Method;
 use http::request::Parts;
 use tracing::Instrument;
-use yearbook_domain::{ReadPlan, Refusal, read};
+use yearbook_domain::{ReadPlan, Refusal, read_plan};
 use yearbook_sandbox::OptionValue;
 use yearbook_snapshot::Reader;
 
 use crate::charge::charged;
 use crate::error::Error;
 use crate::extract::Asked;
-use crate::middleware::keyed::Keyed;
-use crate::respond::conditional::Preconditions;
+use crate::middleware::keyed::Authenticated;
+use crate::respond::conditional::PreconditionOutcome;
 use crate::respond::head::Head;
 use crate::respond::{body, conditional, opening, rows};
 use crate::state::AppState;
@@ -30,13 +30,13 @@ use self::judge::{Judged, judge};
 /// `GET /v1/datasets/{name}/data` and `GET /v1/series/{name}/data`.
 pub(crate) async fn rows(
     State(state): State<AppState>,
-    keyed: Keyed,
+    keyed: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
     let plugins = state.registry.current();
     let (parts, _) = request.into_parts();
     let asked = Asked::parse(&parts, plugins)?;
-    state.own().http.note_format(&parts.extensions, &asked.encoder.description().format);
+    state.own().http.set_format(&parts.extensions, &asked.encoder.description().format);
     let dataset = state
         .live
         .dataset(asked.name.as_str())
@@ -44,7 +44,7 @@ pub(crate) async fn rows(
     let span = tracing::debug_span!("plan", dataset = asked.name.as_str());
     let Judged { snapshot, first_row, options } =
         judge(&state, &asked, &dataset).instrument(span).await?;
-    let plan = Arc::new(read::plan(
+    let plan = Arc::new(read_plan::plan_read(
         &dataset,
         snapshot,
         &keyed.caller,
@@ -52,8 +52,13 @@ pub(crate) async fn rows(
         &asked.query,
         first_row,
     )?);
-    let request =
-        DataRequest { state: &state, keyed: &keyed, parts: &parts, plan: &plan, options: &options };
+    let request = DataResponder {
+        state: &state,
+        keyed: &keyed,
+        parts: &parts,
+        plan: &plan,
+        options: &options,
+    };
     let head = match request.without_body(&asked).await {
         Continue(head) => head,
         Break(answer) => {
@@ -93,15 +98,15 @@ pub(crate) async fn rows(
 }
 
 /// A request whose refusals by the host have all passed.
-struct DataRequest<'a> {
+struct DataResponder<'a> {
     state: &'a AppState,
-    keyed: &'a Keyed,
+    keyed: &'a Authenticated,
     parts: &'a Parts,
     plan: &'a Arc<ReadPlan>,
     options: &'a [OptionValue],
 }
 
-impl DataRequest<'_> {
+impl DataResponder<'_> {
     /// 304, or the answer to HEAD, by the release of `asked`; for a GET that needs a body, its
     /// head.
     async fn without_body(&self, asked: &Asked) -> ControlFlow<Result<Response, Error>, Head> {
@@ -112,9 +117,9 @@ impl DataRequest<'_> {
             Some(self.plan.snapshot.created_at),
         );
         match preconditions {
-            Ok(Preconditions::Met) if self.parts.method != Method::HEAD => Continue(head),
-            Ok(Preconditions::NotModified)
-                if opening::is_proven(&self.parts.headers, &head.tag) =>
+            Ok(PreconditionOutcome::Met) if self.parts.method != Method::HEAD => Continue(head),
+            Ok(PreconditionOutcome::NotModified)
+                if opening::is_named_by_client(&self.parts.headers, &head.tag) =>
             {
                 Break(Ok(head.not_modified()))
             }
@@ -128,10 +133,10 @@ impl DataRequest<'_> {
         &self,
         asked: &Asked,
         head: Head,
-        preconditions: Result<Preconditions, Error>,
+        preconditions: Result<PreconditionOutcome, Error>,
     ) -> Result<Response, Error> {
         self.check_open(asked).await?;
-        if preconditions? == Preconditions::NotModified {
+        if preconditions? == PreconditionOutcome::NotModified {
             return Ok(head.not_modified());
         }
         let counts = self.state.reader.row_counts(self.plan).await?;

@@ -12,24 +12,24 @@ use yearbook_domain::{Dataset, Refusal};
 use crate::charge::charged;
 use crate::error::Error;
 use crate::extract::dataset_name;
-use crate::middleware::keyed::Keyed;
-use crate::respond::Document;
-use crate::respond::document::Keeping;
+use crate::middleware::keyed::Authenticated;
+use crate::respond::RenderedDocument;
+use crate::respond::document::CachePolicy;
 use crate::state::AppState;
 
 /// The list as it was last rendered, with the view of the catalogue that it was made from.
 #[derive(Default)]
 pub(crate) struct Listing {
-    last: Mutex<Option<Rendered>>,
+    last: Mutex<Option<RenderedList>>,
 }
 
 /// The view that was rendered, and what came of it.
-type Rendered = (Arc<[Arc<Dataset>]>, Document);
+type RenderedList = (Arc<[Arc<Dataset>]>, RenderedDocument);
 
 /// `GET /v1/datasets`.
 pub(crate) async fn list(
     State(state): State<AppState>,
-    keyed: Keyed,
+    keyed: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
     let document = state.own().listing.of(state.live.datasets())?;
@@ -39,7 +39,7 @@ pub(crate) async fn list(
 /// `GET /v1/datasets/{name}`.
 pub(crate) async fn show(
     State(state): State<AppState>,
-    keyed: Keyed,
+    keyed: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
     let name = dataset_name(request.uri()).map_err(Error::invalid)?;
@@ -47,35 +47,36 @@ pub(crate) async fn show(
         .live
         .dataset(name.as_str())
         .ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() })?;
-    let document = Document::new(&view::Full::of(&dataset))?;
+    let document = RenderedDocument::new(&view::Full::of(&dataset))?;
     answer(&state, &keyed, &request.into_parts().0, &document).await
 }
 
 async fn answer(
     state: &AppState,
-    keyed: &Keyed,
+    keyed: &Authenticated,
     parts: &Parts,
-    document: &Document,
+    document: &RenderedDocument,
 ) -> Result<Response, Error> {
     let headers = &parts.headers;
-    if let Some(response) = document.not_modified(state, headers, Keeping::Private)? {
+    if let Some(response) = document.not_modified(state, headers, CachePolicy::Private)? {
         return Ok(response);
     }
-    charged(state, keyed, &parts.method, document.respond(state, headers, Keeping::Private)).await
+    charged(state, keyed, &parts.method, document.respond(state, headers, CachePolicy::Private))
+        .await
 }
 
 impl Listing {
     /// The document of `datasets`, rendered again only when the catalogue moved.
-    fn of(&self, datasets: Arc<[Arc<Dataset>]>) -> Result<Document, Error> {
+    fn of(&self, datasets: Arc<[Arc<Dataset>]>) -> Result<RenderedDocument, Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((view, document)) = &*last
             && Arc::ptr_eq(view, &datasets)
         {
             return Ok(document.clone());
         }
-        let metas: Vec<view::Meta<'_>> =
-            datasets.iter().map(|dataset| view::Meta::of(dataset)).collect();
-        let document = Document::new(&metas)?;
+        let metas: Vec<view::DatasetMeta<'_>> =
+            datasets.iter().map(|dataset| view::DatasetMeta::of(dataset)).collect();
+        let document = RenderedDocument::new(&metas)?;
         *last = Some((Arc::clone(&datasets), document.clone()));
         Ok(document)
     }

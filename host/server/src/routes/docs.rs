@@ -8,8 +8,8 @@ use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTI
 use http::{HeaderMap, HeaderValue};
 
 use crate::error::Error;
-use crate::respond::Document;
-use crate::respond::document::Keeping;
+use crate::respond::RenderedDocument;
+use crate::respond::document::CachePolicy;
 use crate::state::AppState;
 
 const HTML: &str = include_str!("../../assets/docs/index.html");
@@ -25,7 +25,7 @@ pub(crate) async fn page(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
-    carried(&state, request.headers(), "text/html; charset=utf-8", HTML).await
+    embedded(&state, request.headers(), "text/html; charset=utf-8", HTML).await
 }
 
 /// `GET /docs/{asset}`.
@@ -36,14 +36,14 @@ pub(crate) async fn asset(
 ) -> Result<Response, Error> {
     match asset.as_str() {
         "docs.js" => {
-            carried(&state, request.headers(), "text/javascript; charset=utf-8", SCRIPT).await
+            embedded(&state, request.headers(), "text/javascript; charset=utf-8", SCRIPT).await
         }
-        "docs.css" => carried(&state, request.headers(), "text/css; charset=utf-8", STYLE).await,
+        "docs.css" => embedded(&state, request.headers(), "text/css; charset=utf-8", STYLE).await,
         _ => Err(Error::NoSuchRoute),
     }
 }
 
-async fn carried(
+async fn embedded(
     state: &AppState,
     asked: &HeaderMap,
     content_type: &'static str,
@@ -51,8 +51,9 @@ async fn carried(
 ) -> Result<Response, Error> {
     // Asked for again each time, which costs a 304: a new version of the service has a new page
     // under the old address.
-    let mut response =
-        Document::carried(content_type, text).respond(state, asked, Keeping::Public).await?;
+    let mut response = RenderedDocument::carried(content_type, text)
+        .respond(state, asked, CachePolicy::Public)
+        .await?;
     for (name, value) in [
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -13,46 +13,46 @@ use tokio::sync::Mutex;
 use yearbook_domain::Millis;
 
 use crate::error::Error;
-use crate::respond::Document;
-use crate::respond::document::Keeping;
+use crate::respond::RenderedDocument;
+use crate::respond::document::CachePolicy;
 use crate::state::AppState;
 
 /// How long a readiness report holds (spec 8).
-const HOLDS: Duration = Duration::from_secs(60);
+const REPORT_TTL: Duration = Duration::from_secs(60);
 
 /// A check that takes longer has failed: a client in need of the same thing would have given up.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Formats without which the service is not itself (spec 4.1).
-const NEEDED: [&str; 4] = ["json", "csv", "arrow", "parquet"];
+const REQUIRED_FORMATS: [&str; 4] = ["json", "csv", "arrow", "parquet"];
 
 /// The last report. The lock is held while a new one is made, so that any number of callers cost
 /// one check.
 #[derive(Default)]
-pub(crate) struct Readiness {
-    last: Mutex<Option<(Instant, StatusCode, Document)>>,
+pub(crate) struct ReadinessCache {
+    last: Mutex<Option<(Instant, StatusCode, RenderedDocument)>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Health {
+enum HealthStatus {
     Ok,
     Degraded,
     Unavailable,
 }
 
 #[derive(Serialize)]
-struct Check {
-    status: Health,
+struct DependencyCheck {
+    status: HealthStatus,
     latency_ms: f64,
 }
 
 #[derive(Serialize)]
-struct Checks {
-    database: Check,
-    object_storage: Check,
-    catalogue: Check,
-    plugins: Check,
+struct DependencyChecks {
+    database: DependencyCheck,
+    object_storage: DependencyCheck,
+    catalogue: DependencyCheck,
+    plugins: DependencyCheck,
 }
 
 /// `GET /health`.
@@ -60,8 +60,8 @@ pub(crate) async fn alive(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
-    Document::new(&json!({"status": "ok"}))?
-        .respond(&state, request.headers(), Keeping::Never)
+    RenderedDocument::new(&json!({"status": "ok"}))?
+        .respond(&state, request.headers(), CachePolicy::Never)
         .await
 }
 
@@ -70,29 +70,29 @@ pub(crate) async fn ready(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
-    let (status, report) = state.own().readiness.report(Instant::now, look(&state)).await?;
-    let mut response = report.respond(&state, request.headers(), Keeping::Never).await?;
+    let (status, report) = state.own().readiness.report(Instant::now, run_checks(&state)).await?;
+    let mut response = report.respond(&state, request.headers(), CachePolicy::Never).await?;
     if response.status() == StatusCode::OK {
         *response.status_mut() = status;
     }
     if status == StatusCode::SERVICE_UNAVAILABLE {
         // Asked sooner, the answer would be the same.
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(HOLDS.as_secs()));
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(REPORT_TTL.as_secs()));
     }
     Ok(response)
 }
 
-impl Readiness {
-    /// The last report while it is younger than [`HOLDS`] by `clock`, and what `check` makes
+impl ReadinessCache {
+    /// The last report while it is younger than [`REPORT_TTL`] by `clock`, and what `check` makes
     /// otherwise.
     async fn report(
         &self,
         clock: impl Fn() -> Instant,
-        check: impl Future<Output = Result<(StatusCode, Document), Error>>,
-    ) -> Result<(StatusCode, Document), Error> {
+        check: impl Future<Output = Result<(StatusCode, RenderedDocument), Error>>,
+    ) -> Result<(StatusCode, RenderedDocument), Error> {
         let mut last = self.last.lock().await;
         if let Some((made, status, report)) = &*last
-            && clock().duration_since(*made) < HOLDS
+            && clock().duration_since(*made) < REPORT_TTL
         {
             return Ok((*status, report.clone()));
         }
@@ -102,24 +102,28 @@ impl Readiness {
     }
 }
 
-async fn look(state: &AppState) -> Result<(StatusCode, Document), Error> {
+async fn run_checks(state: &AppState) -> Result<(StatusCode, RenderedDocument), Error> {
     let catalogue = async {
         Ok::<_, std::convert::Infallible>(if state.live.healthy() {
-            Health::Ok
+            HealthStatus::Ok
         } else {
-            Health::Degraded
+            HealthStatus::Degraded
         })
     };
     let plugins = async { Ok::<_, std::convert::Infallible>(plugins(state)) };
     let (database, object_storage, catalogue, plugins) = tokio::join!(
-        check("database", PATIENCE, async { state.store.ping().await.map(|()| Health::Ok) }),
-        check("object storage", PATIENCE, async { state.files.ping().await.map(|()| Health::Ok) }),
-        check("catalogue", PATIENCE, catalogue),
-        check("plugins", PATIENCE, plugins),
+        check("database", CHECK_TIMEOUT, async {
+            state.store.ping().await.map(|()| HealthStatus::Ok)
+        }),
+        check("object storage", CHECK_TIMEOUT, async {
+            state.files.ping().await.map(|()| HealthStatus::Ok)
+        }),
+        check("catalogue", CHECK_TIMEOUT, catalogue),
+        check("plugins", CHECK_TIMEOUT, plugins),
     );
-    let checks = Checks { database, object_storage, catalogue, plugins };
+    let checks = DependencyChecks { database, object_storage, catalogue, plugins };
     let health = checks.worst();
-    let document = Document::new(&json!({
+    let document = RenderedDocument::new(&json!({
         "status": health,
         "checked_at": Millis::now().rfc3339(),
         "version": env!("CARGO_PKG_VERSION"),
@@ -129,45 +133,45 @@ async fn look(state: &AppState) -> Result<(StatusCode, Document), Error> {
 }
 
 /// Without one of the four formats of spec 4.1 requests for it fail; without any, all do.
-fn plugins(state: &AppState) -> Health {
+fn plugins(state: &AppState) -> HealthStatus {
     let plugins = state.registry.current();
-    match NEEDED.iter().filter(|format| plugins.encoder(format).is_some()).count() {
-        0 => Health::Unavailable,
-        some if some < NEEDED.len() => Health::Degraded,
-        _ => Health::Ok,
+    match REQUIRED_FORMATS.iter().filter(|format| plugins.encoder(format).is_some()).count() {
+        0 => HealthStatus::Unavailable,
+        some if some < REQUIRED_FORMATS.len() => HealthStatus::Degraded,
+        _ => HealthStatus::Ok,
     }
 }
 
 async fn check<E: std::fmt::Display>(
     what: &str,
     patience: Duration,
-    work: impl Future<Output = Result<Health, E>>,
-) -> Check {
+    work: impl Future<Output = Result<HealthStatus, E>>,
+) -> DependencyCheck {
     let begun = Instant::now();
     let status = match tokio::time::timeout(patience, work).await {
         Ok(Ok(health)) => health,
         Ok(Err(failure)) => {
             tracing::error!(%failure, "not ready: {what}");
-            Health::Unavailable
+            HealthStatus::Unavailable
         }
         Err(_) => {
             tracing::error!("not ready: {what} does not answer within {} s", patience.as_secs());
-            Health::Unavailable
+            HealthStatus::Unavailable
         }
     };
     let latency_ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
-    Check { status, latency_ms }
+    DependencyCheck { status, latency_ms }
 }
 
-impl Checks {
-    fn worst(&self) -> Health {
+impl DependencyChecks {
+    fn worst(&self) -> HealthStatus {
         let statuses = [&self.database, &self.object_storage, &self.catalogue, &self.plugins]
             .map(|check| check.status);
-        statuses.into_iter().max().unwrap_or(Health::Ok)
+        statuses.into_iter().max().unwrap_or(HealthStatus::Ok)
     }
 }
 
-impl Health {
+impl HealthStatus {
     fn status(self) -> StatusCode {
         match self {
             Self::Ok | Self::Degraded => StatusCode::OK,
@@ -182,23 +186,26 @@ mod tests {
 
     #[test]
     fn the_worst_check_decides_contract_4() {
-        let check = |status| Check { status, latency_ms: 0.0 };
-        let of = |a, b| Checks {
+        let check = |status| DependencyCheck { status, latency_ms: 0.0 };
+        let of = |a, b| DependencyChecks {
             database: check(a),
-            object_storage: check(Health::Ok),
+            object_storage: check(HealthStatus::Ok),
             catalogue: check(b),
-            plugins: check(Health::Ok),
+            plugins: check(HealthStatus::Ok),
         };
-        assert_eq!(of(Health::Ok, Health::Ok).worst(), Health::Ok);
-        assert_eq!(of(Health::Ok, Health::Degraded).worst(), Health::Degraded);
-        assert_eq!(of(Health::Unavailable, Health::Degraded).worst(), Health::Unavailable);
-        assert_eq!(Health::Degraded.status(), StatusCode::OK);
-        assert_eq!(Health::Unavailable.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(of(HealthStatus::Ok, HealthStatus::Ok).worst(), HealthStatus::Ok);
+        assert_eq!(of(HealthStatus::Ok, HealthStatus::Degraded).worst(), HealthStatus::Degraded);
+        assert_eq!(
+            of(HealthStatus::Unavailable, HealthStatus::Degraded).worst(),
+            HealthStatus::Unavailable
+        );
+        assert_eq!(HealthStatus::Degraded.status(), StatusCode::OK);
+        assert_eq!(HealthStatus::Unavailable.status(), StatusCode::SERVICE_UNAVAILABLE);
     }
 
     #[tokio::test]
     async fn a_report_holds_for_60_s_and_then_everything_is_checked_again_spec_8() {
-        let (readiness, begun) = (Readiness::default(), Instant::now());
+        let (readiness, begun) = (ReadinessCache::default(), Instant::now());
         let mut checks = 0;
         // The second check is at 60 s, and its report holds as long as the first.
         for (milliseconds, expected) in
@@ -208,7 +215,7 @@ mod tests {
             let check = async {
                 checks += 1;
                 let status = StatusCode::from_u16(200 + checks).unwrap_or_default();
-                Ok((status, Document::new(&json!({"check": checks}))?))
+                Ok((status, RenderedDocument::new(&json!({"check": checks}))?))
             };
             let (status, _) =
                 readiness.report(clock, check).await.unwrap_or_else(|error| panic!("{error:?}"));
@@ -222,9 +229,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_check_that_hangs_has_failed() {
-        let hung =
-            check("nothing", Duration::ZERO, std::future::pending::<Result<Health, String>>())
-                .await;
-        assert_eq!(hung.status, Health::Unavailable);
+        let hung = check(
+            "nothing",
+            Duration::ZERO,
+            std::future::pending::<Result<HealthStatus, String>>(),
+        )
+        .await;
+        assert_eq!(hung.status, HealthStatus::Unavailable);
     }
 }

@@ -13,16 +13,16 @@ use axum::response::Response;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Map, Value, json};
-use yearbook_domain::Problem;
+use yearbook_domain::ValidationError;
 use yearbook_platform::Asker;
-use yearbook_sandbox::{Described, GenerateError, Project};
+use yearbook_sandbox::{DatasetWithUrls, GenerateError, Project};
 
-use crate::charge::charged_within;
+use crate::charge::charge_within;
 use crate::error::Error;
 use crate::extract::accept;
-use crate::middleware::keyed::Keyed;
-use crate::respond::document::Keeping;
-use crate::respond::{Document, body, links, too_large};
+use crate::middleware::keyed::Authenticated;
+use crate::respond::document::CachePolicy;
+use crate::respond::{RenderedDocument, body, links, too_large};
 use crate::state::AppState;
 
 use self::asked::Asked;
@@ -34,7 +34,7 @@ const ZIP: &str = "application/zip";
 /// `GET /v1/integrations/{tool}`.
 pub(crate) async fn files(
     State(state): State<AppState>,
-    keyed: Keyed,
+    keyed: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
     let plugins = state.registry.current();
@@ -44,7 +44,7 @@ pub(crate) async fn files(
     if parts.method == Method::HEAD {
         // The length is not known without doing the work, which HEAD does not pay for.
         let mut response = Response::new(body::unsaid());
-        describe(response.headers_mut(), &asked, zipped);
+        insert_headers(response.headers_mut(), &asked, zipped);
         return Ok(response);
     }
     // On the heap: what a generator is told is large, and most refusals end before this line.
@@ -57,20 +57,20 @@ pub(crate) async fn files(
                 bytes.map_err(|failure| Error::broken("pack files", &failure))?,
             ))
         } else {
-            Document::new(&shown(&asked, &project))?
-                .respond(&state, &parts.headers, Keeping::Never)
+            RenderedDocument::new(&project_json(&asked, &project))?
+                .respond(&state, &parts.headers, CachePolicy::Never)
                 .await?
         };
-        describe(response.headers_mut(), &asked, zipped);
+        insert_headers(response.headers_mut(), &asked, zipped);
         Ok(response)
     });
     // Want of capacity is no 503 here (contract 4).
-    charged_within(&state, &keyed, &parts.method, None, work).await
+    charge_within(&state, &keyed, &parts.method, None, work).await
 }
 
 async fn generate(
     state: &AppState,
-    keyed: &Keyed,
+    keyed: &Authenticated,
     parts: &http::request::Parts,
     asked: &Asked,
 ) -> Result<Project, Error> {
@@ -80,7 +80,7 @@ async fn generate(
     let base_url = base_url.unwrap_or_else(|| format!("http://{}", server.listen));
     let described = |dataset: &Arc<yearbook_domain::Dataset>| {
         let (name, namespace) = (&dataset.name, &dataset.namespace);
-        Described {
+        DatasetWithUrls {
             data_url: format!("{base_url}/v1/datasets/{name}/data"),
             changes_url: format!("{base_url}/v1/datasets/{name}/changes"),
             bulk_url: dataset
@@ -100,7 +100,7 @@ async fn generate(
     asked.generator.generate_for(&keyed.holder, request).await.map_err(|error| match error {
         GenerateError::UnsupportedDataset(sentence) | GenerateError::InvalidOption(sentence) => {
             let tool = &asked.generator.description().tool;
-            Error::invalid(Problem::value_error(
+            Error::invalid(ValidationError::value_error(
                 "datasets",
                 &format!("{tool}: {sentence}"),
                 &asked.raw,
@@ -109,7 +109,7 @@ async fn generate(
         GenerateError::TooLarge { .. } => {
             tracing::info!(failure = %error, "an answer is larger than its plugin can make");
             let description = asked.generator.description();
-            too_large::of_files(
+            too_large::files_too_large(
                 &description.tool,
                 description.non_default(&asked.options),
                 &asked.pairs,
@@ -142,7 +142,7 @@ async fn generate(
 
 /// The answer in JSON: files and their media types by path, which no two files share. Credits stand
 /// once each, in the order of the datasets.
-fn shown(asked: &Asked, project: &Project) -> Value {
+fn project_json(asked: &Asked, project: &Project) -> Value {
     let by_path = |text: fn(&yearbook_sandbox::File) -> &String| -> Map<String, Value> {
         project
             .files
@@ -162,7 +162,7 @@ fn shown(asked: &Asked, project: &Project) -> Value {
     })
 }
 
-fn describe(headers: &mut HeaderMap, asked: &Asked, zipped: bool) {
+fn insert_headers(headers: &mut HeaderMap, asked: &Asked, zipped: bool) {
     // The addresses in the files follow the host that was asked, their warnings the plan of the
     // key.
     headers.insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding, Host, X-API-Key"));

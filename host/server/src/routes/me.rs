@@ -5,19 +5,19 @@ use axum::response::Response;
 use serde_json::json;
 
 use crate::error::Error;
-use crate::middleware::keyed::Keyed;
-use crate::respond::Document;
-use crate::respond::document::Keeping;
+use crate::middleware::keyed::Authenticated;
+use crate::respond::RenderedDocument;
+use crate::respond::document::CachePolicy;
 use crate::state::AppState;
 
 /// `GET /v1/me`.
 pub(crate) async fn show(
     State(state): State<AppState>,
-    keyed: Keyed,
+    keyed: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
     let usage = state.meter.usage(&keyed.caller, keyed.limits).await?;
-    let document = Document::new(&json!({
+    let document = RenderedDocument::new(&json!({
         "plan": keyed.caller.plan,
         "row_cap": keyed.limits.row_cap,
         "requests": {
@@ -27,7 +27,7 @@ pub(crate) async fn show(
             "resets_at": usage.resets_at.rfc3339(),
         },
     }))?;
-    let mut response = document.respond(&state, request.headers(), Keeping::Never).await?;
+    let mut response = document.respond(&state, request.headers(), CachePolicy::Never).await?;
     response.extensions_mut().insert(usage);
     Ok(response)
 }

@@ -19,15 +19,15 @@ use serde_json::{Value, json};
 use yearbook_sandbox::Plugins;
 
 use crate::error::Error;
-use crate::respond::Document;
-use crate::respond::document::Keeping;
+use crate::respond::RenderedDocument;
+use crate::respond::document::CachePolicy;
 use crate::settings::Settings;
 use crate::state::AppState;
 
 /// The description as it was last rendered, with the plugins that it tells of.
 #[derive(Default)]
-pub(crate) struct Description {
-    last: Mutex<Option<(Arc<Plugins>, Document)>>,
+pub(crate) struct OpenApiCache {
+    last: Mutex<Option<(Arc<Plugins>, RenderedDocument)>>,
 }
 
 /// `GET /openapi.json`.
@@ -36,19 +36,19 @@ pub(crate) async fn show(
     request: Request,
 ) -> Result<Response, Error> {
     let document = state.own().description.of(&state.settings, state.registry.current())?;
-    document.respond(&state, request.headers(), Keeping::Public).await
+    document.respond(&state, request.headers(), CachePolicy::Public).await
 }
 
-impl Description {
+impl OpenApiCache {
     /// Rendered again only when plugins were loaded or removed.
-    fn of(&self, settings: &Settings, plugins: Arc<Plugins>) -> Result<Document, Error> {
+    fn of(&self, settings: &Settings, plugins: Arc<Plugins>) -> Result<RenderedDocument, Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((told, document)) = &*last
             && Arc::ptr_eq(told, &plugins)
         {
             return Ok(document.clone());
         }
-        let document = Document::new(&openapi(settings, &plugins))?;
+        let document = RenderedDocument::new(&openapi(settings, &plugins))?;
         *last = Some((plugins, document.clone()));
         Ok(document)
     }
@@ -59,14 +59,14 @@ impl Description {
 pub fn openapi(settings: &Settings, plugins: &Plugins) -> Value {
     // Relative to where the document was found, unless the operator says where that is.
     let base = settings.server.public_url.as_ref().map_or("/", |url| url.as_str());
-    let scheme = |description: &str| json!({"type": "apiKey", "in": "header", "name": fields::spelled(&crate::headers::API_KEY), "description": description});
+    let scheme = |description: &str| json!({"type": "apiKey", "in": "header", "name": fields::display_name(&crate::headers::API_KEY), "description": description});
     json!({
         "openapi": "3.1.1",
         "info": {
             "title": "Yearbook",
             "version": env!("CARGO_PKG_VERSION"),
             "summary": "Public statistics: versioned datasets, each with its licence and credit.",
-            "description": about(settings),
+            "description": service_description(settings),
         },
         "servers": [{"url": base}],
         "tags": [
@@ -88,7 +88,7 @@ pub fn openapi(settings: &Settings, plugins: &Plugins) -> Value {
     })
 }
 
-fn about(settings: &Settings) -> String {
+fn service_description(settings: &Settings) -> String {
     let window = match settings.limits.burst_per_second {
         0 => String::new(),
         each => format!(

@@ -11,17 +11,17 @@ use axum::response::Response;
 use moka::future::Cache;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
-use yearbook_domain::{Dataset, Refusal, Role};
-use yearbook_snapshot::{Reader, SampleLimits};
+use yearbook_domain::{ColumnRole, Dataset, Refusal};
+use yearbook_snapshot::{PreviewLimits, Reader};
 use yearbook_workers::Workers;
 
 use crate::error::Error;
 use crate::extract::dataset_name;
-use crate::respond::document::Keeping;
-use crate::respond::{Document, attribution};
+use crate::respond::document::CachePolicy;
+use crate::respond::{RenderedDocument, attribution};
 use crate::state::AppState;
 
-use self::fit::{Preview, ShownColumn};
+use self::fit::{Preview, PreviewColumn};
 use self::rows::Cells;
 
 /// Rows of a preview at most (spec 8).
@@ -29,28 +29,28 @@ pub(crate) const ROWS: usize = 10;
 
 /// Previews that are read at once, whoever asks: each holds a batch of rows in memory, which is one
 /// row where rows are as heavy as they may be.
-const AT_ONCE: usize = 4;
+const CONCURRENT_READS: usize = 4;
 
 /// How much of a snapshot is read.
-const SAMPLE: SampleLimits =
-    SampleLimits { rows: ROWS, characters: rows::CHARACTERS, row_bytes: fit::BYTES };
+const SAMPLE_LIMITS: PreviewLimits =
+    PreviewLimits { rows: ROWS, characters: rows::MAX_TEXT_CHARACTERS, row_bytes: fit::BYTES };
 
 /// Rendered previews by dataset and snapshot, so that anonymous traffic reads each once.
 #[derive(Clone)]
-pub(crate) struct Previews {
-    cache: Cache<(String, String), Document>,
+pub(crate) struct PreviewCache {
+    cache: Cache<(String, String), RenderedDocument>,
     permits: Arc<Semaphore>,
 }
 
-impl Previews {
+impl PreviewCache {
     /// Holding up to `bytes` of documents.
     pub(crate) fn new(bytes: u64) -> Self {
-        let weigh = |_: &(String, String), document: &Document| {
+        let weigh = |_: &(String, String), document: &RenderedDocument| {
             u32::try_from(document.len()).unwrap_or(u32::MAX)
         };
         Self {
             cache: Cache::builder().max_capacity(bytes).weigher(weigh).build(),
-            permits: Arc::new(Semaphore::new(AT_ONCE)),
+            permits: Arc::new(Semaphore::new(CONCURRENT_READS)),
         }
     }
 
@@ -65,7 +65,7 @@ impl Previews {
         reader: &Reader,
         workers: &Arc<Workers>,
         dataset: Arc<Dataset>,
-    ) -> Result<Document, Error> {
+    ) -> Result<RenderedDocument, Error> {
         let key = (dataset.name.to_string(), dataset.current.id.clone());
         if let Some(document) = self.cache.get(&key).await {
             return Ok(document);
@@ -103,7 +103,7 @@ pub(crate) async fn show(
     // snapshot.
     let document =
         state.own().previews.get(&state.reader, &state.workers, Arc::clone(&dataset)).await?;
-    let mut response = document.respond(&state, request.headers(), Keeping::Public).await?;
+    let mut response = document.respond(&state, request.headers(), CachePolicy::Public).await?;
     attribution::write(response.headers_mut(), &dataset.namespace, &dataset.current);
     Ok(response)
 }
@@ -117,12 +117,12 @@ fn shared(failure: Arc<Error>) -> Error {
 }
 
 /// Reads and renders on a worker.
-async fn render(reader: Reader, dataset: Arc<Dataset>) -> Result<Document, Error> {
+async fn render(reader: Reader, dataset: Arc<Dataset>) -> Result<RenderedDocument, Error> {
     let snapshot = &dataset.current;
-    let batch = reader.preview(snapshot, SAMPLE).await?;
+    let batch = reader.preview(snapshot, SAMPLE_LIMITS).await?;
     let (hidden, shown): (Vec<_>, Vec<_>) =
-        snapshot.columns.iter().partition(|column| column.role == Role::Geometry);
-    let columns: Vec<ShownColumn<'_>> = shown.into_iter().map(ShownColumn::new).collect();
+        snapshot.columns.iter().partition(|column| column.role == ColumnRole::Geometry);
+    let columns: Vec<PreviewColumn<'_>> = shown.into_iter().map(PreviewColumn::new).collect();
     let broken = |failure: String| Error::broken("show a preview", &failure);
     let cells = Cells::new(&batch, columns.iter().map(|column| column.name)).map_err(broken)?;
     let preview = Preview {
@@ -134,5 +134,5 @@ async fn render(reader: Reader, dataset: Arc<Dataset>) -> Result<Document, Error
         rows: Vec::new(),
     };
     let rows = (0..batch.num_rows().min(ROWS)).map(|row| cells.row(row));
-    Document::new(&preview.fill(rows).map_err(broken)?)
+    RenderedDocument::new(&preview.fill(rows).map_err(broken)?)
 }

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 /// What has happened on a connection so far. Times are since it was accepted, by the monotonic
 /// clock: a jump of the calendar moves none of them.
 #[derive(Debug)]
-pub(super) struct Activity {
+pub(super) struct ConnectionActivity {
     accepted: Instant,
     /// A first request's head was complete.
     began: AtomicBool,
@@ -37,7 +37,7 @@ pub(super) struct Activity {
 }
 
 /// A request that is being answered, until this is dropped.
-pub(super) struct OpenRequest(Arc<Activity>);
+pub(super) struct OpenRequest(Arc<ConnectionActivity>);
 
 /// A body that keeps its request open.
 pub(super) struct OpenBody {
@@ -45,7 +45,7 @@ pub(super) struct OpenBody {
     _request: OpenRequest,
 }
 
-impl Activity {
+impl ConnectionActivity {
     /// That of a connection which was accepted just now.
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
@@ -82,7 +82,7 @@ impl Activity {
     }
 
     /// When the last response ended.
-    pub(super) fn quiet_since(&self) -> Duration {
+    pub(super) fn last_response_end(&self) -> Duration {
         Duration::from_millis(self.quiet_ms.load(Ordering::Acquire))
     }
 
@@ -124,7 +124,7 @@ impl Activity {
 
 impl OpenRequest {
     /// Notes a request whose head is complete.
-    pub(super) fn begin(activity: &Arc<Activity>, version: Version) -> Self {
+    pub(super) fn begin(activity: &Arc<ConnectionActivity>, version: Version) -> Self {
         activity.open.fetch_add(1, Ordering::AcqRel);
         activity.http1.store(version < Version::HTTP_2, Ordering::Relaxed);
         activity.unread_head.store(false, Ordering::Relaxed);
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_request_is_open_until_its_body_is_dropped() {
-        let activity = Activity::new();
+        let activity = ConnectionActivity::new();
         activity.note_read();
         assert!(
             !activity.has_begun() && !activity.is_reading_head(),
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_write_that_is_blocked_again_has_got_on() {
-        let activity = Activity::new();
+        let activity = ConnectionActivity::new();
         assert_eq!(activity.blocked_write(), None);
         activity.note_write(true);
         let first = activity.blocked_write();

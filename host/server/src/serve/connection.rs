@@ -11,15 +11,15 @@ use hyper_util::server::graceful::GracefulConnection;
 use tokio::sync::watch;
 use tokio::time::sleep_until;
 
-use super::activity::Activity;
-use super::deadlines::{Noticed, Timeouts};
-use crate::metrics::{ConnectionMetrics, Timeout};
+use super::activity::ConnectionActivity;
+use super::deadlines::{ConnectionTimeouts, ObservedTimes};
+use crate::metrics::{ConnectionMetrics, ConnectionTimeout};
 
 /// Drives `connection` to its end. None: it ran into a deadline and is dropped.
 pub(super) async fn drive<C: GracefulConnection>(
     connection: C,
-    activity: &Activity,
-    timeouts: &Timeouts,
+    activity: &ConnectionActivity,
+    timeouts: &ConnectionTimeouts,
     metrics: &ConnectionMetrics,
     mut stop: watch::Receiver<()>,
 ) -> Option<C::Output> {
@@ -27,7 +27,7 @@ pub(super) async fn drive<C: GracefulConnection>(
     let mut stopped = pin!(stop.changed());
     let at = |since_accepted: Duration| activity.accepted() + since_accepted;
     let mut timer = pin!(sleep_until(at(timeouts.head)));
-    let mut noticed = Noticed::default();
+    let mut noticed = ObservedTimes::default();
     let mut stopping = false;
     poll_fn(move |context| {
         if !stopping && stopped.as_mut().poll(context).is_ready() {
@@ -54,14 +54,14 @@ pub(super) async fn drive<C: GracefulConnection>(
                     // A response ends without this loop being told, so it has to look again.
                     None => timer.as_mut().reset(at(now.saturating_add(timeouts.idle))),
                     Some((due, _)) if due > now => timer.as_mut().reset(at(due)),
-                    Some((_, Timeout::Idle)) if noticed.goodbye.is_none() => {
-                        metrics.time_out(Timeout::Idle);
+                    Some((_, ConnectionTimeout::Idle)) if noticed.goodbye.is_none() => {
+                        metrics.time_out(ConnectionTimeout::Idle);
                         noticed.goodbye = Some(now);
                         connection.as_mut().graceful_shutdown();
                         continue 'drive;
                     }
                     Some((_, reason)) => {
-                        if reason != Timeout::Idle {
+                        if reason != ConnectionTimeout::Idle {
                             metrics.time_out(reason);
                         }
                         activity.reset();

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use super::activity::Activity;
-use crate::metrics::Timeout;
+use super::activity::ConnectionActivity;
+use crate::metrics::ConnectionTimeout;
 use crate::settings::ServerSettings;
 
 /// Time that a client has to hang up after we have said goodbye: a round trip or two, after which
 /// HTTP/2 ends by itself.
-const GOODBYE: Duration = Duration::from_secs(5);
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// The longest timeout that a clock can count in any case: a year.
-const FOREVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+const MAX_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Bounds on the phases of a connection.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timeouts {
+pub(super) struct ConnectionTimeouts {
     /// From accepting it to its first head, and from the first byte of a head to its last.
     pub(super) head: Duration,
     /// From the end of a response to the next request.
@@ -26,7 +26,7 @@ pub(super) struct Timeouts {
 
 /// Times that the loop which drives a connection notices. All are since it was accepted.
 #[derive(Debug, Default)]
-pub(super) struct Noticed {
+pub(super) struct ObservedTimes {
     /// When part of a further head had come.
     head: Option<Duration>,
     /// The write that waits, and since when.
@@ -37,10 +37,10 @@ pub(super) struct Noticed {
     pub(super) goodbye: Option<Duration>,
 }
 
-impl Timeouts {
+impl ConnectionTimeouts {
     /// As the settings say.
     pub(super) fn new(settings: &ServerSettings) -> Self {
-        let bounded = |timeout: Duration| timeout.min(FOREVER);
+        let bounded = |timeout: Duration| timeout.min(MAX_TIMEOUT);
         Self {
             head: bounded(settings.header_read()),
             idle: bounded(settings.idle()),
@@ -52,31 +52,39 @@ impl Timeouts {
     /// reason; none while a request is open and its response gets on.
     pub(super) fn deadline(
         &self,
-        activity: &Activity,
-        noticed: &Noticed,
-    ) -> Option<(Duration, Timeout)> {
-        let write =
-            noticed.blocked.map(|(_, since)| (since.saturating_add(self.write), Timeout::Write));
+        activity: &ConnectionActivity,
+        noticed: &ObservedTimes,
+    ) -> Option<(Duration, ConnectionTimeout)> {
+        let write = noticed
+            .blocked
+            .map(|(_, since)| (since.saturating_add(self.write), ConnectionTimeout::Write));
         if !activity.has_begun() {
             // Whatever is written before a first request is due to what the client sent instead.
-            let head = (self.head, Timeout::Head);
+            let head = (self.head, ConnectionTimeout::Head);
             return Some(write.map_or(head, |write| if write.0 < head.0 { write } else { head }));
         }
         if write.is_some() || activity.is_open() {
             return write;
         }
-        let quiet = activity.quiet_since().max(noticed.unblocked);
+        let quiet = activity.last_response_end().max(noticed.unblocked);
         if let Some(goodbye) = noticed.goodbye {
-            return Some((goodbye.max(quiet).saturating_add(GOODBYE), Timeout::Idle));
+            return Some((
+                goodbye.max(quiet).saturating_add(GRACE_PERIOD),
+                ConnectionTimeout::Idle,
+            ));
         }
-        let idle = (quiet.saturating_add(self.idle), Timeout::Idle);
-        Some(noticed.head.map_or(idle, |since| (since.saturating_add(self.head), Timeout::Head)))
+        let idle = (quiet.saturating_add(self.idle), ConnectionTimeout::Idle);
+        Some(
+            noticed
+                .head
+                .map_or(idle, |since| (since.saturating_add(self.head), ConnectionTimeout::Head)),
+        )
     }
 }
 
-impl Noticed {
+impl ObservedTimes {
     /// Takes notice of what has happened by `now`, which is asked only where something has.
-    pub(super) fn update(&mut self, activity: &Activity, now: impl Fn() -> Duration) {
+    pub(super) fn update(&mut self, activity: &ConnectionActivity, now: impl Fn() -> Duration) {
         match (activity.blocked_write(), self.blocked) {
             (Some(write), Some((known, _))) if write == known => {}
             (Some(write), _) => self.blocked = Some((write, now())),
@@ -100,7 +108,7 @@ mod tests {
     use super::super::activity::OpenRequest;
     use super::*;
 
-    const TIMEOUTS: Timeouts = Timeouts {
+    const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
         head: Duration::from_secs(10),
         idle: Duration::from_secs(75),
         write: Duration::from_secs(30),
@@ -108,13 +116,13 @@ mod tests {
 
     /// A connection, what was noticed of it, and a clock that a test sets.
     struct Connection {
-        activity: Arc<Activity>,
-        noticed: Noticed,
+        activity: Arc<ConnectionActivity>,
+        noticed: ObservedTimes,
     }
 
     impl Connection {
         fn new() -> Self {
-            Self { activity: Activity::new(), noticed: Noticed::default() }
+            Self { activity: ConnectionActivity::new(), noticed: ObservedTimes::default() }
         }
 
         fn after_a_request(version: Version) -> Self {
@@ -124,7 +132,7 @@ mod tests {
         }
 
         /// The deadline in whole seconds, as it is seen at `now`.
-        fn deadline(&mut self, now: u64) -> Option<(u64, Timeout)> {
+        fn deadline(&mut self, now: u64) -> Option<(u64, ConnectionTimeout)> {
             self.noticed.update(&self.activity, || Duration::from_secs(now));
             TIMEOUTS.deadline(&self.activity, &self.noticed).map(|(at, why)| (at.as_secs(), why))
         }
@@ -133,13 +141,13 @@ mod tests {
     #[test]
     fn the_first_head_is_due_from_the_moment_of_accepting() {
         let mut connection = Connection::new();
-        assert_eq!(connection.deadline(0), Some((10, Timeout::Head)));
+        assert_eq!(connection.deadline(0), Some((10, ConnectionTimeout::Head)));
         // Bytes alone move nothing: a preface by halves, or a head that trickles.
         connection.activity.note_read();
-        assert_eq!(connection.deadline(9), Some((10, Timeout::Head)));
+        assert_eq!(connection.deadline(9), Some((10, ConnectionTimeout::Head)));
         // Nor does an answer to settings that the client does not take.
         connection.activity.note_write(true);
-        assert_eq!(connection.deadline(9), Some((10, Timeout::Head)));
+        assert_eq!(connection.deadline(9), Some((10, ConnectionTimeout::Head)));
     }
 
     #[test]
@@ -148,15 +156,19 @@ mod tests {
         let _open = OpenRequest::begin(&connection.activity, Version::HTTP_11);
         assert_eq!(connection.deadline(1), None);
         connection.activity.note_write(true);
-        assert_eq!(connection.deadline(5), Some((35, Timeout::Write)));
+        assert_eq!(connection.deadline(5), Some((35, ConnectionTimeout::Write)));
         assert_eq!(
             connection.deadline(20),
-            Some((35, Timeout::Write)),
+            Some((35, ConnectionTimeout::Write)),
             "as long as nothing is taken"
         );
         connection.activity.note_write(false);
         connection.activity.note_write(true);
-        assert_eq!(connection.deadline(34), Some((64, Timeout::Write)), "something was taken");
+        assert_eq!(
+            connection.deadline(34),
+            Some((64, ConnectionTimeout::Write)),
+            "something was taken"
+        );
         connection.activity.note_write(false);
         assert_eq!(connection.deadline(40), None);
     }
@@ -165,17 +177,20 @@ mod tests {
     fn a_quiet_connection_is_idle_and_one_that_begins_a_head_has_to_end_it() {
         for version in [Version::HTTP_11, Version::HTTP_2] {
             let mut connection = Connection::after_a_request(version);
-            assert_eq!(connection.deadline(1), Some((75, Timeout::Idle)));
+            assert_eq!(connection.deadline(1), Some((75, ConnectionTimeout::Idle)));
             connection.activity.note_read();
             // Bytes of HTTP/2 may be answers to pings, so that they move nothing.
-            let expected =
-                if version == Version::HTTP_2 { (75, Timeout::Idle) } else { (30, Timeout::Head) };
+            let expected = if version == Version::HTTP_2 {
+                (75, ConnectionTimeout::Idle)
+            } else {
+                (30, ConnectionTimeout::Head)
+            };
             assert_eq!(connection.deadline(20), Some(expected), "{version:?}");
             assert_eq!(connection.deadline(25), Some(expected), "{version:?}: nor do more of them");
             let open = OpenRequest::begin(&connection.activity, version);
             assert_eq!(connection.deadline(26), None);
             drop(open);
-            assert_eq!(connection.deadline(27), Some((75, Timeout::Idle)));
+            assert_eq!(connection.deadline(27), Some((75, ConnectionTimeout::Idle)));
         }
     }
 
@@ -183,19 +198,19 @@ mod tests {
     fn the_end_of_a_response_that_is_still_being_taken_is_not_idle() {
         let mut connection = Connection::after_a_request(Version::HTTP_11);
         connection.activity.note_write(true);
-        assert_eq!(connection.deadline(60), Some((90, Timeout::Write)));
+        assert_eq!(connection.deadline(60), Some((90, ConnectionTimeout::Write)));
         connection.activity.note_write(false);
-        assert_eq!(connection.deadline(80), Some((155, Timeout::Idle)));
+        assert_eq!(connection.deadline(80), Some((155, ConnectionTimeout::Idle)));
     }
 
     #[test]
     fn after_goodbye_there_is_time_to_hang_up_and_for_what_is_open() {
         let mut connection = Connection::after_a_request(Version::HTTP_2);
         connection.noticed.goodbye = Some(Duration::from_secs(75));
-        assert_eq!(connection.deadline(76), Some((80, Timeout::Idle)));
+        assert_eq!(connection.deadline(76), Some((80, ConnectionTimeout::Idle)));
         let open = OpenRequest::begin(&connection.activity, Version::HTTP_2);
         assert_eq!(connection.deadline(79), None);
         drop(open);
-        assert_eq!(connection.deadline(80), Some((80, Timeout::Idle)));
+        assert_eq!(connection.deadline(80), Some((80, ConnectionTimeout::Idle)));
     }
 }

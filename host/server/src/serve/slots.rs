@@ -10,29 +10,29 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::limits::household;
 use crate::metrics::Refused;
-use crate::settings::{Proxies, ServerSettings};
+use crate::settings::{ServerSettings, TrustedProxies};
 
 /// Connections that may wait for a slot while all are taken: what comes within the second that the
 /// next ones need to come free. More are closed at once, so that the queue holds few descriptors.
-const QUEUE: usize = 64;
+const QUEUE_LENGTH: usize = 64;
 
 /// The slots of one listener.
-pub(super) struct Slots {
+pub(super) struct ConnectionSlots {
     all: Arc<Semaphore>,
     queue: Arc<Semaphore>,
     per_address: usize,
-    trusted_proxies: Proxies,
+    trusted_proxies: TrustedProxies,
     held: Mutex<HashMap<IpAddr, usize>>,
 }
 
 /// A connection that may have a slot, at once or when one comes free.
-pub(super) struct Admission {
-    place: Place,
+pub(super) struct ConnectionAdmission {
+    place: SlotOrQueue,
     address: Option<AddressSlot>,
     all: Arc<Semaphore>,
 }
 
-enum Place {
+enum SlotOrQueue {
     Slot(OwnedSemaphorePermit),
     Queue(OwnedSemaphorePermit),
 }
@@ -45,11 +45,11 @@ pub(super) struct Slot {
 
 /// One of an address's slots, until it is dropped.
 struct AddressSlot {
-    slots: Arc<Slots>,
+    slots: Arc<ConnectionSlots>,
     household: IpAddr,
 }
 
-impl Slots {
+impl ConnectionSlots {
     /// As many as the settings say.
     pub(super) fn new(settings: &ServerSettings) -> Arc<Self> {
         let all = settings.connections.max(1);
@@ -57,7 +57,7 @@ impl Slots {
         let per_address = settings.connections_per_address.min(all / 2).max(1);
         Arc::new(Self {
             all: Arc::new(Semaphore::new(all)),
-            queue: Arc::new(Semaphore::new(QUEUE)),
+            queue: Arc::new(Semaphore::new(QUEUE_LENGTH)),
             per_address,
             trusted_proxies: settings.trusted_proxies.clone(),
             held: Mutex::default(),
@@ -68,15 +68,16 @@ impl Slots {
     ///
     /// # Errors
     /// When its address holds its share, or when all slots and places in the queue are taken.
-    pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Result<Admission, Refused> {
-        let address = self.of_address(peer)?;
-        let slot = Arc::clone(&self.all).try_acquire_owned().map(Place::Slot);
-        let place = slot.or_else(|_| Arc::clone(&self.queue).try_acquire_owned().map(Place::Queue));
+    pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Result<ConnectionAdmission, Refused> {
+        let address = self.acquire_for_address(peer)?;
+        let slot = Arc::clone(&self.all).try_acquire_owned().map(SlotOrQueue::Slot);
+        let place =
+            slot.or_else(|_| Arc::clone(&self.queue).try_acquire_owned().map(SlotOrQueue::Queue));
         let place = place.map_err(|_| Refused::Full)?;
-        Ok(Admission { place, address, all: Arc::clone(&self.all) })
+        Ok(ConnectionAdmission { place, address, all: Arc::clone(&self.all) })
     }
 
-    fn of_address(self: &Arc<Self>, peer: IpAddr) -> Result<Option<AddressSlot>, Refused> {
+    fn acquire_for_address(self: &Arc<Self>, peer: IpAddr) -> Result<Option<AddressSlot>, Refused> {
         if self.trusted_proxies.trusts(peer.to_canonical()) {
             return Ok(None);
         }
@@ -96,12 +97,12 @@ impl Slots {
     }
 }
 
-impl Admission {
+impl ConnectionAdmission {
     /// The slot, as soon as one is free; first come, first served.
     pub(super) async fn slot(self) -> Slot {
         let permit = match self.place {
-            Place::Slot(permit) => Some(permit),
-            Place::Queue(_in_line) => self.all.acquire_owned().await.ok(),
+            SlotOrQueue::Slot(permit) => Some(permit),
+            SlotOrQueue::Queue(_in_line) => self.all.acquire_owned().await.ok(),
         };
         match permit {
             Some(permit) => Slot { _permit: permit, _address: self.address },
@@ -131,9 +132,9 @@ mod tests {
 
     use super::*;
 
-    fn slots(connections: usize, connections_per_address: usize) -> Arc<Slots> {
-        let trusted_proxies = Proxies::try_from(vec!["10.0.0.0/8".to_owned()]).unwrap();
-        Slots::new(&ServerSettings {
+    fn slots(connections: usize, connections_per_address: usize) -> Arc<ConnectionSlots> {
+        let trusted_proxies = TrustedProxies::try_from(vec!["10.0.0.0/8".to_owned()]).unwrap();
+        ConnectionSlots::new(&ServerSettings {
             connections,
             connections_per_address,
             trusted_proxies,
@@ -141,7 +142,7 @@ mod tests {
         })
     }
 
-    fn admit(slots: &Arc<Slots>, peer: &str) -> Result<Admission, Refused> {
+    fn admit(slots: &Arc<ConnectionSlots>, peer: &str) -> Result<ConnectionAdmission, Refused> {
         slots.admit(peer.parse().unwrap())
     }
 
@@ -160,11 +161,11 @@ mod tests {
             (1, 512, &["192.0.2.1"], 1),
             (100, 0, &["192.0.2.1"], 1),
             // A proxy has what there is, and the queue.
-            (100, 3, &["10.0.0.1"], 100 + QUEUE),
-            (100, 3, &["::ffff:10.0.0.1"], 100 + QUEUE),
+            (100, 3, &["10.0.0.1"], 100 + QUEUE_LENGTH),
+            (100, 3, &["::ffff:10.0.0.1"], 100 + QUEUE_LENGTH),
         ] {
             let slots = slots(connections, share);
-            let let_in: Vec<Admission> = peers
+            let let_in: Vec<ConnectionAdmission> = peers
                 .iter()
                 .cycle()
                 .take(200)
@@ -175,7 +176,7 @@ mod tests {
             assert!(slots.held().is_empty(), "an address that left takes no memory");
             assert_eq!(
                 (slots.all.available_permits(), slots.queue.available_permits()),
-                (connections, QUEUE)
+                (connections, QUEUE_LENGTH)
             );
         }
     }
@@ -192,8 +193,9 @@ mod tests {
         );
         let mut third = Box::pin(admit(&slots, "192.0.2.3").unwrap().slot());
         assert!(third.as_mut().now_or_never().is_none());
-        let queue: Vec<Admission> =
-            (1..QUEUE).map(|host| admit(&slots, &format!("192.0.3.{host}")).unwrap()).collect();
+        let queue: Vec<ConnectionAdmission> = (1..QUEUE_LENGTH)
+            .map(|host| admit(&slots, &format!("192.0.3.{host}")).unwrap())
+            .collect();
         assert_eq!(admit(&slots, "192.0.2.9").err(), Some(Refused::Full));
         drop(first);
         assert!(third.as_mut().now_or_never().is_some());

@@ -24,7 +24,7 @@ const KEEPALIVE_TRIES: u32 = 4;
 const UNSENT_BYTES: u32 = 256 << 10;
 
 /// Sets what connections inherit from `listener`. What the system does not know is left as it is.
-pub(super) fn prepare_listener(listener: &TcpListener, write_idle: Duration) {
+pub(super) fn configure_listener(listener: &TcpListener, write_idle: Duration) {
     if let Err(failure) = set_options(&SockRef::from(listener), write_idle) {
         tracing::debug!(%failure, "options of the listener were not set");
     }
@@ -47,7 +47,7 @@ fn set_options(socket: &SockRef<'_>, write_idle: Duration) -> io::Result<()> {
 }
 
 /// Sets what a connection does not inherit everywhere.
-pub(super) fn prepare(stream: &TcpStream) {
+pub(super) fn configure_stream(stream: &TcpStream) {
     // Small answers should not wait for company; where it cannot be set they still arrive.
     let _ = stream.set_nodelay(true);
 }
@@ -61,7 +61,7 @@ mod tests {
     #[tokio::test]
     async fn connections_inherit_keep_alive_and_bounds_on_what_the_kernel_holds() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        prepare_listener(&listener, Duration::from_secs(30));
+        configure_listener(&listener, Duration::from_secs(30));
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (stream, _) = listener.accept().await.unwrap();
         let socket = SockRef::from(&stream);

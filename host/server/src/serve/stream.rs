@@ -1,4 +1,4 @@
-//! The stream of a connection, which tells its [`Activity`] what is read and written. It changes
+//! The stream of a connection, which tells its [`ConnectionActivity`] what is read and written. It changes
 //! nothing on the way and costs a few stores into memory.
 
 use std::io::{self, IoSlice};
@@ -9,21 +9,21 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::activity::Activity;
+use super::activity::ConnectionActivity;
 
 /// A connection's socket.
 pub(super) struct ObservedStream {
     stream: TcpStream,
-    activity: Arc<Activity>,
+    activity: Arc<ConnectionActivity>,
 }
 
 impl ObservedStream {
     /// `stream`, of which `activity` is told.
-    pub(super) fn new(stream: TcpStream, activity: Arc<Activity>) -> Self {
+    pub(super) fn new(stream: TcpStream, activity: Arc<ConnectionActivity>) -> Self {
         Self { stream, activity }
     }
 
-    fn note(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    fn record_write(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         self.activity.note_write(written.is_pending());
         written
     }
@@ -61,7 +61,7 @@ impl AsyncWrite for ObservedStream {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.note(written)
+        self.record_write(written)
     }
 
     fn poll_write_vectored(
@@ -70,7 +70,7 @@ impl AsyncWrite for ObservedStream {
         bytes: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
-        self.note(written)
+        self.record_write(written)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// Addresses of proxies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
-pub struct Proxies(Vec<IpNet>);
+pub struct TrustedProxies(Vec<IpNet>);
 
-impl Proxies {
+impl TrustedProxies {
     /// Whether nobody is trusted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -23,7 +23,7 @@ impl Proxies {
     }
 }
 
-impl TryFrom<Vec<String>> for Proxies {
+impl TryFrom<Vec<String>> for TrustedProxies {
     type Error = String;
 
     fn try_from(texts: Vec<String>) -> Result<Self, String> {
@@ -37,8 +37,8 @@ impl TryFrom<Vec<String>> for Proxies {
     }
 }
 
-impl From<Proxies> for Vec<String> {
-    fn from(Proxies(networks): Proxies) -> Self {
+impl From<TrustedProxies> for Vec<String> {
+    fn from(TrustedProxies(networks): TrustedProxies) -> Self {
         networks.iter().map(ToString::to_string).collect()
     }
 }
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn networks_are_read_and_written() {
-        let read = |text: &str| Proxies::try_from(vec![text.to_owned()]).map(Vec::from);
+        let read = |text: &str| TrustedProxies::try_from(vec![text.to_owned()]).map(Vec::from);
         assert_eq!(read("192.0.2.1").unwrap(), ["192.0.2.1/32"]);
         assert_eq!(read("2001:db8::/32").unwrap(), ["2001:db8::/32"]);
         assert!(

@@ -5,10 +5,10 @@
 use futures::FutureExt;
 
 use super::*;
-use crate::{Callers, SharePercent};
+use crate::{CallerRegistry, SharePercent};
 
-fn callers() -> Callers {
-    Callers::new(SharePercent { key: 50, address: 75 }, 1 << 20)
+fn callers() -> CallerRegistry {
+    CallerRegistry::new(SharePercent { key: 50, address: 75 }, 1 << 20)
 }
 
 fn slots(total: usize) -> Arc<FairSlots> {
@@ -21,11 +21,11 @@ fn nobody_holds_more_than_its_share() {
     let address = Some([192, 0, 2, 1].into());
     let (one, two) = (callers.holder(Some("one"), address), callers.holder(Some("two"), address));
     let mut held: Vec<Slot> = (0..4).map(|_| slots.try_acquire(&one).ok().unwrap()).collect();
-    assert_eq!(slots.try_acquire(&one).err(), Some(Denied::Share), "half of eight for a key");
+    assert_eq!(slots.try_acquire(&one).err(), Some(AcquireError::Share), "half of eight for a key");
     held.extend((0..2).map(|_| slots.try_acquire(&two).ok().unwrap()));
     assert_eq!(
         slots.try_acquire(&two).err(),
-        Some(Denied::Share),
+        Some(AcquireError::Share),
         "three quarters of eight for its address"
     );
     assert_eq!(callers.at_share(&slots), (1, 1));
@@ -33,7 +33,7 @@ fn nobody_holds_more_than_its_share() {
     held.extend((0..2).map(|_| slots.try_acquire(&other).ok().unwrap()));
     assert_eq!(
         slots.try_acquire(&other).err(),
-        Some(Denied::Full),
+        Some(AcquireError::Full),
         "where none is free, that is the reason"
     );
     drop(held);
@@ -46,7 +46,7 @@ fn a_share_has_one_slot_at_least() {
     let (callers, slots) = (callers(), slots(1));
     let one = callers.holder(Some("one"), None);
     let held = slots.try_acquire(&one).ok().unwrap();
-    assert_eq!(slots.try_acquire(&one).err(), Some(Denied::Full));
+    assert_eq!(slots.try_acquire(&one).err(), Some(AcquireError::Full));
     drop(held);
     assert!(slots.try_acquire(&one).is_ok());
 }
@@ -57,7 +57,7 @@ async fn a_slot_that_comes_free_goes_to_the_caller_that_holds_the_fewest() {
     let [many, few, none] = ["many", "few", "none"].map(|key| callers.holder(Some(key), None));
     let mut of_many: Vec<Slot> = (0..2).map(|_| slots.try_acquire(&many).ok().unwrap()).collect();
     let of_few = slots.try_acquire(&few).ok().unwrap();
-    let spare = slots.try_acquire(&Holder::default()).ok().unwrap();
+    let spare = slots.try_acquire(&CallerShare::default()).ok().unwrap();
     // In the order of arrival: the one with most first.
     let mut waits = [&many, &few, &none].map(|holder| Box::pin(slots.acquire(holder, false)));
     assert!(waits.iter_mut().all(|wait| wait.now_or_never().is_none()));
@@ -95,7 +95,7 @@ async fn no_more_requests_of_a_caller_wait_than_its_share_has_slots() {
     let _held: Vec<Slot> = (0..2).map(|_| slots.try_acquire(&one).ok().unwrap()).collect();
     let mut waits: Vec<_> = (0..2).map(|_| Box::pin(slots.acquire(&one, false))).collect();
     assert!(waits.iter_mut().all(|wait| wait.as_mut().now_or_never().is_none()));
-    assert_eq!(slots.acquire(&one, false).now_or_never().unwrap().err(), Some(Denied::Share));
+    assert_eq!(slots.acquire(&one, false).now_or_never().unwrap().err(), Some(AcquireError::Share));
     assert!(
         slots.acquire(&one, true).now_or_never().is_none(),
         "unless it may wait without a bound"
@@ -109,7 +109,7 @@ async fn a_slot_whose_request_went_away_is_not_lost() {
     let (callers, slots) = (callers(), slots(2));
     let one = callers.holder(Some("one"), None);
     let held: Vec<Slot> =
-        (0..2).map(|_| slots.try_acquire(&Holder::default()).ok().unwrap()).collect();
+        (0..2).map(|_| slots.try_acquire(&CallerShare::default()).ok().unwrap()).collect();
     let mut gone = Box::pin(slots.acquire(&one, false));
     assert!(gone.as_mut().now_or_never().is_none());
     // Granted, and never looked at.
@@ -118,7 +118,7 @@ async fn a_slot_whose_request_went_away_is_not_lost() {
     assert_eq!(slots.free(), 2);
     for _ in 0..1_000 {
         let _full: Vec<Slot> =
-            (0..2).map(|_| slots.try_acquire(&Holder::default()).ok().unwrap()).collect();
+            (0..2).map(|_| slots.try_acquire(&CallerShare::default()).ok().unwrap()).collect();
         assert!(slots.acquire(&one, false).now_or_never().is_none());
     }
     assert!(slots.lock().len() < 100, "those that gave up do not pile up");

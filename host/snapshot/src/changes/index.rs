@@ -12,14 +12,14 @@ use crate::Failure;
 
 /// What happened to a row, in Delta's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ChangeType {
     Insert,
     Preimage,
     Postimage,
     Delete,
 }
 
-impl Kind {
+impl ChangeType {
     /// The value of `_change_type`.
     pub(super) fn as_str(self) -> &'static str {
         match self {
@@ -32,22 +32,22 @@ impl Kind {
 }
 
 /// A row of a batch that changed.
-pub(super) type Found = (u32, Kind);
+pub(super) type Found = (u32, ChangeType);
 
 /// The rows of the newer snapshot, by what they contain. Rows are told apart by 128 bits of SHA-256
 /// over Arrow's row format, in which different values never have the same bytes: null is not the
 /// empty string, -0.0 not 0.0.
-pub(super) struct Index {
-    rows: Prints,
+pub(super) struct RowIndex {
+    rows: RowHasher,
     rule: Rule,
-    /// Rows of the newer snapshot seen by [`Index::newer`].
+    /// Rows of the newer snapshot seen by [`RowIndex::newer`].
     at: usize,
 }
 
 enum Rule {
     /// One row a key.
     Keyed {
-        keys: Prints,
+        keys: RowHasher,
         /// Position of the row with this key.
         places: HashMap<u128, u32>,
         /// What each row contains.
@@ -65,7 +65,7 @@ enum State {
     Updated,
 }
 
-impl Index {
+impl RowIndex {
     /// Empty, for rows of `schema`; `key` are positions of the primary key, none of them: rows are
     /// compared whole.
     pub(super) fn new(schema: &SchemaRef, key: Vec<usize>) -> Result<Self, Failure> {
@@ -73,11 +73,11 @@ impl Index {
             what: "a comparison of snapshots".to_owned(),
             why: error.to_string(),
         };
-        let rows = Prints::new(schema, (0..schema.fields().len()).collect()).map_err(failed)?;
+        let rows = RowHasher::new(schema, (0..schema.fields().len()).collect()).map_err(failed)?;
         let rule = if key.is_empty() {
             Rule::Whole { counts: HashMap::new() }
         } else {
-            let keys = Prints::new(schema, key).map_err(failed)?;
+            let keys = RowHasher::new(schema, key).map_err(failed)?;
             Rule::Keyed { keys, places: HashMap::new(), contents: Vec::new(), states: Vec::new() }
         };
         Ok(Self { rows, rule, at: 0 })
@@ -85,10 +85,10 @@ impl Index {
 
     /// Takes in the next rows of the newer snapshot.
     pub(super) fn learn(mut self, batch: &RecordBatch) -> Result<Self, ArrowError> {
-        let rows = self.rows.of(batch)?;
+        let rows = self.rows.hash_rows(batch)?;
         match &mut self.rule {
             Rule::Keyed { keys, places, contents, states } => {
-                for key in keys.of(batch)? {
+                for key in keys.hash_rows(batch)? {
                     let place = u32::try_from(places.len()).map_err(|_| overflow())?;
                     places.insert(key, place);
                 }
@@ -104,20 +104,22 @@ impl Index {
 
     /// What became of the next rows of the older snapshot.
     pub(super) fn older(&mut self, batch: &RecordBatch) -> Result<Vec<Found>, ArrowError> {
-        let rows = self.rows.of(batch)?;
+        let rows = self.rows.hash_rows(batch)?;
         let mut found = Vec::new();
         match &mut self.rule {
             Rule::Keyed { keys, places, contents, states } => {
-                for (row, (key, content)) in (0_u32..).zip(keys.of(batch)?.into_iter().zip(rows)) {
+                for (row, (key, content)) in
+                    (0_u32..).zip(keys.hash_rows(batch)?.into_iter().zip(rows))
+                {
                     let place = places.get(&key).map(|place| *place as usize);
                     match place
                         .and_then(|place| Some((contents.get(place)?, states.get_mut(place)?)))
                     {
-                        None => found.push((row, Kind::Delete)),
+                        None => found.push((row, ChangeType::Delete)),
                         Some((now, state)) if *now == content => *state = State::Same,
                         Some((_, state)) => {
                             *state = State::Updated;
-                            found.push((row, Kind::Preimage));
+                            found.push((row, ChangeType::Preimage));
                         }
                     }
                 }
@@ -127,7 +129,7 @@ impl Index {
                     (0_u32..)
                         .zip(rows)
                         .filter(|(_, row)| !take(counts, row))
-                        .map(|(row, _)| (row, Kind::Delete)),
+                        .map(|(row, _)| (row, ChangeType::Delete)),
                 );
             }
         }
@@ -143,19 +145,19 @@ impl Index {
                 let kinds =
                     states.get(first..self.at).unwrap_or_default().iter().map(
                         |state| match state {
-                            State::New => Some(Kind::Insert),
+                            State::New => Some(ChangeType::Insert),
                             State::Same => None,
-                            State::Updated => Some(Kind::Postimage),
+                            State::Updated => Some(ChangeType::Postimage),
                         },
                     );
                 Ok((0_u32..).zip(kinds).filter_map(|(row, kind)| Some((row, kind?))).collect())
             }
             Rule::Whole { counts } => {
-                let rows = self.rows.of(batch)?;
+                let rows = self.rows.hash_rows(batch)?;
                 Ok((0_u32..)
                     .zip(rows)
                     .filter(|(_, row)| take(counts, row))
-                    .map(|(row, _)| (row, Kind::Insert))
+                    .map(|(row, _)| (row, ChangeType::Insert))
                     .collect())
             }
         }
@@ -174,12 +176,12 @@ fn take(counts: &mut HashMap<u128, u64>, row: &u128) -> bool {
 }
 
 /// Fingerprints of some columns of rows.
-struct Prints {
+struct RowHasher {
     columns: Vec<usize>,
     converter: RowConverter,
 }
 
-impl Prints {
+impl RowHasher {
     fn new(schema: &SchemaRef, columns: Vec<usize>) -> Result<Self, ArrowError> {
         let types: Vec<DataType> = columns
             .iter()
@@ -192,7 +194,7 @@ impl Prints {
         })
     }
 
-    fn of(&self, batch: &RecordBatch) -> Result<Vec<u128>, ArrowError> {
+    fn hash_rows(&self, batch: &RecordBatch) -> Result<Vec<u128>, ArrowError> {
         let arrays: Vec<ArrayRef> = self
             .columns
             .iter()

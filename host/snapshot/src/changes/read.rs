@@ -10,13 +10,13 @@ use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use tokio::runtime::Handle;
 use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, ChangeSet, SNAPSHOT_ID};
-use yearbook_domain::{Column, DatasetName, Namespace, ReadPlan, Role, Snapshot};
+use yearbook_domain::{Column, ColumnRole, DatasetName, Namespace, ReadPlan, Snapshot};
 
-use super::columns_of_file;
+use super::change_file_columns;
 use crate::read::{credits, described};
 use crate::scan::Scan;
 use crate::table::chunk::unchecked_schema;
-use crate::{Failure, Files, Reader, RowCounts};
+use crate::{Failure, ObjectStorage, Reader, RowCounts};
 
 /// Which changes will be read for one response.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,7 @@ impl Reader {
         Ok(Scan {
             schema,
             counts: RowCounts::default(),
-            batches: ended(first.chain(rest.try_flatten()).boxed()),
+            batches: end_after_failure(first.chain(rest.try_flatten()).boxed()),
         })
     }
 
@@ -89,12 +89,12 @@ impl Reader {
         (set, rows): (ChangeSet, Range<u64>),
         schema: SchemaRef,
     ) -> Result<BoxStream<'static, Result<RecordBatch, Failure>>, Failure> {
-        let columns = columns_of_file(&set.columns);
-        let wanted = |column: &Column| plan.geometry || column.role != Role::Geometry;
+        let columns = change_file_columns(&set.columns);
+        let wanted = |column: &Column| plan.geometry || column.role != ColumnRole::Geometry;
         let positions: Vec<usize> = (0..columns.len())
             .filter(|position| columns.get(*position).is_some_and(wanted))
             .collect();
-        let key = Files::key(&set.file);
+        let key = ObjectStorage::key(&set.file);
         // To the scan, a file of changes is a snapshot without date axis or key.
         let file = Snapshot {
             id: set.file.sha256.clone(),
@@ -113,7 +113,7 @@ impl Reader {
         let scan = self.rows(&file, &positions, stored, rows).await?;
         let (id, at) = (set.to, set.committed_at.rfc3339());
         let complete = move |batch: RecordBatch| {
-            let whole = with_origin(&batch, &schema, &id, &at);
+            let whole = append_origin(&batch, &schema, &id, &at);
             whole.map_err(|error| Failure::damaged(&key, format!("its columns: {error}")))
         };
         Ok(scan.batches.map(move |batch| batch.and_then(&complete)).boxed())
@@ -121,7 +121,7 @@ impl Reader {
 }
 
 /// Ends a stream after its first failure.
-fn ended(
+fn end_after_failure(
     batches: BoxStream<'static, Result<RecordBatch, Failure>>,
 ) -> BoxStream<'static, Result<RecordBatch, Failure>> {
     let mut failed = false;
@@ -137,7 +137,7 @@ fn schema(plan: &ChangesPlan) -> SchemaRef {
     let columns: Vec<Column> = plan
         .columns
         .iter()
-        .filter(|column| plan.geometry || column.role != Role::Geometry)
+        .filter(|column| plan.geometry || column.role != ColumnRole::Geometry)
         .cloned()
         .collect();
     let repeated = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
@@ -150,7 +150,7 @@ fn schema(plan: &ChangesPlan) -> SchemaRef {
         .zip(&columns)
         .map(|(field, column)| Arc::new(described(Field::clone(field), column)));
     let fields: Vec<_> = fields.chain(own).collect();
-    let credit = ReadPlan::everything(
+    let credit = ReadPlan::full_scan(
         plan.dataset.clone(),
         plan.namespace.clone(),
         Arc::clone(&plan.snapshot),
@@ -159,7 +159,7 @@ fn schema(plan: &ChangesPlan) -> SchemaRef {
 }
 
 /// `batch` with the snapshot and the instant that its changes came with.
-fn with_origin(
+fn append_origin(
     batch: &RecordBatch,
     schema: &SchemaRef,
     id: &str,

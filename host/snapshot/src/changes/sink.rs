@@ -8,16 +8,16 @@ use arrow::compute::take_record_batch;
 use arrow::error::ArrowError;
 use yearbook_domain::Column;
 
-use super::columns_of_file;
+use super::change_file_columns;
 use super::index::Found;
 use crate::Failure;
 use crate::table::blocks::{GROUP_BYTES, GROUP_ROWS};
 use crate::table::chunk::stored_schema;
-use crate::write::{Description, SnapshotWriter};
+use crate::write::{SnapshotFileMetadata, SnapshotWriter};
 
 /// Rows on their way into a temporary file, which has no name: a process that is killed leaves
 /// nothing behind.
-pub(super) struct Sink {
+pub(super) struct ChangeFileWriter {
     temporary: File,
     writer: SnapshotWriter,
     schema: arrow::datatypes::SchemaRef,
@@ -26,15 +26,16 @@ pub(super) struct Sink {
     group: (usize, usize),
 }
 
-impl Sink {
+impl ChangeFileWriter {
     /// An empty file for changes of rows with these columns.
     pub(super) fn new(columns: &[Column]) -> Result<Self, Failure> {
         let folder = std::env::temp_dir();
         let io = |source| Failure::local("write a temporary file in", &folder, source);
         let temporary = tempfile::tempfile().map_err(io)?;
         let file = temporary.try_clone().map_err(io)?;
-        let columns = columns_of_file(columns);
-        let description = Description { columns: &columns, sorted_by: &[], words: Vec::new() };
+        let columns = change_file_columns(columns);
+        let description =
+            SnapshotFileMetadata { columns: &columns, sorted_by: &[], words: Vec::new() };
         let writer = SnapshotWriter::new(file, &description)
             .map_err(|error| io(std::io::Error::other(error)))?;
         Ok(Self { temporary, writer, schema: stored_schema(&columns), rows: 0, group: (0, 0) })

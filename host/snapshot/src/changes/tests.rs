@@ -110,14 +110,15 @@ type Row = BTreeMap<String, String>;
 
 struct Fixture {
     folder: TempDir,
-    files: Files,
+    files: ObjectStorage,
     workers: Arc<Workers>,
 }
 
 impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::open(&format!("file:{}/store", folder.path().display())).unwrap();
+        let files =
+            ObjectStorage::open(&format!("file:{}/store", folder.path().display())).unwrap();
         Self { folder, files, workers: Workers::new(1) }
     }
 
@@ -155,7 +156,7 @@ impl Fixture {
     }
 
     async fn rows(&self, snapshot: &Snapshot) -> Vec<Row> {
-        let side = Side::of(snapshot, snapshot);
+        let side = ComparedSnapshot::of(snapshot, snapshot);
         rows_of(side.scan(&self.reader()).await.unwrap()).await
     }
 
@@ -205,7 +206,7 @@ async fn rows_of(scan: Scan) -> Vec<Row> {
 fn seen_with(row: &Row, old: &Snapshot, new: &Snapshot) -> Row {
     let kept = |name: &String| {
         let column = |snapshot: &Snapshot| {
-            snapshot.position(name).map(|position| type_of(&snapshot.columns[position]))
+            snapshot.column_index(name).map(|position| type_of(&snapshot.columns[position]))
         };
         column(old).is_some() && column(old) == column(new)
     };
@@ -302,7 +303,8 @@ async fn a_damaged_past_does_not_keep_the_present_from_being_published() {
     let (first, mut second) = versions(7);
     let old = fixture.publish(&first, None).await.snapshot;
     second.rows = vec![vec!["1", "\"x\"", "0.5", "true", "7", "2020-01-01"]];
-    std::fs::remove_file(fixture.folder.path().join("store").join(Files::key(&old.file))).unwrap();
+    std::fs::remove_file(fixture.folder.path().join("store").join(ObjectStorage::key(&old.file)))
+        .unwrap();
     let new = fixture.publish(&second, Some(&old)).await;
     assert_eq!((new.changes, new.unchanged), (None, false));
 }

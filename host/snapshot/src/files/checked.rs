@@ -8,15 +8,15 @@ use object_store::ObjectStoreExt;
 use object_store::path::Path as Key;
 use yearbook_domain::StoredFile;
 
-use super::digest::{Running, blocking};
-use super::sums::{BLOCK, Sums};
-use super::{Files, TRANSFER};
+use super::digest::{FileHasher, blocking};
+use super::sums::{BLOCK, BlockChecksums};
+use super::{ObjectStorage, TRANSFER_BYTES};
 use crate::Failure;
 
 /// Bytes whose sums are checked where they arrive: less work than handing them to another thread.
-const CHECKED_IN_PLACE: usize = 256 << 10;
+const INLINE_VERIFY_BYTES: usize = 256 << 10;
 
-impl Files {
+impl ObjectStorage {
     /// [`Files::get_ranges`].
     pub(super) async fn checked(
         &self,
@@ -27,7 +27,7 @@ impl Files {
             let (local, file, ranges) = (Arc::clone(local), file.clone(), ranges.to_vec());
             return blocking(move || local.read(&file, &ranges)).await?;
         }
-        let blocks = Arc::new(Blocks::around(file, ranges)?);
+        let blocks = Arc::new(BlockRanges::covering(file, ranges)?);
         let sums = self.sums(file).await?;
         match self.verified(file, &blocks, &sums).await {
             // What is damaged in the store stays so; what was damaged on its way comes whole the
@@ -47,11 +47,11 @@ impl Files {
     async fn verified(
         &self,
         file: &StoredFile,
-        blocks: &Arc<Blocks>,
-        sums: &Arc<Sums>,
+        blocks: &Arc<BlockRanges>,
+        sums: &Arc<BlockChecksums>,
     ) -> Result<Vec<Bytes>, Failure> {
-        let got = self.unchecked(file, blocks.ranges()).await?;
-        let few = got.iter().map(Bytes::len).sum::<usize>() <= CHECKED_IN_PLACE;
+        let got = self.fetch_ranges(file, blocks.ranges()).await?;
+        let few = got.iter().map(Bytes::len).sum::<usize>() <= INLINE_VERIFY_BYTES;
         let (blocks, sums) = (Arc::clone(blocks), Arc::clone(sums));
         let check = move || blocks.verified(&sums, &got);
         if few { check() } else { blocking(check).await? }
@@ -63,21 +63,25 @@ impl Files {
     /// # Errors
     /// The store's refusal; absence and damage are none.
     pub async fn is_intact(&self, file: &StoredFile) -> Result<bool, Failure> {
-        Ok(self.exists(file).await? && self.digest_stored(file).await?.0 == *file)
+        Ok(self.exists(file).await? && self.hash_stored_file(file).await?.0 == *file)
     }
 
     /// Bytes as the store has them, within the time that a read may take.
-    async fn unchecked(
+    async fn fetch_ranges(
         &self,
         file: &StoredFile,
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, Failure> {
         let within = self.remote.settings.answer();
         let late = |_| Err(Failure::Late { key: Self::key(file), within });
-        tokio::time::timeout(within, self.asked(file, ranges)).await.unwrap_or_else(late)
+        tokio::time::timeout(within, self.request_ranges(file, ranges)).await.unwrap_or_else(late)
     }
 
-    async fn asked(&self, file: &StoredFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Failure> {
+    async fn request_ranges(
+        &self,
+        file: &StoredFile,
+        ranges: &[Range<u64>],
+    ) -> Result<Vec<Bytes>, Failure> {
         let key = Self::key(file);
         let got = match self.store.get_ranges(&Key::from(key.as_str()), ranges).await {
             Ok(got) => got,
@@ -106,14 +110,14 @@ impl Files {
 
     /// The file's block sums, from memory, from beside the file, or, where those are lost, from the
     /// file itself once its digest has been found right. One load at a time.
-    async fn sums(&self, file: &StoredFile) -> Result<Arc<Sums>, Failure> {
+    async fn sums(&self, file: &StoredFile) -> Result<Arc<BlockChecksums>, Failure> {
         let load = async {
-            if let Some(sums) = self.stored_sums(file).await? {
+            if let Some(sums) = self.stored_checksums(file).await? {
                 return Ok(Arc::new(sums));
             }
-            warn_of_lost_sums(file);
-            let (found, sums) = self.digest_stored(file).await?;
-            made_anew(file, &found, sums)
+            warn_of_lost_checksums(file);
+            let (found, sums) = self.hash_stored_file(file).await?;
+            validate_recomputed(file, &found, sums)
         };
         self.sums
             .try_get_with_by_ref(&file.sha256, load)
@@ -122,27 +126,33 @@ impl Files {
     }
 
     /// What lies beside the file; none when it is missing or damaged.
-    pub(super) async fn stored_sums(&self, file: &StoredFile) -> Result<Option<Sums>, Failure> {
-        let key = Self::sums_key(file);
+    pub(super) async fn stored_checksums(
+        &self,
+        file: &StoredFile,
+    ) -> Result<Option<BlockChecksums>, Failure> {
+        let key = Self::checksums_key(file);
         let size = (file.bytes.div_ceil(BLOCK) + 1) * 4;
         match self.store.get(&Key::from(key.as_str())).await {
             // Judged before it is read: what lies there may have any size.
             Ok(found) if found.meta.size != size => Ok(None),
             Ok(found) => {
                 let bytes = found.bytes().await.map_err(|source| Failure::store(&key, source))?;
-                Ok(Sums::parse(&bytes, file.bytes))
+                Ok(BlockChecksums::parse(&bytes, file.bytes))
             }
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(source) => Err(Failure::store(&key, source)),
         }
     }
 
-    async fn digest_stored(&self, file: &StoredFile) -> Result<(StoredFile, Sums), Failure> {
-        let mut digest = Running::default();
+    async fn hash_stored_file(
+        &self,
+        file: &StoredFile,
+    ) -> Result<(StoredFile, BlockChecksums), Failure> {
+        let mut digest = FileHasher::default();
         let mut at = 0;
         while at < file.bytes {
-            let end = file.bytes.min(at + TRANSFER as u64);
-            let pieces = self.unchecked(file, std::slice::from_ref(&(at..end))).await?;
+            let end = file.bytes.min(at + TRANSFER_BYTES as u64);
+            let pieces = self.fetch_ranges(file, std::slice::from_ref(&(at..end))).await?;
             for piece in pieces {
                 digest = digest.and(piece).await?;
             }
@@ -153,8 +163,8 @@ impl Files {
 }
 
 /// Says that a file has to be read whole.
-pub(super) fn warn_of_lost_sums(file: &StoredFile) {
-    let key = Files::key(file);
+pub(super) fn warn_of_lost_checksums(file: &StoredFile) {
+    let key = ObjectStorage::key(file);
     tracing::warn!(
         key,
         "the checksums beside a snapshot file are missing or damaged; reading the whole file to make them anew"
@@ -162,37 +172,41 @@ pub(super) fn warn_of_lost_sums(file: &StoredFile) {
 }
 
 /// `sums` of a file that was `found` to have this digest, if it is the right one.
-pub(super) fn made_anew(
+pub(super) fn validate_recomputed(
     file: &StoredFile,
     found: &StoredFile,
-    sums: Sums,
-) -> Result<Arc<Sums>, Failure> {
-    let wrong =
-        || Failure::damaged(&Files::key(file), "its bytes do not have the digest it is named by");
+    sums: BlockChecksums,
+) -> Result<Arc<BlockChecksums>, Failure> {
+    let wrong = || {
+        Failure::damaged(
+            &ObjectStorage::key(file),
+            "its bytes do not have the digest it is named by",
+        )
+    };
     (found == file).then(|| Arc::new(sums)).ok_or_else(wrong)
 }
 
 /// What is read of a file so that every byte of some ranges can be checked.
-pub(super) struct Blocks {
+pub(super) struct BlockRanges {
     file: StoredFile,
     wanted: Vec<Range<u64>>,
     whole: Vec<Range<u64>>,
 }
 
-impl Blocks {
+impl BlockRanges {
     /// The blocks around `wanted`. Ranges are judged first: an absurd length must not become an
     /// allocation.
-    pub(super) fn around(file: &StoredFile, wanted: &[Range<u64>]) -> Result<Self, Failure> {
+    pub(super) fn covering(file: &StoredFile, wanted: &[Range<u64>]) -> Result<Self, Failure> {
         if let Some(range) =
             wanted.iter().find(|range| range.start > range.end || range.end > file.bytes)
         {
             let why = format!("it refers to bytes {range:?} of a file of {} bytes", file.bytes);
-            return Err(Failure::damaged(&Files::key(file), why));
+            return Err(Failure::damaged(&ObjectStorage::key(file), why));
         }
         Ok(Self {
             file: file.clone(),
             wanted: wanted.to_vec(),
-            whole: whole_blocks(wanted, file.bytes),
+            whole: align_to_blocks(wanted, file.bytes),
         })
     }
 
@@ -201,21 +215,25 @@ impl Blocks {
         &self.whole
     }
 
-    /// The bytes asked for, cut out of `got`, which are those of [`Blocks::ranges`], once every
+    /// The bytes asked for, cut out of `got`, which are those of [`BlockRanges::ranges`], once every
     /// block has been checked.
-    pub(super) fn verified(&self, sums: &Sums, got: &[Bytes]) -> Result<Vec<Bytes>, Failure> {
+    pub(super) fn verified(
+        &self,
+        sums: &BlockChecksums,
+        got: &[Bytes],
+    ) -> Result<Vec<Bytes>, Failure> {
         for (at, bytes) in self.whole.iter().zip(got) {
             let why =
                 |block| format!("the block at byte {block} does not have its published checksum");
             sums.check(at.start, bytes)
-                .map_err(|block| Failure::damaged(&Files::key(&self.file), why(block)))?;
+                .map_err(|block| Failure::damaged(&ObjectStorage::key(&self.file), why(block)))?;
         }
         Ok(self.wanted.iter().map(|range| cut(range, &self.whole, got)).collect())
     }
 }
 
 /// The fewest ranges of whole blocks that cover `ranges`, ascending and apart from each other.
-fn whole_blocks(ranges: &[Range<u64>], file_bytes: u64) -> Vec<Range<u64>> {
+fn align_to_blocks(ranges: &[Range<u64>], file_bytes: u64) -> Vec<Range<u64>> {
     let widen = |range: &Range<u64>| {
         range.start / BLOCK * BLOCK..(range.end.div_ceil(BLOCK) * BLOCK).min(file_bytes)
     };
@@ -251,7 +269,7 @@ mod tests {
     fn reads_are_widened_to_blocks_and_neighbours_joined() {
         let file = BLOCK * 4 + 9;
         let check = |ranges: &[Range<u64>], expected: &[Range<u64>]| {
-            assert_eq!(whole_blocks(ranges, file), expected)
+            assert_eq!(align_to_blocks(ranges, file), expected)
         };
         let one = |range: Range<u64>| [range];
         check(&[], &[]);

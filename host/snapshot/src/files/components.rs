@@ -7,14 +7,14 @@ use object_store::path::Path as Key;
 use object_store::{ObjectStoreExt, PutPayload};
 use sha2::{Digest, Sha256};
 
-use super::Files;
+use super::ObjectStorage;
 use super::digest::blocking;
 use crate::Failure;
 
 /// Bytes of a signature's file at most.
 const SIGNATURE_BYTES: u64 = 4 << 10;
 
-impl Files {
+impl ObjectStorage {
     /// Key of a component in the store.
     #[must_use]
     pub fn component_key(digest: &str) -> String {
@@ -40,7 +40,7 @@ impl Files {
     /// # Errors
     /// The store's refusal.
     pub async fn put_component(&self, bytes: Bytes) -> Result<String, Failure> {
-        let digest = of(bytes.clone()).await?;
+        let digest = hash_bytes(bytes.clone()).await?;
         let key = Self::component_key(&digest);
         let put = self.store.put(&Key::from(key.as_str()), PutPayload::from_bytes(bytes)).await;
         put.map_err(|source| Failure::store(&key, source))?;
@@ -67,7 +67,7 @@ impl Files {
             return Err(Failure::ComponentDamaged { key, why });
         }
         let content = found.bytes().await.map_err(refused)?;
-        if of(content.clone()).await? == digest {
+        if hash_bytes(content.clone()).await? == digest {
             Ok(content)
         } else {
             Err(Failure::ComponentDamaged {
@@ -78,7 +78,7 @@ impl Files {
     }
 }
 
-impl Files {
+impl ObjectStorage {
     /// Key of a component's signature in the store.
     #[must_use]
     pub fn signature_key(digest: &str) -> String {
@@ -114,7 +114,7 @@ impl Files {
 }
 
 /// Digest of bytes in memory, on a thread that may block.
-async fn of(bytes: Bytes) -> Result<String, Failure> {
+async fn hash_bytes(bytes: Bytes) -> Result<String, Failure> {
     blocking(move || Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
         .await
 }
@@ -128,7 +128,7 @@ mod tests {
     #[tokio::test]
     async fn a_component_comes_back_as_it_went_in_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::open(&format!("file:{}", folder.path().display())).unwrap();
+        let files = ObjectStorage::open(&format!("file:{}", folder.path().display())).unwrap();
         let bytes = Bytes::from_static(b"\0asm and more");
         let digest = files.put_component(bytes.clone()).await.unwrap();
         assert_eq!(
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(files.get_component(&digest, size).await.unwrap(), bytes);
         assert!(files.has_component(&digest, size).await.unwrap());
 
-        let path = folder.path().join(Files::component_key(&digest));
+        let path = folder.path().join(ObjectStorage::component_key(&digest));
         std::fs::write(&path, b"\0asm and evil").unwrap();
         let damaged = files.get_component(&digest, size).await.unwrap_err();
         assert!(

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-use super::requests::Requests;
+use super::requests::StoreRequestMetrics;
 use crate::Failure;
 
 /// What stored files have cost since the start. Reads are those of responses, not of publishing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StorageCounts {
+pub struct StorageMetricsSnapshot {
     /// Reads, of one or several ranges each.
     pub reads: u64,
     /// Bytes that they returned, whole blocks.
@@ -23,13 +23,13 @@ pub struct StorageCounts {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(super) struct StorageMetrics {
     reads: AtomicU64,
     bytes: AtomicU64,
     failures: AtomicU64,
 }
 
-impl Counters {
+impl StorageMetrics {
     /// Counts a read that ended as `outcome`.
     pub(super) fn count(&self, outcome: &Result<Vec<Bytes>, Failure>) {
         self.reads.fetch_add(1, Ordering::Relaxed);
@@ -41,10 +41,10 @@ impl Counters {
         };
     }
 
-    pub(super) fn read(&self, requests: &Requests) -> StorageCounts {
+    pub(super) fn read(&self, requests: &StoreRequestMetrics) -> StorageMetricsSnapshot {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (requests, failed_requests) = requests.read();
-        StorageCounts {
+        StorageMetricsSnapshot {
             reads: read(&self.reads),
             bytes: read(&self.bytes),
             failures: read(&self.failures),

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use yearbook_domain::Stored;
 
-use super::Files;
+use super::ObjectStorage;
 use crate::Failure;
 
 /// Where declarations are kept.
-pub trait Declare: Send + Sync {
+pub trait UploadRegistrar: Send + Sync {
     /// Declares `stored`; once this is done nothing removes it. It may be there already.
     ///
     /// # Errors
@@ -18,11 +18,11 @@ pub trait Declare: Send + Sync {
     fn declare<'a>(&'a self, stored: &'a Stored) -> BoxFuture<'a, Result<(), String>>;
 }
 
-impl Files {
+impl ObjectStorage {
     /// The same store, where every snapshot's file is declared before the store is asked about it.
     /// Without this nothing is declared.
     #[must_use]
-    pub fn declaring(&self, declare: Arc<dyn Declare>) -> Self {
+    pub fn with_upload_registrar(&self, declare: Arc<dyn UploadRegistrar>) -> Self {
         Self { declare: Some(declare), ..self.clone() }
     }
 

@@ -8,18 +8,18 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use yearbook_domain::StoredFile;
 
-use super::sums::{Summing, Sums};
+use super::sums::{BlockChecksumBuilder, BlockChecksums};
 use crate::Failure;
 
 /// Bytes read at a time while hashing a local file.
-const CHUNK: usize = 256 << 10;
+const HASH_BUFFER_BYTES: usize = 256 << 10;
 
 /// Digest, size and block sums of a local file, `named` so in messages; and the file, for whoever
 /// reads it next.
-pub(super) async fn of_local(
+pub(super) async fn hash_local_file(
     mut file: File,
     named: &Path,
-) -> Result<(File, (StoredFile, Sums)), Failure> {
+) -> Result<(File, (StoredFile, BlockChecksums)), Failure> {
     let path = named.to_owned();
     blocking(move || {
         let digest = file.rewind().and_then(|()| of_file(&mut file));
@@ -29,9 +29,9 @@ pub(super) async fn of_local(
 }
 
 /// Blocking: the same, of all that is left to read.
-pub(super) fn of_file(file: &mut File) -> std::io::Result<(StoredFile, Sums)> {
-    let mut digest = Running::default();
-    let mut chunk = vec![0; CHUNK];
+pub(super) fn of_file(file: &mut File) -> std::io::Result<(StoredFile, BlockChecksums)> {
+    let mut digest = FileHasher::default();
+    let mut chunk = vec![0; HASH_BUFFER_BYTES];
     loop {
         match file.read(&mut chunk)? {
             0 => return Ok(digest.finish()),
@@ -42,13 +42,13 @@ pub(super) fn of_file(file: &mut File) -> std::io::Result<(StoredFile, Sums)> {
 
 /// The digest of bytes that arrive piece by piece.
 #[derive(Default)]
-pub(super) struct Running {
+pub(super) struct FileHasher {
     hasher: Sha256,
-    sums: Summing,
+    sums: BlockChecksumBuilder,
     bytes: u64,
 }
 
-impl Running {
+impl FileHasher {
     /// Takes in a piece on a thread that may block.
     pub(super) async fn and(mut self, piece: Bytes) -> Result<Self, Failure> {
         blocking(move || {
@@ -59,7 +59,7 @@ impl Running {
     }
 
     /// Digest, size and block sums of everything taken in.
-    pub(super) fn finish(self) -> (StoredFile, Sums) {
+    pub(super) fn finish(self) -> (StoredFile, BlockChecksums) {
         let sha256 = self.hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         (StoredFile { sha256, bytes: self.bytes }, self.sums.finish())
     }

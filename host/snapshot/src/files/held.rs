@@ -10,19 +10,19 @@ use object_store::ObjectStoreExt;
 use object_store::path::Path as Key;
 use yearbook_domain::{Stored, StoredKind};
 
-use super::Files;
+use super::ObjectStorage;
 use super::digest::blocking;
 use crate::Failure;
 
 /// Folders of the store, each with the endings of the objects that a digest has there. What others
 /// need comes first, and is removed first: a file never stands without its checksums.
-const FOLDERS: [(StoredKind, &str, [&str; 2]); 2] = [
+const OBJECT_KINDS: [(StoredKind, &str, [&str; 2]); 2] = [
     (StoredKind::Snapshot, "snapshots", ["parquet", "crc32"]),
     (StoredKind::Component, "plugins", ["wasm", "wasm.minisig"]),
 ];
 
 /// Characters of a digest.
-const DIGEST: usize = 64;
+const DIGEST_CHARACTERS: usize = 64;
 
 /// Something that the store holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,14 +35,14 @@ pub struct Held {
 
 /// A file of an upload that was never finished, in a store that is a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leftover {
+pub struct StaleUpload {
     /// Its path.
     pub path: PathBuf,
     /// Its size.
     pub bytes: u64,
 }
 
-impl Files {
+impl ObjectStorage {
     /// Everything that the store holds under a digest, sorted; objects with other names are not
     /// ours. In memory: some 150 bytes each.
     ///
@@ -50,7 +50,7 @@ impl Files {
     /// The store's refusal.
     pub async fn held(&self) -> Result<Vec<Held>, Failure> {
         let mut held: BTreeMap<Stored, u64> = BTreeMap::new();
-        for (kind, folder, endings) in FOLDERS {
+        for (kind, folder, endings) in OBJECT_KINDS {
             let mut objects = self.store.list(Some(&Key::from(folder)));
             while let Some(object) =
                 objects.try_next().await.map_err(|source| Failure::store(folder, source))?
@@ -72,7 +72,7 @@ impl Files {
     /// # Errors
     /// The store's refusal; some may be gone by then.
     pub async fn remove(&self, stored: &Stored) -> Result<(), Failure> {
-        let endings = FOLDERS
+        let endings = OBJECT_KINDS
             .into_iter()
             .filter(|(kind, ..)| *kind == stored.kind)
             .flat_map(|(.., endings)| endings);
@@ -92,11 +92,15 @@ impl Files {
     ///
     /// # Errors
     /// [`Failure::Local`] when a folder cannot be read or written.
-    pub async fn leftovers(&self, age: Duration, dry_run: bool) -> Result<Vec<Leftover>, Failure> {
+    pub async fn leftovers(
+        &self,
+        age: Duration,
+        dry_run: bool,
+    ) -> Result<Vec<StaleUpload>, Failure> {
         let Some(local) = self.local.clone() else { return Ok(Vec::new()) };
         blocking(move || {
             let root = local.folder();
-            sweep(root, age, dry_run).map_err(|source| {
+            remove_stale_files(root, age, dry_run).map_err(|source| {
                 Failure::local("remove what failed uploads left in", root, source)
             })
         })
@@ -104,10 +108,14 @@ impl Files {
     }
 }
 
-fn sweep(root: &Path, age: Duration, dry_run: bool) -> std::io::Result<Vec<Leftover>> {
+fn remove_stale_files(
+    root: &Path,
+    age: Duration,
+    dry_run: bool,
+) -> std::io::Result<Vec<StaleUpload>> {
     let now = tempfile::tempfile_in(root)?.metadata()?.modified()?;
     let mut found = Vec::new();
-    for (_, folder, _) in FOLDERS {
+    for (_, folder, _) in OBJECT_KINDS {
         let entries = match std::fs::read_dir(root.join(folder)) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             entries => entries?,
@@ -123,7 +131,7 @@ fn sweep(root: &Path, age: Duration, dry_run: bool) -> std::io::Result<Vec<Lefto
                 if !dry_run {
                     std::fs::remove_file(entry.path())?;
                 }
-                found.push(Leftover { path: entry.path(), bytes: metadata.len() });
+                found.push(StaleUpload { path: entry.path(), bytes: metadata.len() });
             }
         }
     }
@@ -140,7 +148,8 @@ fn is_staged(name: &str) -> bool {
 }
 
 fn is_digest(name: &str) -> bool {
-    name.len() == DIGEST && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    name.len() == DIGEST_CHARACTERS
+        && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]
@@ -152,8 +161,8 @@ mod tests {
     #[tokio::test]
     async fn what_is_held_is_listed_and_removed_with_all_that_belongs_to_it() {
         let folder = tempfile::tempdir().unwrap();
-        let files =
-            Files::open(&format!("file:{}", folder.path().join("store").display())).unwrap();
+        let files = ObjectStorage::open(&format!("file:{}", folder.path().join("store").display()))
+            .unwrap();
         assert_eq!(files.held().await.unwrap(), []);
         let source = folder.path().join("source");
         std::fs::write(&source, vec![7; 100]).unwrap();
@@ -179,7 +188,7 @@ mod tests {
     #[tokio::test]
     async fn what_failed_uploads_left_goes_once_nobody_writes_to_it() {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::open(&format!("file:{}", folder.path().display())).unwrap();
+        let files = ObjectStorage::open(&format!("file:{}", folder.path().display())).unwrap();
         assert_eq!(files.leftovers(Duration::ZERO, false).await.unwrap(), []);
         std::fs::create_dir(folder.path().join("snapshots")).unwrap();
         let path = folder.path().join("snapshots").join(format!("{}.parquet#1", "a".repeat(64)));
@@ -191,7 +200,7 @@ mod tests {
             std::fs::write(name, b"half").unwrap();
         }
         assert_eq!(files.leftovers(Duration::from_secs(3600), false).await.unwrap(), []);
-        let leftover = [Leftover { path: path.clone(), bytes: 4 }];
+        let leftover = [StaleUpload { path: path.clone(), bytes: 4 }];
         assert_eq!(files.leftovers(Duration::ZERO, true).await.unwrap(), leftover);
         assert!(path.exists(), "a dry run removes nothing");
         assert_eq!(files.leftovers(Duration::ZERO, false).await.unwrap(), leftover);

@@ -7,13 +7,13 @@ use object_store::path::Path as Key;
 use object_store::signer::{Method, SignedUrlOptions, Signer};
 use yearbook_domain::StoredFile;
 
-use super::Files;
+use super::ObjectStorage;
 use crate::Failure;
 #[cfg(feature = "s3")]
 use crate::settings::Bulk;
 
-impl Files {
-    /// An address from which anybody may read `file` for [`crate::StoreSettings::link_s`], which
+impl ObjectStorage {
+    /// An address from which anybody may read `file` for [`crate::StorageSettings::link_s`], which
     /// has the store say `content_type` and `disposition` of it. None where files go through us.
     /// The file is there in its full size when this returns; its bytes have not been checked.
     ///

@@ -13,25 +13,28 @@ use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use yearbook_domain::StoredFile;
 
-use super::checked::Blocks;
-use super::sums::{BLOCK, Sums};
-use super::{Files, SUMS_IN_MEMORY, digest};
+use super::checked::BlockRanges;
+use super::sums::{BLOCK, BlockChecksums};
+use super::{CHECKSUM_CACHE_BYTES, ObjectStorage, digest};
 use crate::Failure;
 
 /// A folder that holds snapshots.
 pub(super) struct Local {
     folder: PathBuf,
     /// Block checksums by digest of the file.
-    sums: Cache<String, Arc<Sums>>,
+    sums: Cache<String, Arc<BlockChecksums>>,
 }
 
 impl Local {
     /// The store in `folder`.
     pub(super) fn new(folder: PathBuf) -> Self {
-        let weigh = |digest: &String, sums: &Arc<Sums>| {
+        let weigh = |digest: &String, sums: &Arc<BlockChecksums>| {
             u32::try_from(digest.len() + sums.size()).unwrap_or(u32::MAX)
         };
-        Self { folder, sums: Cache::builder().max_capacity(SUMS_IN_MEMORY).weigher(weigh).build() }
+        Self {
+            folder,
+            sums: Cache::builder().max_capacity(CHECKSUM_CACHE_BYTES).weigher(weigh).build(),
+        }
     }
 
     /// Where the store is.
@@ -47,11 +50,11 @@ impl Local {
         file: &StoredFile,
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, Failure> {
-        let blocks = Blocks::around(file, ranges)?;
+        let blocks = BlockRanges::covering(file, ranges)?;
         let sums = self.sums(file)?;
-        let path = self.folder.join(Files::key(file));
+        let path = self.folder.join(ObjectStorage::key(file));
         let refused = |source: std::io::Error| match source.kind() {
-            ErrorKind::NotFound => Failure::Missing { key: Files::key(file) },
+            ErrorKind::NotFound => Failure::Missing { key: ObjectStorage::key(file) },
             _ => Failure::local("read", &path, source),
         };
         let opened = File::open(&path).map_err(refused)?;
@@ -60,7 +63,7 @@ impl Local {
             let bytes = range(&opened, block).map_err(refused)?;
             if bytes.len() as u64 != block.end - block.start {
                 let size = opened.metadata().map_err(refused)?.len();
-                return Err(Failure::short(&Files::key(file), size, file));
+                return Err(Failure::short(&ObjectStorage::key(file), size, file));
             }
             got.push(bytes);
         }
@@ -68,29 +71,29 @@ impl Local {
     }
 
     /// The file's block sums: [`Files::sums`].
-    fn sums(&self, file: &StoredFile) -> Result<Arc<Sums>, Failure> {
+    fn sums(&self, file: &StoredFile) -> Result<Arc<BlockChecksums>, Failure> {
         let load = || {
-            let beside = self.folder.join(Files::sums_key(file));
+            let beside = self.folder.join(ObjectStorage::checksums_key(file));
             // Its own checksum finds a shorter or longer object than expected.
             let size = (file.bytes.div_ceil(BLOCK) + 1) * 4;
             let stored = File::open(&beside).and_then(|opened| range(&opened, &(0..size)));
             let sums = match stored {
-                Ok(bytes) => Sums::parse(&bytes, file.bytes),
+                Ok(bytes) => BlockChecksums::parse(&bytes, file.bytes),
                 Err(source) if source.kind() == ErrorKind::NotFound => None,
                 Err(source) => return Err(Failure::local("read", &beside, source)),
             };
             if let Some(sums) = sums {
                 return Ok(Arc::new(sums));
             }
-            super::checked::warn_of_lost_sums(file);
-            let path = self.folder.join(Files::key(file));
+            super::checked::warn_of_lost_checksums(file);
+            let path = self.folder.join(ObjectStorage::key(file));
             let (found, sums) = File::open(&path)
                 .and_then(|mut opened| digest::of_file(&mut opened))
                 .map_err(|source| match source.kind() {
-                    ErrorKind::NotFound => Failure::Missing { key: Files::key(file) },
+                    ErrorKind::NotFound => Failure::Missing { key: ObjectStorage::key(file) },
                     _ => Failure::local("read", &path, source),
                 })?;
-            super::checked::made_anew(file, &found, sums)
+            super::checked::validate_recomputed(file, &found, sums)
         };
         self.sums
             .try_get_with_by_ref(&file.sha256, load)

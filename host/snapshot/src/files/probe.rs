@@ -3,10 +3,10 @@
 use object_store::path::Path as Key;
 use object_store::{ObjectStoreExt, PutPayload};
 
-use super::Files;
+use super::ObjectStorage;
 use crate::Failure;
 
-impl Files {
+impl ObjectStorage {
     /// Stores an object of its own, reads it back and removes it.
     ///
     /// # Errors

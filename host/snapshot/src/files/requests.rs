@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Attempts so far, and those of them that were no use: 5xx, 429, or no answer.
 #[derive(Debug, Default)]
-pub(super) struct Requests {
+pub(super) struct StoreRequestMetrics {
     sent: AtomicU64,
     failed: AtomicU64,
 }
 
-impl Requests {
+impl StoreRequestMetrics {
     /// Attempts, and those that failed.
     pub(super) fn read(&self) -> (u64, u64) {
         (self.sent.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))

@@ -13,17 +13,17 @@ use object_store::prefix::PrefixStore;
 use object_store::{BackoffConfig, ClientConfigKey, RetryConfig};
 
 use self::connector::Counting;
-use super::requests::Requests;
-use crate::settings::StoreSettings;
+use super::requests::StoreRequestMetrics;
+use crate::settings::StorageSettings;
 
 /// First wait before a request is made again; the next are longer, by chance.
-const FIRST_WAIT: Duration = Duration::from_millis(100);
+const INITIAL_BACKOFF: Duration = Duration::from_millis(100);
 
 /// Longest wait before a request is made again.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
+const MAX_BACKOFF: Duration = Duration::from_secs(2);
 
 /// Variables that we read: those of every tool for S3 begin so.
-const PREFIX: &str = "AWS_";
+const VARIABLE_PREFIX: &str = "AWS_";
 
 /// The objects below a prefix of a bucket.
 pub(super) type Bucket = PrefixStore<AmazonS3>;
@@ -35,9 +35,9 @@ pub(super) type Bucket = PrefixStore<AmazonS3>;
 /// A sentence that says what is wrong.
 pub(super) fn open(
     place: &str,
-    settings: &StoreSettings,
+    settings: &StorageSettings,
     variables: &[(String, String)],
-    requests: &Arc<Requests>,
+    requests: &Arc<StoreRequestMetrics>,
 ) -> Result<Arc<Bucket>, String> {
     let place = place.strip_prefix("//").ok_or("names no bucket")?;
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
@@ -55,8 +55,9 @@ pub(super) fn open(
         (ClientConfigKey::ConnectTimeout, milliseconds(settings.connect_ms)),
         (ClientConfigKey::Timeout, milliseconds(settings.attempt_ms)),
     ];
-    let named =
-        variables.iter().filter(|(name, value)| name.starts_with(PREFIX) && !value.is_empty());
+    let named = variables
+        .iter()
+        .filter(|(name, value)| name.starts_with(VARIABLE_PREFIX) && !value.is_empty());
     let usual = named.filter_map(|(name, value)| {
         Some((name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>().ok()?, value.clone()))
     });
@@ -65,7 +66,11 @@ pub(super) fn open(
         .chain(ours)
         .fold(AmazonS3Builder::new(), |builder, (key, value)| builder.with_config(key, value));
     let retry = RetryConfig {
-        backoff: BackoffConfig { init_backoff: FIRST_WAIT, max_backoff: LONGEST_WAIT, base: 2.0 },
+        backoff: BackoffConfig {
+            init_backoff: INITIAL_BACKOFF,
+            max_backoff: MAX_BACKOFF,
+            base: 2.0,
+        },
         max_retries: settings.retries,
         retry_timeout: settings.answer(),
     };

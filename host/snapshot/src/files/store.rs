@@ -10,19 +10,19 @@ use object_store::local::LocalFileSystem;
 use super::local::Local;
 #[cfg(feature = "s3")]
 use super::s3;
-use super::{Files, Remote};
+use super::{ObjectStorage, RemoteSettings};
 use crate::Failure;
-use crate::settings::{Bulk, StoreSettings};
+use crate::settings::{Bulk, StorageSettings};
 
 /// What an address may be.
-const KINDS: &str = "write file:/path/to/folder or s3://bucket/prefix";
+const SUPPORTED_URLS: &str = "write file:/path/to/folder or s3://bucket/prefix";
 
 /// What a folder cannot do.
-const NO_LINKS: &str = "is a folder, to which nobody can be redirected; set storage.bulk = \"stream\", or use s3://bucket/prefix";
+const REDIRECT_NEEDS_S3: &str = "is a folder, to which nobody can be redirected; set storage.bulk = \"stream\", or use s3://bucket/prefix";
 
 /// Says why a build without the feature refuses S3.
 #[cfg(not(feature = "s3"))]
-const NOT_BUILT: &str = "is in S3, which this build of yearbook cannot use; take a release build, or build with `cargo build --release --features s3`";
+const S3_NOT_BUILT: &str = "is in S3, which this build of yearbook cannot use; take a release build, or build with `cargo build --release --features s3`";
 
 /// Opens the store that `url` names.
 #[cfg_attr(
@@ -31,47 +31,49 @@ const NOT_BUILT: &str = "is in S3, which this build of yearbook cannot use; take
 )]
 pub(super) fn open(
     url: &str,
-    settings: &StoreSettings,
+    settings: &StorageSettings,
     variables: &[(String, String)],
-) -> Result<Files, Failure> {
-    let address = |why: String| Failure::Address { url: without_secrets(url), why };
-    let refuse = |why: &str| address(format!("{why}; {KINDS}"));
+) -> Result<ObjectStorage, Failure> {
+    let address = |why: String| Failure::Address { url: redact_credentials(url), why };
+    let refuse = |why: &str| address(format!("{why}; {SUPPORTED_URLS}"));
     match url.split_once(':') {
-        Some(("file", _)) if settings.bulk == Bulk::Redirect => Err(address(NO_LINKS.to_owned())),
+        Some(("file", _)) if settings.bulk == Bulk::Redirect => {
+            Err(address(REDIRECT_NEEDS_S3.to_owned()))
+        }
         Some(("file", path)) => match path.strip_prefix("//") {
             Some(absolute) if !absolute.starts_with('/') => Err(refuse("names a host")),
             _ if path.is_empty() => Err(refuse("names no folder")),
-            absolute => folder(PathBuf::from(absolute.unwrap_or(path))),
+            absolute => open_folder(PathBuf::from(absolute.unwrap_or(path))),
         },
         #[cfg(feature = "s3")]
         Some(("s3", place)) => {
             let requests = Arc::default();
             let bucket =
                 s3::open(place, settings, variables, &requests).map_err(|why| refuse(&why))?;
-            Ok(Files::new(
+            Ok(ObjectStorage::new(
                 Arc::clone(&bucket) as _,
                 None,
-                Remote { settings: *settings, bucket: Some(bucket), requests },
+                RemoteSettings { settings: *settings, bucket: Some(bucket), requests },
             ))
         }
         #[cfg(not(feature = "s3"))]
-        Some(("s3", _)) => Err(address(NOT_BUILT.to_owned())),
+        Some(("s3", _)) => Err(address(S3_NOT_BUILT.to_owned())),
         _ => Err(refuse("is of no known kind")),
     }
 }
 
-fn folder(path: PathBuf) -> Result<Files, Failure> {
+fn open_folder(path: PathBuf) -> Result<ObjectStorage, Failure> {
     let made = std::path::absolute(&path).and_then(|path| make(&path));
     made.map_err(|source| Failure::local("create", &path, source))?;
     let store = LocalFileSystem::new_with_prefix(&path)
         .map_err(|source| Failure::store(&path.display().to_string(), source))?
         // A published snapshot survives a power cut once `put_snapshot` has returned.
         .with_fsync(true);
-    Ok(Files::new(Arc::new(store), Some(Local::new(path)), Remote::default()))
+    Ok(ObjectStorage::new(Arc::new(store), Some(Local::new(path)), RemoteSettings::default()))
 }
 
 /// Somebody may have written a key into the address, where none belongs.
-fn without_secrets(url: &str) -> String {
+fn redact_credentials(url: &str) -> String {
     match (url.split_once("://"), url.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://***@{rest}"),
         _ => url.to_owned(),

@@ -8,21 +8,21 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use yearbook_domain::StoredFile;
 
-use super::Files;
+use super::ObjectStorage;
 use super::sums::BLOCK;
 use crate::Failure;
 
 /// Bytes of a chunk at most. One is in memory for each stream, two while a client takes the last;
 /// larger ones would make fewer requests of a remote store. Whole blocks, so that none is read
 /// twice.
-const CHUNK: u64 = 64 * BLOCK;
+const MAX_CHUNK_BYTES: u64 = 64 * BLOCK;
 
 /// Bytes of the first chunk at most; each that follows has up to four times as many. A client that
 /// reads nothing holds a small one, and one that reads has two requests more for each file.
-const FIRST_CHUNK: u64 = 4 * BLOCK;
+const FIRST_CHUNK_BYTES: u64 = 4 * BLOCK;
 
-impl Files {
-    /// Bytes `range` of a stored file as chunks of [`CHUNK`] at most, none of them empty, the first
+impl ObjectStorage {
+    /// Bytes `range` of a stored file as chunks of [`MAX_CHUNK_BYTES`] at most, none of them empty, the first
     /// ones smaller. Each is fetched when it is asked for and not before, with about as many bytes
     /// as `room` says then, and one block at least. What comes is what was published; the stream
     /// ends after its first failure, so that a file that is damaged further on cannot be taken for
@@ -37,7 +37,7 @@ impl Files {
         range: Range<u64>,
         room: impl Fn() -> u64 + Send + 'static,
     ) -> BoxStream<'static, Result<Bytes, Failure>> {
-        let state = (self.clone(), file.clone(), range, FIRST_CHUNK, room);
+        let state = (self.clone(), file.clone(), range, FIRST_CHUNK_BYTES, room);
         let steps = stream::unfold(state, |(files, file, range, most, room)| async move {
             if range.is_empty() {
                 return None;
@@ -47,7 +47,7 @@ impl Files {
             let got = files.get_range(&file, range.start..end).await;
             // An empty range is the end of the stream.
             let rest = if got.is_ok() { end..range.end } else { 0..0 };
-            Some((got, (files, file, rest, CHUNK.min(most * 4), room)))
+            Some((got, (files, file, rest, MAX_CHUNK_BYTES.min(most * 4), room)))
         });
         steps.boxed()
     }
@@ -63,13 +63,14 @@ mod tests {
 
     /// Bytes that differ from block to block, ending within a block.
     fn content() -> Vec<u8> {
-        (0..CHUNK * 2 + 12_345).map(|at| u8::try_from(at * 31 % 251).unwrap()).collect()
+        (0..MAX_CHUNK_BYTES * 2 + 12_345).map(|at| u8::try_from(at * 31 % 251).unwrap()).collect()
     }
 
-    async fn stored() -> (TempDir, Files, StoredFile) {
+    async fn stored() -> (TempDir, ObjectStorage, StoredFile) {
         let folder = tempfile::tempdir().unwrap();
         let files =
-            Files::open(&format!("file:{}", folder.path().join("objects").display())).unwrap();
+            ObjectStorage::open(&format!("file:{}", folder.path().join("objects").display()))
+                .unwrap();
         let local = folder.path().join("local");
         std::fs::write(&local, content()).unwrap();
         let file = files.put_snapshot(&local).await.unwrap();
@@ -84,15 +85,17 @@ mod tests {
             0..file.bytes,
             0..1,
             5..5,
-            CHUNK - 1..CHUNK + 1,
-            CHUNK..CHUNK * 2,
+            MAX_CHUNK_BYTES - 1..MAX_CHUNK_BYTES + 1,
+            MAX_CHUNK_BYTES..MAX_CHUNK_BYTES * 2,
             7..file.bytes - 7,
             file.bytes - 1..file.bytes,
         ] {
             let chunks: Vec<Bytes> =
                 files.stream(&file, range.clone(), || u64::MAX).map(Result::unwrap).collect().await;
             assert!(
-                chunks.iter().all(|chunk| !chunk.is_empty() && chunk.len() as u64 <= CHUNK),
+                chunks
+                    .iter()
+                    .all(|chunk| !chunk.is_empty() && chunk.len() as u64 <= MAX_CHUNK_BYTES),
                 "{range:?}"
             );
             let expected = &content
@@ -114,7 +117,7 @@ mod tests {
             chunks.iter().map(|chunk| chunk.len() as u64).collect::<Vec<_>>()
         };
         let ample = sizes(u64::MAX).await;
-        assert_eq!(ample[..3], [FIRST_CHUNK, 4 * FIRST_CHUNK, CHUNK]);
+        assert_eq!(ample[..3], [FIRST_CHUNK_BYTES, 4 * FIRST_CHUNK_BYTES, MAX_CHUNK_BYTES]);
         let (last, tight) =
             sizes(0).await.split_last().map(|(last, rest)| (*last, rest.to_vec())).unwrap();
         assert!(tight.iter().all(|bytes| *bytes == BLOCK) && last <= BLOCK);
@@ -124,9 +127,9 @@ mod tests {
     #[tokio::test]
     async fn a_damaged_block_ends_the_stream_with_a_failure() {
         let (folder, files, file) = stored().await;
-        let path = folder.path().join("objects").join(Files::key(&file));
+        let path = folder.path().join("objects").join(ObjectStorage::key(&file));
         let mut damaged = content();
-        damaged[usize::try_from(CHUNK * 3 / 2).unwrap()] ^= 1;
+        damaged[usize::try_from(MAX_CHUNK_BYTES * 3 / 2).unwrap()] ^= 1;
         std::fs::write(path, damaged).unwrap();
         let items: Vec<_> = files.stream(&file, 0..file.bytes, || u64::MAX).collect().await;
         let (last, before) = items.split_last().unwrap();

@@ -7,16 +7,16 @@ use bytes::{BufMut, Bytes, BytesMut};
 
 /// Bytes covered by one checksum. Reads are widened to whole blocks, so it trades reading a little
 /// more against holding a little more: a file's sums are a 4,096th of its size.
-pub(super) const BLOCK: u64 = BLOCK_LENGTH as u64;
+pub(super) const BLOCK: u64 = BLOCK_USIZE as u64;
 
 /// The same as a length in memory.
-const BLOCK_LENGTH: usize = 16 << 10;
+const BLOCK_USIZE: usize = 16 << 10;
 
 /// CRC-32 of every [`BLOCK`] of a file, in order; the last block may be shorter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sums(Vec<u32>);
+pub(super) struct BlockChecksums(Vec<u32>);
 
-impl Sums {
+impl BlockChecksums {
     /// The stored form: each sum little-endian, then the CRC-32 of all that.
     pub(super) fn to_bytes(&self) -> Bytes {
         let mut bytes = BytesMut::with_capacity(self.size());
@@ -44,7 +44,7 @@ impl Sums {
     pub(super) fn check(&self, at: u64, bytes: &[u8]) -> Result<(), u64> {
         let first = usize::try_from(at / BLOCK).unwrap_or(usize::MAX);
         let sums = self.0.get(first..).unwrap_or_default();
-        for (index, block) in bytes.chunks(BLOCK_LENGTH).enumerate() {
+        for (index, block) in bytes.chunks(BLOCK_USIZE).enumerate() {
             if sums.get(index).is_none_or(|sum| *sum != crc32fast::hash(block)) {
                 return Err(at + index as u64 * BLOCK);
             }
@@ -53,15 +53,15 @@ impl Sums {
     }
 }
 
-/// Makes [`Sums`] of bytes that arrive piece by piece.
+/// Makes [`BlockChecksums`] of bytes that arrive piece by piece.
 #[derive(Default)]
-pub(super) struct Summing {
+pub(super) struct BlockChecksumBuilder {
     done: Vec<u32>,
     block: crc32fast::Hasher,
     filled: u64,
 }
 
-impl Summing {
+impl BlockChecksumBuilder {
     /// Takes in the next bytes.
     pub(super) fn update(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
@@ -77,11 +77,11 @@ impl Summing {
     }
 
     /// The sums of everything taken in.
-    pub(super) fn finish(mut self) -> Sums {
+    pub(super) fn finish(mut self) -> BlockChecksums {
         if self.filled > 0 {
             self.close_block();
         }
-        Sums(self.done)
+        BlockChecksums(self.done)
     }
 
     fn close_block(&mut self) {
@@ -101,15 +101,15 @@ mod tests {
         let bytes: Vec<u8> =
             (0..BLOCK * 2 + 77).map(|i| u8::try_from(i * 7 % 251).unwrap()).collect();
         let of = |size: usize| {
-            let mut summing = Summing::default();
+            let mut summing = BlockChecksumBuilder::default();
             bytes.chunks(size).for_each(|piece| summing.update(piece));
             summing.finish()
         };
         let sums = of(bytes.len());
-        assert!([1, 100, BLOCK_LENGTH, BLOCK_LENGTH + 1].into_iter().all(|size| of(size) == sums));
+        assert!([1, 100, BLOCK_USIZE, BLOCK_USIZE + 1].into_iter().all(|size| of(size) == sums));
         assert_eq!(sums.check(0, &bytes), Ok(()));
-        assert_eq!(sums.check(BLOCK, &bytes[BLOCK_LENGTH..]), Ok(()));
-        for at in [0, 5, BLOCK_LENGTH, bytes.len() - 1] {
+        assert_eq!(sums.check(BLOCK, &bytes[BLOCK_USIZE..]), Ok(()));
+        for at in [0, 5, BLOCK_USIZE, bytes.len() - 1] {
             let mut flipped = bytes.clone();
             flipped[at] ^= 1;
             assert_eq!(sums.check(0, &flipped), Err(at as u64 / BLOCK * BLOCK));
@@ -120,18 +120,18 @@ mod tests {
     #[test]
     fn the_stored_form_is_refused_when_any_bit_of_it_flips() {
         for length in [0_u64, 1, BLOCK, BLOCK + 1] {
-            let mut summing = Summing::default();
+            let mut summing = BlockChecksumBuilder::default();
             summing.update(&vec![3; usize::try_from(length).unwrap()]);
             let sums = summing.finish();
             let stored = sums.to_bytes();
             assert_eq!(stored.len(), sums.size());
-            assert_eq!(Sums::parse(&stored, length), Some(sums));
-            assert_eq!(Sums::parse(&stored, length + BLOCK), None);
-            assert_eq!(Sums::parse(&stored[1..], length), None);
+            assert_eq!(BlockChecksums::parse(&stored, length), Some(sums));
+            assert_eq!(BlockChecksums::parse(&stored, length + BLOCK), None);
+            assert_eq!(BlockChecksums::parse(&stored[1..], length), None);
             for bit in 0..stored.len() * 8 {
                 let mut flipped = stored.to_vec();
                 flipped[bit / 8] ^= 1 << (bit % 8);
-                assert_eq!(Sums::parse(&flipped, length), None);
+                assert_eq!(BlockChecksums::parse(&flipped, length), None);
             }
         }
     }

@@ -5,9 +5,9 @@
 
 use super::*;
 
-fn store() -> (tempfile::TempDir, Files) {
+fn store() -> (tempfile::TempDir, ObjectStorage) {
     let dir = tempfile::tempdir().unwrap();
-    let files = Files::open(&format!("file:{}/a/store", dir.path().display())).unwrap();
+    let files = ObjectStorage::open(&format!("file:{}/a/store", dir.path().display())).unwrap();
     (dir, files)
 }
 
@@ -34,28 +34,30 @@ fn addresses_of_other_kinds_are_refused_with_advice() {
         "file://host/path",
         "",
     ] {
-        let failure = Files::open(url).unwrap_err().to_string();
+        let failure = ObjectStorage::open(url).unwrap_err().to_string();
         assert!(
             failure.contains("file:/path/to/folder or s3://bucket/prefix") && failure.contains(url),
             "{failure}"
         );
     }
-    let secret = Files::open("s3://key:secret@bucket/x").unwrap_err().to_string();
+    let secret = ObjectStorage::open("s3://key:secret@bucket/x").unwrap_err().to_string();
     assert!(secret.contains("***@bucket") && !secret.contains("secret@"), "{secret}");
     let dir = tempfile::tempdir().unwrap();
-    let redirect = StoreSettings { bulk: crate::Bulk::Redirect, ..StoreSettings::default() };
-    let failure = Files::open_with(&format!("file:{}", dir.path().display()), &redirect, &[])
-        .unwrap_err()
-        .to_string();
+    let redirect = StorageSettings { bulk: crate::Bulk::Redirect, ..StorageSettings::default() };
+    let failure =
+        ObjectStorage::open_with(&format!("file:{}", dir.path().display()), &redirect, &[])
+            .unwrap_err()
+            .to_string();
     assert!(failure.contains("storage.bulk = \"stream\""), "{failure}");
-    assert!(Files::open(&format!("file://{}", dir.path().display())).is_ok());
+    assert!(ObjectStorage::open(&format!("file://{}", dir.path().display())).is_ok());
 }
 
 #[tokio::test]
 async fn a_file_is_stored_under_its_digest_and_read_back_by_range() {
     let (dir, files) = store();
     let source = dir.path().join("source");
-    let bytes: Vec<u8> = (0..TRANSFER * 2 + 5).map(|i| u8::try_from(i % 251).unwrap()).collect();
+    let bytes: Vec<u8> =
+        (0..TRANSFER_BYTES * 2 + 5).map(|i| u8::try_from(i % 251).unwrap()).collect();
     std::fs::write(&source, &bytes).unwrap();
     let file = files.put_snapshot(&source).await.unwrap();
     assert_eq!(file.bytes, bytes.len() as u64);
@@ -88,7 +90,7 @@ async fn publishing_again_repairs_a_damaged_object() {
     let source = dir.path().join("source");
     std::fs::write(&source, b"what was published").unwrap();
     let file = files.put_snapshot(&source).await.unwrap();
-    let object = dir.path().join("a/store").join(Files::key(&file));
+    let object = dir.path().join("a/store").join(ObjectStorage::key(&file));
     for damage in [&b"what was publishea"[..], b"what was", b""] {
         std::fs::write(&object, damage).unwrap();
         assert_eq!(files.put_snapshot(&source).await.unwrap(), file);
@@ -102,12 +104,12 @@ async fn missing_and_truncated_objects_are_named() {
     let source = dir.path().join("source");
     std::fs::write(&source, b"what was published").unwrap();
     let file = files.put_snapshot(&source).await.unwrap();
-    let object = dir.path().join("a/store").join(Files::key(&file));
+    let object = dir.path().join("a/store").join(ObjectStorage::key(&file));
     std::fs::write(&object, b"what").unwrap();
     for range in [0..18, 4..5, 10..12] {
         let failure = files.get_range(&file, range).await.unwrap_err();
         assert!(
-            matches!(&failure, Failure::Damaged { key, .. } if key == &Files::key(&file)),
+            matches!(&failure, Failure::Damaged { key, .. } if key == &ObjectStorage::key(&file)),
             "{failure}"
         );
     }
@@ -139,7 +141,7 @@ async fn a_flipped_bit_is_noticed_where_it_is_read_even_after_the_file_was_read_
     std::fs::write(&source, &bytes).unwrap();
     let file = files.put_snapshot(&source).await.unwrap();
     assert_eq!(files.get_range(&file, 0..100_000).await.unwrap(), bytes);
-    let object = dir.path().join("a/store").join(Files::key(&file));
+    let object = dir.path().join("a/store").join(ObjectStorage::key(&file));
     let mut damaged = bytes.clone();
     damaged[50_000] ^= 4;
     std::fs::write(&object, &damaged).unwrap();
@@ -150,7 +152,7 @@ async fn a_flipped_bit_is_noticed_where_it_is_read_even_after_the_file_was_read_
     );
     let failure = files.get_range(&file, 50_001..50_002).await.unwrap_err();
     assert!(
-        failure.to_string().contains(&Files::key(&file))
+        failure.to_string().contains(&ObjectStorage::key(&file))
             && failure.to_string().contains("byte 49152"),
         "{failure}"
     );
@@ -163,9 +165,9 @@ async fn lost_or_damaged_checksums_are_made_anew_from_a_file_whose_digest_is_rig
     std::fs::write(&source, vec![7; 100_000]).unwrap();
     let file = files.put_snapshot(&source).await.unwrap();
     let root = dir.path().join("a/store");
-    let sums = root.join(Files::sums_key(&file));
+    let sums = root.join(ObjectStorage::checksums_key(&file));
     let intact = std::fs::read(&sums).unwrap();
-    let afresh = || Files::open(&format!("file:{}", root.display())).unwrap();
+    let afresh = || ObjectStorage::open(&format!("file:{}", root.display())).unwrap();
     for damage in [None, Some(&b"garbage"[..]), Some(b""), Some(&intact[..4])] {
         match damage {
             Some(bytes) => std::fs::write(&sums, bytes).unwrap(),
@@ -178,6 +180,6 @@ async fn lost_or_damaged_checksums_are_made_anew_from_a_file_whose_digest_is_rig
     std::fs::remove_file(&sums).unwrap();
     let mut damaged = vec![7; 100_000];
     damaged[99_999] = 8;
-    std::fs::write(root.join(Files::key(&file)), damaged).unwrap();
+    std::fs::write(root.join(ObjectStorage::key(&file)), damaged).unwrap();
     assert!(matches!(afresh().get_range(&file, 3..5).await.unwrap_err(), Failure::Damaged { .. }));
 }

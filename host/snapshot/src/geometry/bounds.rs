@@ -10,18 +10,18 @@ const MAX_INTERVALS: usize = 65_536;
 /// Gaps kept when merging overlapping intervals does not make them fewer: the narrower ones are
 /// each less than a tenth of a degree (360 / 4096), and a box of that much less is the whole earth
 /// anyway.
-const KEPT_GAPS: usize = 4_096;
+const MAX_GAPS: usize = 4_096;
 
 /// The bounds so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Bounds {
+pub(crate) struct GeometryBounds {
     /// West and east of parts, west <= east; disjoint and ascending only after merging.
     intervals: Vec<(f64, f64)>,
     /// South and north.
     latitudes: Option<(f64, f64)>,
 }
 
-impl Bounds {
+impl GeometryBounds {
     /// Adds a connected part: degrees, west <= east, south <= north.
     pub(crate) fn add(&mut self, west: f64, east: f64, south: f64, north: f64) {
         // The parts of one boundary overlap as a rule.
@@ -74,11 +74,11 @@ impl Bounds {
             pair.last().map_or(0.0, |b| b.0) - pair.first().map_or(0.0, |a| a.1)
         };
         let mut gaps: Vec<f64> = self.intervals.windows(2).map(gap).collect();
-        if gaps.len() <= KEPT_GAPS {
+        if gaps.len() <= MAX_GAPS {
             return;
         }
         gaps.sort_unstable_by(|a, b| b.total_cmp(a));
-        let least = gaps.get(KEPT_GAPS).copied().unwrap_or_default();
+        let least = gaps.get(MAX_GAPS).copied().unwrap_or_default();
         self.intervals.dedup_by(|next, kept| {
             let narrow = next.0 - kept.1 <= least;
             if narrow {

@@ -2,7 +2,7 @@
 //! rings. Validity in the sense of Simple Features (self-intersections and the like) is not asked
 //! for: real boundary files break it, and they are served as published.
 
-use super::bounds::Bounds;
+use super::bounds::GeometryBounds;
 
 /// Points that a ring needs: a triangle and its first point again.
 const RING_POINTS: usize = 4;
@@ -12,7 +12,7 @@ const LINE_POINTS: usize = 2;
 
 /// What is wrong with a geometry and where.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub(crate) enum BadGeometry {
+pub(crate) enum GeometryError {
     /// Not one of the three forms.
     #[error(
         "is not WKT of a MULTI form: it starts {0:?}; write MULTIPOINT, MULTILINESTRING or MULTIPOLYGON without Z, M or SRID"
@@ -61,7 +61,7 @@ enum Form {
 
 /// Checks one geometry and widens `bounds` by its points. Bounds are only of use when every
 /// geometry was right.
-pub(crate) fn check(text: &str, bounds: &mut Bounds) -> Result<(), BadGeometry> {
+pub(crate) fn check(text: &str, bounds: &mut GeometryBounds) -> Result<(), GeometryError> {
     let (form, rest) = [
         ("MULTIPOINT", Form::Point),
         ("MULTILINESTRING", Form::Line),
@@ -72,7 +72,7 @@ pub(crate) fn check(text: &str, bounds: &mut Bounds) -> Result<(), BadGeometry> 
     .filter(|(_, rest)| {
         matches!(rest.trim_ascii_start().as_bytes(), [b'(', ..]) || rest.trim_ascii() == EMPTY
     })
-    .ok_or_else(|| BadGeometry::Form(text.chars().take(24).collect()))?;
+    .ok_or_else(|| GeometryError::Form(text.chars().take(24).collect()))?;
     let mut reader = Reader { text: text.as_bytes(), at: text.len() - rest.len() };
     if !reader.empty() {
         reader.list(|reader| match form {
@@ -96,8 +96,8 @@ impl Reader<'_> {
     /// `( member, member, … )`.
     fn list(
         &mut self,
-        mut member: impl FnMut(&mut Self) -> Result<(), BadGeometry>,
-    ) -> Result<(), BadGeometry> {
+        mut member: impl FnMut(&mut Self) -> Result<(), GeometryError>,
+    ) -> Result<(), GeometryError> {
         self.symbol(b'(', "`(`")?;
         loop {
             member(self)?;
@@ -115,7 +115,7 @@ impl Reader<'_> {
 
     /// A point with its own parentheses, as the standard has it, or without, as many programs write
     /// it.
-    fn point_member(&mut self, bounds: &mut Bounds) -> Result<(), BadGeometry> {
+    fn point_member(&mut self, bounds: &mut GeometryBounds) -> Result<(), GeometryError> {
         if self.empty() {
             return Ok(());
         }
@@ -132,13 +132,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn line(&mut self, bounds: &mut Bounds) -> Result<(), BadGeometry> {
+    fn line(&mut self, bounds: &mut GeometryBounds) -> Result<(), GeometryError> {
         if self.empty() {
             return Ok(());
         }
         let path = self.path()?;
         if path.points < LINE_POINTS {
-            return Err(BadGeometry::Short {
+            return Err(GeometryError::Short {
                 what: "line",
                 points: path.points,
                 least: LINE_POINTS,
@@ -149,14 +149,14 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn polygon(&mut self, bounds: &mut Bounds) -> Result<(), BadGeometry> {
+    fn polygon(&mut self, bounds: &mut GeometryBounds) -> Result<(), GeometryError> {
         if self.empty() {
             return Ok(());
         }
         self.list(|reader| {
             let ring = reader.path()?;
             if ring.points < RING_POINTS {
-                return Err(BadGeometry::Short {
+                return Err(GeometryError::Short {
                     what: "ring",
                     points: ring.points,
                     least: RING_POINTS,
@@ -164,7 +164,7 @@ impl Reader<'_> {
                 });
             }
             if ring.first != ring.last {
-                return Err(BadGeometry::Open(reader.at));
+                return Err(GeometryError::Open(reader.at));
             }
             // Inner rings lie within the outer one; adding them does no harm.
             ring.widen(bounds);
@@ -172,32 +172,32 @@ impl Reader<'_> {
         })
     }
 
-    fn path(&mut self) -> Result<Path, BadGeometry> {
-        let mut path: Option<Path> = None;
+    fn path(&mut self) -> Result<PathBounds, GeometryError> {
+        let mut path: Option<PathBounds> = None;
         self.list(|reader| {
             let point = reader.point()?;
-            path = Some(path.map_or_else(|| Path::new(point), |path| path.and(point)));
+            path = Some(path.map_or_else(|| PathBounds::new(point), |path| path.and(point)));
             Ok(())
         })?;
         path.map_or_else(|| self.expected("a point"), Ok)
     }
 
-    fn point(&mut self) -> Result<(f64, f64), BadGeometry> {
+    fn point(&mut self) -> Result<(f64, f64), GeometryError> {
         let x = self.number("a longitude")?;
         if !self.skip_space() {
             return self.expected("a space and a latitude");
         }
         let y = self.number("a latitude")?;
         if !(-180.0..=180.0).contains(&x) {
-            return Err(BadGeometry::Longitude(x));
+            return Err(GeometryError::Longitude(x));
         }
         if !(-90.0..=90.0).contains(&y) {
-            return Err(BadGeometry::Latitude(y));
+            return Err(GeometryError::Latitude(y));
         }
         Ok((x, y))
     }
 
-    fn number(&mut self, expected: &'static str) -> Result<f64, BadGeometry> {
+    fn number(&mut self, expected: &'static str) -> Result<f64, GeometryError> {
         self.skip_space();
         let rest = self.text.get(self.at..).unwrap_or_default();
         let length = rest
@@ -222,7 +222,7 @@ impl Reader<'_> {
         found
     }
 
-    fn symbol(&mut self, symbol: u8, expected: &'static str) -> Result<(), BadGeometry> {
+    fn symbol(&mut self, symbol: u8, expected: &'static str) -> Result<(), GeometryError> {
         self.skip_space();
         if self.peek() != Some(symbol) {
             return self.expected(expected);
@@ -244,14 +244,14 @@ impl Reader<'_> {
         self.at > before
     }
 
-    fn expected<T>(&self, expected: &'static str) -> Result<T, BadGeometry> {
-        Err(BadGeometry::Syntax { at: self.at, expected })
+    fn expected<T>(&self, expected: &'static str) -> Result<T, GeometryError> {
+        Err(GeometryError::Syntax { at: self.at, expected })
     }
 }
 
 /// What is kept of a line or ring.
 #[derive(Clone, Copy)]
-struct Path {
+struct PathBounds {
     first: (f64, f64),
     last: (f64, f64),
     points: usize,
@@ -261,7 +261,7 @@ struct Path {
     north: f64,
 }
 
-impl Path {
+impl PathBounds {
     fn new(point @ (x, y): (f64, f64)) -> Self {
         Self { first: point, last: point, points: 1, west: x, east: x, south: y, north: y }
     }
@@ -278,7 +278,7 @@ impl Path {
         }
     }
 
-    fn widen(&self, bounds: &mut Bounds) {
+    fn widen(&self, bounds: &mut GeometryBounds) {
         bounds.add(self.west, self.east, self.south, self.north);
     }
 }

@@ -3,8 +3,8 @@
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{Credit, SourceEntry};
 
-use super::extension::Extension;
-use super::node::{Node, Problems};
+use super::extension::YearbookExtension;
+use super::node::{DescriptorNode, DescriptorProblems};
 use super::text;
 
 /// Entries of `sources` at most: they travel with every description of the dataset and in the
@@ -13,10 +13,10 @@ const MAX_SOURCES: usize = 100;
 
 /// Composes the credit. `title` is the dataset's.
 pub(super) fn compose(
-    root: &Node<'_>,
+    root: &DescriptorNode<'_>,
     title: Option<&str>,
-    extension: &Extension,
-    problems: &mut Problems,
+    extension: &YearbookExtension,
+    problems: &mut DescriptorProblems,
 ) -> Option<Credit> {
     let licence = licence(root, problems)?;
     let sources = parse_sources(root, problems);
@@ -39,7 +39,7 @@ pub(super) fn compose(
             return None;
         }
         (Some(_), Some(stated)) => Some(stated),
-        (Some(url), None) => Some(guess(url)),
+        (Some(url), None) => Some(guess_precision(url)),
     };
     let attribution = extension.attribution.clone().unwrap_or_else(|| {
         let title = title.map(|title| format!(", {title}")).unwrap_or_default();
@@ -49,7 +49,7 @@ pub(super) fn compose(
             licence.title.as_ref().unwrap_or(&licence.name)
         )
     });
-    if let Some(fault) = text::line_fault(&attribution) {
+    if let Some(fault) = text::find_header_fault(&attribution) {
         problems.add(
             "yearbook.attribution_text",
             format!("is composed from source, title and licence; the result {fault}"),
@@ -75,21 +75,24 @@ struct Licence {
     url: Option<String>,
 }
 
-fn licence(root: &Node<'_>, problems: &mut Problems) -> Option<Licence> {
+fn licence(root: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<Licence> {
     let first = root
-        .need("licenses", "the licence, for example [{\"name\": \"CC-BY-4.0\"}]", problems)?
+        .require("licenses", "the licence, for example [{\"name\": \"CC-BY-4.0\"}]", problems)?
         .first(problems)?;
     first.object(problems)?;
     let title = first.get("title").and_then(|n| text::line(&n, problems));
     let url = first.get("path").and_then(|n| parse_licence_address(&n, problems));
     let name =
-        first.need("name", "the licence's identifier, for example \"CC-BY-4.0\"", problems)?;
+        first.require("name", "the licence's identifier, for example \"CC-BY-4.0\"", problems)?;
     Some(Licence { name: text::line(&name, problems)?, title, url })
 }
 
 /// The address of the licence's text. A path within the package (Data Package, "licenses") is no
 /// address, since that file is not served.
-fn parse_licence_address(path: &Node<'_>, problems: &mut Problems) -> Option<String> {
+fn parse_licence_address(
+    path: &DescriptorNode<'_>,
+    problems: &mut DescriptorProblems,
+) -> Option<String> {
     match path.text(problems)? {
         text if text.contains(':') => parse_address(path, problems),
         _ => text::line(path, problems).and(None),
@@ -97,7 +100,7 @@ fn parse_licence_address(path: &Node<'_>, problems: &mut Problems) -> Option<Str
 }
 
 /// Every entry of `sources` that says something, in its order.
-fn parse_sources(root: &Node<'_>, problems: &mut Problems) -> Vec<SourceEntry> {
+fn parse_sources(root: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Vec<SourceEntry> {
     let Some(list) = root.get("sources") else { return Vec::new() };
     let nodes = list.list(problems).unwrap_or_default();
     if nodes.len() > MAX_SOURCES {
@@ -105,7 +108,7 @@ fn parse_sources(root: &Node<'_>, problems: &mut Problems) -> Vec<SourceEntry> {
             .add(list.at, format!("has {} entries; at most {MAX_SOURCES} are kept", nodes.len()));
         return Vec::new();
     }
-    let entry = |node: &Node<'_>, problems: &mut Problems| {
+    let entry = |node: &DescriptorNode<'_>, problems: &mut DescriptorProblems| {
         node.object(problems)?;
         let title = node.get("title").and_then(|n| text::line(&n, problems));
         let path = node.get("path").and_then(|n| parse_address(&n, problems));
@@ -115,7 +118,7 @@ fn parse_sources(root: &Node<'_>, problems: &mut Problems) -> Vec<SourceEntry> {
 }
 
 /// An address that a reader can follow.
-fn parse_address(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
+fn parse_address(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<String> {
     let url = text::line(node, problems)?;
     if !(url.starts_with("https://") || url.starts_with("http://"))
         || url.contains(char::is_whitespace)
@@ -128,7 +131,7 @@ fn parse_address(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
 
 /// An address without a path is an agency's landing page; anything more is taken for the dataset's
 /// own.
-fn guess(url: &str) -> SourceUrlPrecision {
+fn guess_precision(url: &str) -> SourceUrlPrecision {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     match rest.split_once('/') {
         Some((_, path)) if !path.is_empty() => SourceUrlPrecision::Dataset,

@@ -3,10 +3,10 @@
 
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
-use yearbook_domain::{ColumnType, Layout, Namespace, name};
+use yearbook_domain::{ColumnType, Namespace, TableLayout, name};
 
-use super::node::{Node, Problems, nearest};
-use super::schema::{self, DATE_COLUMN, Schema};
+use super::node::{DescriptorNode, DescriptorProblems, nearest};
+use super::schema::{self, DATE_COLUMN, TableSchema};
 use super::text;
 
 /// Keys that `"yearbook"` takes.
@@ -26,7 +26,7 @@ pub(super) const KEYS: [&str; 11] = [
 
 /// Everything under `"yearbook"` as written; defaults that depend on other parts are chosen by the
 /// caller.
-pub(super) struct Extension {
+pub(super) struct YearbookExtension {
     pub(super) namespace: Option<Namespace>,
     pub(super) source: Option<String>,
     pub(super) attribution: Option<String>,
@@ -36,7 +36,7 @@ pub(super) struct Extension {
     pub(super) dimensions: Vec<String>,
     /// None: the licence decides.
     pub(super) bulk_redistribution: Option<bool>,
-    pub(super) layout: Option<Layout>,
+    pub(super) layout: Option<TableLayout>,
     pub(super) proportions: Vec<String>,
     /// None: every number outside the key is a measure.
     pub(super) value_columns: Option<Vec<String>>,
@@ -44,21 +44,23 @@ pub(super) struct Extension {
 
 /// Reads the object. Column names are judged where the schema could be read.
 pub(super) fn parse(
-    node: &Node<'_>,
-    schema: Option<&Schema>,
-    problems: &mut Problems,
-) -> Option<Extension> {
+    node: &DescriptorNode<'_>,
+    schema: Option<&TableSchema>,
+    problems: &mut DescriptorProblems,
+) -> Option<YearbookExtension> {
     for key in node.object(problems)?.keys() {
         if !KEYS.contains(&key.as_str()) {
             let near = nearest(key, KEYS).unwrap_or_default();
             problems.add(node.place(key), format!("is not a known key; the nearest is {near:?}"));
         }
     }
-    let line =
-        |key: &str, problems: &mut Problems| node.get(key).and_then(|n| text::line(&n, problems));
-    let columns =
-        |kind: &ColumnKind, problems: &mut Problems| named_columns(node, kind, schema, problems);
-    Some(Extension {
+    let line = |key: &str, problems: &mut DescriptorProblems| {
+        node.get(key).and_then(|n| text::line(&n, problems))
+    };
+    let columns = |kind: &ColumnKind, problems: &mut DescriptorProblems| {
+        named_columns(node, kind, schema, problems)
+    };
+    Some(YearbookExtension {
         namespace: namespace(node, problems),
         source: line("source", problems),
         attribution: line("attribution_text", problems),
@@ -81,7 +83,8 @@ pub(super) fn parse(
 
 const PRECISIONS: [(&str, SourceUrlPrecision); 2] =
     [("dataset", SourceUrlPrecision::Dataset), ("source", SourceUrlPrecision::Source)];
-const LAYOUTS: [(&str, Layout); 2] = [("long", Layout::Long), ("wide", Layout::Wide)];
+const LAYOUTS: [(&str, TableLayout); 2] =
+    [("long", TableLayout::Long), ("wide", TableLayout::Wide)];
 
 /// How often a source is checked again (contract 7). A closed list, since refreshing acts on it;
 /// `none` is a closed release.
@@ -112,8 +115,8 @@ const VALUE_COLUMNS: ColumnKind = ColumnKind {
     why: "a measure is a number: declare it as number or integer, or leave it out",
 };
 
-fn namespace(node: &Node<'_>, problems: &mut Problems) -> Option<Namespace> {
-    let node = node.need(
+fn namespace(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<Namespace> {
+    let node = node.require(
         "namespace",
         "the grouping that appears in bulk addresses, for example stats_nz",
         problems,
@@ -126,7 +129,7 @@ fn namespace(node: &Node<'_>, problems: &mut Problems) -> Option<Namespace> {
             format!(
                 "{text:?} does not match {}; try {:?}",
                 name::PATTERN,
-                schema::snake_case(text)
+                schema::to_snake_case(text)
             ),
         );
     }
@@ -134,10 +137,10 @@ fn namespace(node: &Node<'_>, problems: &mut Problems) -> Option<Namespace> {
 }
 
 fn word<T: Copy>(
-    node: &Node<'_>,
+    node: &DescriptorNode<'_>,
     key: &str,
     words: &[(&str, T)],
-    problems: &mut Problems,
+    problems: &mut DescriptorProblems,
 ) -> Option<T> {
     let node = node.get(key)?;
     let text = node.text(problems)?;
@@ -155,7 +158,11 @@ fn word<T: Copy>(
 }
 
 /// Default: a column named `date` of type date; an explicit null: no date axis.
-fn date_column(node: &Node<'_>, schema: &Schema, problems: &mut Problems) -> Option<String> {
+fn date_column(
+    node: &DescriptorNode<'_>,
+    schema: &TableSchema,
+    problems: &mut DescriptorProblems,
+) -> Option<String> {
     let is_date =
         |name: &str| schema.find(name).is_some_and(|field| field.column_type == ColumnType::Date);
     let Some(named) = node.get("date_filter_column") else {
@@ -174,10 +181,10 @@ fn date_column(node: &Node<'_>, schema: &Schema, problems: &mut Problems) -> Opt
 }
 
 fn named_columns(
-    node: &Node<'_>,
+    node: &DescriptorNode<'_>,
     kind: &ColumnKind,
-    schema: Option<&Schema>,
-    problems: &mut Problems,
+    schema: Option<&TableSchema>,
+    problems: &mut DescriptorProblems,
 ) -> Option<Vec<String>> {
     let (list, schema) = (node.get(kind.key)?, schema?);
     let nodes = list.list(problems)?;
@@ -194,7 +201,7 @@ fn named_columns(
 }
 
 /// What is wrong with naming the column `name` in a list of this kind.
-fn column_fault(name: &str, kind: &ColumnKind, schema: &Schema) -> Option<String> {
+fn column_fault(name: &str, kind: &ColumnKind, schema: &TableSchema) -> Option<String> {
     let field = schema.find(name)?;
     if name == DATE_COLUMN && kind.key == DIMENSIONS.key {
         return Some(format!(

@@ -25,9 +25,9 @@ impl std::fmt::Display for DescriptorProblem {
 
 /// What is wrong with the descriptor so far.
 #[derive(Debug, Default)]
-pub(super) struct Problems(pub(super) Vec<DescriptorProblem>);
+pub(super) struct DescriptorProblems(pub(super) Vec<DescriptorProblem>);
 
-impl Problems {
+impl DescriptorProblems {
     pub(super) fn add(&mut self, at: impl Into<String>, message: impl Into<String>) {
         self.0.push(DescriptorProblem { at: at.into(), message: message.into() });
     }
@@ -35,12 +35,12 @@ impl Problems {
 
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub(super) struct Node<'a> {
+pub(super) struct DescriptorNode<'a> {
     pub(super) at: String,
     pub(super) value: &'a Value,
 }
 
-impl<'a> Node<'a> {
+impl<'a> DescriptorNode<'a> {
     pub(super) fn root(value: &'a Value) -> Self {
         Self { at: String::new(), value }
     }
@@ -55,11 +55,16 @@ impl<'a> Node<'a> {
         self.value
             .get(key)
             .filter(|value| !value.is_null())
-            .map(|value| Node { at: self.place(key), value })
+            .map(|value| DescriptorNode { at: self.place(key), value })
     }
 
     /// A member that must be there.
-    pub(super) fn need(&self, key: &str, what: &str, problems: &mut Problems) -> Option<Self> {
+    pub(super) fn require(
+        &self,
+        key: &str,
+        what: &str,
+        problems: &mut DescriptorProblems,
+    ) -> Option<Self> {
         let node = self.get(key);
         if node.is_none() {
             problems.add(self.place(key), format!("is missing; give {what}"));
@@ -72,32 +77,35 @@ impl<'a> Node<'a> {
         self.value.get(key).is_some_and(Value::is_null)
     }
 
-    pub(super) fn object(&self, problems: &mut Problems) -> Option<&'a Map<String, Value>> {
-        self.typed(self.value.as_object(), "an object", problems)
+    pub(super) fn object(
+        &self,
+        problems: &mut DescriptorProblems,
+    ) -> Option<&'a Map<String, Value>> {
+        self.expect_type(self.value.as_object(), "an object", problems)
     }
 
-    pub(super) fn text(&self, problems: &mut Problems) -> Option<&'a str> {
-        self.typed(self.value.as_str(), "a string", problems)
+    pub(super) fn text(&self, problems: &mut DescriptorProblems) -> Option<&'a str> {
+        self.expect_type(self.value.as_str(), "a string", problems)
     }
 
-    pub(super) fn boolean(&self, problems: &mut Problems) -> Option<bool> {
-        self.typed(self.value.as_bool(), "true or false", problems)
+    pub(super) fn boolean(&self, problems: &mut DescriptorProblems) -> Option<bool> {
+        self.expect_type(self.value.as_bool(), "true or false", problems)
     }
 
     /// The elements of an array.
-    pub(super) fn list(&self, problems: &mut Problems) -> Option<Vec<Self>> {
-        let values = self.typed(self.value.as_array(), "an array", problems)?;
+    pub(super) fn list(&self, problems: &mut DescriptorProblems) -> Option<Vec<Self>> {
+        let values = self.expect_type(self.value.as_array(), "an array", problems)?;
         Some(
             values
                 .iter()
                 .enumerate()
-                .map(|(index, value)| Node { at: format!("{}[{index}]", self.at), value })
+                .map(|(index, value)| DescriptorNode { at: format!("{}[{index}]", self.at), value })
                 .collect(),
         )
     }
 
     /// The first element of an array that must have one.
-    pub(super) fn first(&self, problems: &mut Problems) -> Option<Self> {
+    pub(super) fn first(&self, problems: &mut DescriptorProblems) -> Option<Self> {
         let list = self.list(problems)?;
         let first = list.into_iter().next();
         if first.is_none() {
@@ -106,7 +114,12 @@ impl<'a> Node<'a> {
         first
     }
 
-    fn typed<T>(&self, value: Option<T>, wanted: &str, problems: &mut Problems) -> Option<T> {
+    fn expect_type<T>(
+        &self,
+        value: Option<T>,
+        wanted: &str,
+        problems: &mut DescriptorProblems,
+    ) -> Option<T> {
         if value.is_none() {
             let found = match self.value {
                 Value::Null => "null",

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use super::node::{Node, Problems};
+use super::node::{DescriptorNode, DescriptorProblems};
 
 /// How the table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,17 +21,17 @@ pub(crate) enum InputFormat {
 }
 
 /// The file to read.
-pub(super) struct Resource {
+pub(super) struct PackageResource {
     pub(super) path: PathBuf,
     pub(super) format: InputFormat,
 }
 
 /// Reads `resources[0]` of the package in `folder`.
 pub(super) fn parse(
-    resource: &Node<'_>,
+    resource: &DescriptorNode<'_>,
     folder: &Path,
-    problems: &mut Problems,
-) -> Option<Resource> {
+    problems: &mut DescriptorProblems,
+) -> Option<PackageResource> {
     resource.object(problems)?;
     if resource.get("data").is_some() {
         problems.add(
@@ -39,18 +39,21 @@ pub(super) fn parse(
             "inline data cannot be published; put the rows into a file and name it in `path`",
         );
     }
-    encoding(resource, problems);
+    check_encoding(resource, problems);
     dialect(resource, problems);
     let path = file_name(resource, problems)?;
-    Some(Resource {
-        path: locate(resource, folder, path, problems)?,
+    Some(PackageResource {
+        path: locate_file(resource, folder, path, problems)?,
         format: format(resource, path, problems)?,
     })
 }
 
-fn file_name<'a>(resource: &Node<'a>, problems: &mut Problems) -> Option<&'a str> {
+fn file_name<'a>(
+    resource: &DescriptorNode<'a>,
+    problems: &mut DescriptorProblems,
+) -> Option<&'a str> {
     let node =
-        resource.need("path", "the data file's path relative to the descriptor", problems)?;
+        resource.require("path", "the data file's path relative to the descriptor", problems)?;
     if let Some(parts) = node.value.as_array() {
         if parts.len() == 1 {
             return node.first(problems)?.text(problems);
@@ -66,11 +69,11 @@ fn file_name<'a>(resource: &Node<'a>, problems: &mut Problems) -> Option<&'a str
 
 /// The file itself, which must lie in the package's folder: a package may come from someone else,
 /// and what it names is served to everybody.
-fn locate(
-    resource: &Node<'_>,
+fn locate_file(
+    resource: &DescriptorNode<'_>,
     folder: &Path,
     name: &str,
-    problems: &mut Problems,
+    problems: &mut DescriptorProblems,
 ) -> Option<PathBuf> {
     let at = resource.place("path");
     let inside = Path::new(name)
@@ -106,7 +109,11 @@ fn locate(
     }
 }
 
-fn format(resource: &Node<'_>, path: &str, problems: &mut Problems) -> Option<InputFormat> {
+fn format(
+    resource: &DescriptorNode<'_>,
+    path: &str,
+    problems: &mut DescriptorProblems,
+) -> Option<InputFormat> {
     let lower = path.to_ascii_lowercase();
     let gzip = lower.ends_with(".gz");
     let stem = lower.strip_suffix(".gz").unwrap_or(&lower);
@@ -149,7 +156,7 @@ fn format(resource: &Node<'_>, path: &str, problems: &mut Problems) -> Option<In
     }
 }
 
-fn encoding(resource: &Node<'_>, problems: &mut Problems) {
+fn check_encoding(resource: &DescriptorNode<'_>, problems: &mut DescriptorProblems) {
     if let Some(node) = resource.get("encoding")
         && let Some(word) = node.text(problems)
         && !matches!(
@@ -162,7 +169,7 @@ fn encoding(resource: &Node<'_>, problems: &mut Problems) {
 }
 
 /// The only dialect read is the default one of Table Dialect, which is RFC 4180.
-fn dialect(resource: &Node<'_>, problems: &mut Problems) {
+fn dialect(resource: &DescriptorNode<'_>, problems: &mut DescriptorProblems) {
     let Some(dialect) = resource.get("dialect") else { return };
     let Some(members) = dialect.object(problems) else { return };
     for (key, value) in members {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use yearbook_domain::dataset::GEOMETRY_COLUMN;
 use yearbook_domain::{ColumnType, name};
 
-use super::node::{Node, Problems, nearest};
+use super::node::{DescriptorNode, DescriptorProblems, nearest};
 use super::text;
 
 /// Types that a field may have, as Table Schema writes them.
@@ -24,33 +24,36 @@ pub(super) struct Field {
 }
 
 /// Fields and primary key.
-pub(super) struct Schema {
+pub(super) struct TableSchema {
     pub(super) fields: Vec<Field>,
     pub(super) primary_key: Vec<String>,
 }
 
-impl Schema {
+impl TableSchema {
     pub(super) fn find(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 }
 
 /// Reads the schema; none when a field or the key is wrong.
-pub(super) fn parse(schema: &Node<'_>, problems: &mut Problems) -> Option<Schema> {
+pub(super) fn parse(
+    schema: &DescriptorNode<'_>,
+    problems: &mut DescriptorProblems,
+) -> Option<TableSchema> {
     let before = problems.0.len();
     if schema.value.is_string() {
         problems.add(schema.at.clone(), "is an address; write the schema itself here");
         return None;
     }
     schema.object(problems)?;
-    missing_values(schema, problems);
+    check_missing_values(schema, problems);
     if let Some(word) = schema.get("fieldsMatch")
         && word.value != "exact"
         && *word.value != serde_json::json!(["exact"])
     {
         problems.add(word.at, "only \"exact\" is read; list every column in the file's order");
     }
-    let nodes = schema.need("fields", "the list of columns", problems)?.list(problems)?;
+    let nodes = schema.require("fields", "the list of columns", problems)?.list(problems)?;
     let fields: Vec<Field> = nodes.iter().filter_map(|node| field(node, problems)).collect();
     if nodes.is_empty() {
         problems.add(schema.place("fields"), "is empty; list the columns");
@@ -64,24 +67,24 @@ pub(super) fn parse(schema: &Node<'_>, problems: &mut Problems) -> Option<Schema
             );
         }
     }
-    let mut schema_read = Schema { fields, primary_key: Vec::new() };
+    let mut schema_read = TableSchema { fields, primary_key: Vec::new() };
     if problems.0.len() == before {
         schema_read.primary_key = primary_key(schema, &schema_read, problems);
     }
     (problems.0.len() == before).then_some(schema_read)
 }
 
-fn field(node: &Node<'_>, problems: &mut Problems) -> Option<Field> {
+fn field(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<Field> {
     node.object(problems)?;
     let name =
-        node.need("name", "the column's name", problems).and_then(|n| column_name(&n, problems));
+        node.require("name", "the column's name", problems).and_then(|n| column_name(&n, problems));
     let column_type = node
-        .need("type", &format!("one of {}", TYPES.join(", ")), problems)
+        .require("type", &format!("one of {}", TYPES.join(", ")), problems)
         .and_then(|n| column_type(&n, problems));
-    let unit = node.get("unit").and_then(|n| text::prose(&n, problems));
-    let description = node.get("description").and_then(|n| text::prose(&n, problems));
-    notation(node, column_type, problems);
-    missing_values(node, problems);
+    let unit = node.get("unit").and_then(|n| text::parse_prose(&n, problems));
+    let description = node.get("description").and_then(|n| text::parse_prose(&n, problems));
+    check_notation(node, column_type, problems);
+    check_missing_values(node, problems);
     let required = constraints(node, problems);
     let (name, declared) = (name?, column_type?);
     match promised_type(&name, declared) {
@@ -114,12 +117,12 @@ fn promised_type(name: &str, declared: ColumnType) -> Result<ColumnType, String>
     }
 }
 
-fn column_name(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
+fn column_name(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<String> {
     let text = node.text(problems)?;
     if name::is_snake_case(text) {
         return Some(text.to_owned());
     }
-    let snake = snake_case(text);
+    let snake = to_snake_case(text);
     let advice = if name::is_snake_case(&snake) {
         format!("; rename it, for example {snake}")
     } else {
@@ -131,7 +134,7 @@ fn column_name(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
 }
 
 /// A snake_case name near `text`.
-pub(super) fn snake_case(text: &str) -> String {
+pub(super) fn to_snake_case(text: &str) -> String {
     let mut snake = String::new();
     for c in text.chars() {
         match c {
@@ -148,7 +151,7 @@ pub(super) fn snake_case(text: &str) -> String {
     }
 }
 
-fn column_type(node: &Node<'_>, problems: &mut Problems) -> Option<ColumnType> {
+fn column_type(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<ColumnType> {
     let word = node.text(problems)?;
     let advice = match word {
         "string" => return Some(ColumnType::String),
@@ -171,7 +174,11 @@ fn column_type(node: &Node<'_>, problems: &mut Problems) -> Option<ColumnType> {
 }
 
 /// Properties that change how a cell is to be read: only their defaults are.
-fn notation(node: &Node<'_>, column_type: Option<ColumnType>, problems: &mut Problems) {
+fn check_notation(
+    node: &DescriptorNode<'_>,
+    column_type: Option<ColumnType>,
+    problems: &mut DescriptorProblems,
+) {
     let mut refuse = |key: &str, message: &str| problems.add(node.place(key), message);
     if let Some(format) = node.get("format")
         && column_type == Some(ColumnType::Date)
@@ -210,7 +217,7 @@ fn notation(node: &Node<'_>, column_type: Option<ColumnType>, problems: &mut Pro
 
 /// Null is the empty field and nothing else: a code such as `NA` or `-9` must have become an empty
 /// field.
-fn missing_values(node: &Node<'_>, problems: &mut Problems) {
+fn check_missing_values(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) {
     if let Some(list) = node.get("missingValues")
         && *list.value != serde_json::json!([""])
     {
@@ -221,7 +228,7 @@ fn missing_values(node: &Node<'_>, problems: &mut Problems) {
     }
 }
 
-fn constraints(node: &Node<'_>, problems: &mut Problems) -> bool {
+fn constraints(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> bool {
     let Some(constraints) = node.get("constraints") else { return false };
     let Some(members) = constraints.object(problems) else { return false };
     for key in members.keys().filter(|key| *key != "required") {
@@ -231,7 +238,11 @@ fn constraints(node: &Node<'_>, problems: &mut Problems) -> bool {
     constraints.get("required").and_then(|required| required.boolean(problems)).unwrap_or(false)
 }
 
-fn primary_key(node: &Node<'_>, schema: &Schema, problems: &mut Problems) -> Vec<String> {
+fn primary_key(
+    node: &DescriptorNode<'_>,
+    schema: &TableSchema,
+    problems: &mut DescriptorProblems,
+) -> Vec<String> {
     let Some(key) = node.get("primaryKey") else { return Vec::new() };
     let nodes =
         if key.value.is_string() { vec![key] } else { key.list(problems).unwrap_or_default() };
@@ -248,7 +259,11 @@ fn primary_key(node: &Node<'_>, schema: &Schema, problems: &mut Problems) -> Vec
 }
 
 /// Names of columns that must be in the schema, each once.
-pub(super) fn columns(nodes: &[Node<'_>], schema: &Schema, problems: &mut Problems) -> Vec<String> {
+pub(super) fn columns(
+    nodes: &[DescriptorNode<'_>],
+    schema: &TableSchema,
+    problems: &mut DescriptorProblems,
+) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for node in nodes {
         let Some(name) = node.text(problems) else { continue };

@@ -4,7 +4,7 @@
 
 use serde_json::json;
 use yearbook_domain::credit::SourceUrlPrecision;
-use yearbook_domain::{ColumnType, Role};
+use yearbook_domain::{ColumnRole, ColumnType};
 
 use super::*;
 
@@ -68,21 +68,21 @@ fn problem(descriptor: &Value) -> String {
 fn a_good_descriptor_is_taken_whole_contract_7() {
     let package = open(&good()).unwrap();
     assert_eq!((package.name.as_str(), package.namespace.as_str()), ("cpi", "prices"));
-    assert_eq!(package.layout, Layout::Long);
+    assert_eq!(package.layout, TableLayout::Long);
     assert_eq!(package.date_column.as_deref(), Some("date"));
     assert_eq!(package.refresh_cadence.as_deref(), Some("weekly"));
     assert!(package.bulk_redistribution);
-    let roles: Vec<Role> = package.columns.iter().map(|c| c.role).collect();
+    let roles: Vec<ColumnRole> = package.columns.iter().map(|c| c.role).collect();
     assert_eq!(
         roles,
         [
-            Role::Date,
-            Role::Period,
-            Role::Dimension,
-            Role::Key,
-            Role::Value,
-            Role::Attribute,
-            Role::Geometry
+            ColumnRole::Date,
+            ColumnRole::Period,
+            ColumnRole::Dimension,
+            ColumnRole::Key,
+            ColumnRole::Value,
+            ColumnRole::Attribute,
+            ColumnRole::Geometry
         ]
     );
     let nullable: Vec<bool> = package.columns.iter().map(|c| c.nullable).collect();
@@ -130,15 +130,15 @@ fn precision_of_the_source_address_spec_2_1() {
 fn layout_and_roles_of_a_wide_table() {
     let mut descriptor = with("/yearbook/dimensions", json!([]));
     let package = open(&descriptor).unwrap();
-    assert_eq!(package.layout, Layout::Wide, "a date and a value column without dimensions");
+    assert_eq!(package.layout, TableLayout::Wide, "a date and a value column without dimensions");
     descriptor["yearbook"]["layout"] = json!("long");
-    assert_eq!(open(&descriptor).unwrap().layout, Layout::Long, "what is stated wins");
+    assert_eq!(open(&descriptor).unwrap().layout, TableLayout::Long, "what is stated wins");
     let package =
         open(&with("/resources/0/schema/fields/5", json!({"name": "emp", "type": "integer"})))
             .unwrap();
     assert_eq!(
         (package.layout, package.columns[5].role),
-        (Layout::Wide, Role::Value),
+        (TableLayout::Wide, ColumnRole::Value),
         "two measures: a column a series"
     );
 }
@@ -162,16 +162,28 @@ fn the_measure_of_a_long_table_may_have_any_name_contract_7() {
     let package = open(&with_amount(&[])).unwrap();
     assert_eq!(
         roles(&package),
-        (Layout::Long, Role::Key, Role::Value),
+        (TableLayout::Long, ColumnRole::Key, ColumnRole::Value),
         "a date, a dimension, one number outside the key"
     );
     let package = open(&with_amount(&[("date_filter_column", Value::Null)])).unwrap();
-    assert_eq!(roles(&package), (Layout::Wide, Role::Key, Role::Value), "without a date axis");
+    assert_eq!(
+        roles(&package),
+        (TableLayout::Wide, ColumnRole::Key, ColumnRole::Value),
+        "without a date axis"
+    );
     let package =
         open(&with_amount(&[("dimensions", json!([])), ("layout", json!("long"))])).unwrap();
-    assert_eq!(roles(&package), (Layout::Long, Role::Key, Role::Value), "what is stated wins");
+    assert_eq!(
+        roles(&package),
+        (TableLayout::Long, ColumnRole::Key, ColumnRole::Value),
+        "what is stated wins"
+    );
     let package = open(&with_amount(&[("value_columns", json!([]))])).unwrap();
-    assert_eq!(roles(&package), (Layout::Wide, Role::Key, Role::Attribute), "no measure at all");
+    assert_eq!(
+        roles(&package),
+        (TableLayout::Wide, ColumnRole::Key, ColumnRole::Attribute),
+        "no measure at all"
+    );
 }
 
 #[test]
@@ -181,13 +193,13 @@ fn value_columns_say_which_numbers_are_measures_contract_7() {
     let package = open(&descriptor).unwrap();
     assert_eq!(
         (package.layout, package.columns[4].role, package.columns[5].role),
-        (Layout::Long, Role::Value, Role::Attribute)
+        (TableLayout::Long, ColumnRole::Value, ColumnRole::Attribute)
     );
     descriptor["yearbook"].as_object_mut().unwrap().remove("value_columns");
     let package = open(&descriptor).unwrap();
     assert_eq!(
         (package.layout, package.columns[4].role, package.columns[5].role),
-        (Layout::Wide, Role::Value, Role::Value)
+        (TableLayout::Wide, ColumnRole::Value, ColumnRole::Value)
     );
     for (named, expected) in [
         (json!(["group"]), "yearbook.value_columns[0]: column \"group\": a measure is a number"),
@@ -212,7 +224,7 @@ fn a_text_column_called_date_is_the_date_axis_contract_7() {
     assert_eq!(package.date_column.as_deref(), Some("date"));
     assert_eq!(
         (package.columns[0].column_type, package.columns[0].role),
-        (ColumnType::Date, Role::Date)
+        (ColumnType::Date, ColumnRole::Date)
     );
     for kind in ["integer", "number", "boolean"] {
         let found = problem(&with("/resources/0/schema/fields/0/type", json!(kind)));

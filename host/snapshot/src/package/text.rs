@@ -1,7 +1,7 @@
 //! Rules for the words of a descriptor: what reaches a response header is one line without control
 //! characters (contract 4 and 7), what does not may be prose.
 
-use super::node::{Node, Problems};
+use super::node::{DescriptorNode, DescriptorProblems};
 
 /// Longest text that reaches a header, in bytes: clients and proxies commonly allow 8 KiB for all
 /// headers together.
@@ -12,9 +12,9 @@ const MAX_PROSE_BYTES: usize = 64 << 10;
 
 /// A line that reaches a header: not blank, no control character, no white space at its ends (HTTP
 /// strips it there).
-pub(super) fn line(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
+pub(super) fn line(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<String> {
     let text = node.text(problems)?;
-    match line_fault(text) {
+    match find_header_fault(text) {
         None => Some(text.to_owned()),
         Some(message) => {
             problems.add(node.at.clone(), message);
@@ -24,7 +24,7 @@ pub(super) fn line(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
 }
 
 /// What is wrong with `text` as a header's value.
-pub(super) fn line_fault(text: &str) -> Option<String> {
+pub(super) fn find_header_fault(text: &str) -> Option<String> {
     if let Some((at, control)) = text.chars().enumerate().find(|(_, c)| c.is_control()) {
         let code = u32::from(control);
         return Some(format!(
@@ -47,7 +47,10 @@ pub(super) fn line_fault(text: &str) -> Option<String> {
 
 /// Text for people: line breaks and tabs allowed, other control characters refused (databases and
 /// XML cannot hold them).
-pub(super) fn prose(node: &Node<'_>, problems: &mut Problems) -> Option<String> {
+pub(super) fn parse_prose(
+    node: &DescriptorNode<'_>,
+    problems: &mut DescriptorProblems,
+) -> Option<String> {
     let text = node.text(problems)?;
     if let Some(control) = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
     {

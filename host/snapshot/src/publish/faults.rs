@@ -10,11 +10,11 @@ use super::error::{Fault, PublishError};
 pub(crate) const MAX_LISTED: usize = 100_000;
 
 /// Characters of a value that a message quotes.
-const QUOTED: usize = 60;
+const MAX_QUOTED_CHARACTERS: usize = 60;
 
 /// The faults so far.
 #[derive(Debug)]
-pub(crate) struct Faults {
+pub(crate) struct FaultList {
     names: Arc<[String]>,
     kept: Vec<Fault>,
     total: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Faults {
     columns: Vec<bool>,
 }
 
-impl Faults {
+impl FaultList {
     /// None yet, in a table with these columns.
     pub(crate) fn new(names: impl IntoIterator<Item = String>) -> Self {
         let names: Arc<[String]> = names.into_iter().collect();
@@ -61,7 +61,7 @@ impl Faults {
     }
 
     /// Whether no fault touches any of these columns.
-    pub(crate) fn clean(&self, columns: &[usize]) -> bool {
+    pub(crate) fn is_clean(&self, columns: &[usize]) -> bool {
         columns.iter().all(|column| !self.columns.get(*column).copied().unwrap_or(true))
     }
 
@@ -85,9 +85,9 @@ impl Faults {
 
 /// A value as a message shows it: quoted, escaped, cut.
 pub(crate) fn quote(value: &[u8]) -> String {
-    let text = String::from_utf8_lossy(value.get(..QUOTED * 4).unwrap_or(value));
-    let mut cut: String = text.chars().take(QUOTED).collect();
-    if cut.len() < value.len() && text.chars().count() > QUOTED {
+    let text = String::from_utf8_lossy(value.get(..MAX_QUOTED_CHARACTERS * 4).unwrap_or(value));
+    let mut cut: String = text.chars().take(MAX_QUOTED_CHARACTERS).collect();
+    if cut.len() < value.len() && text.chars().count() > MAX_QUOTED_CHARACTERS {
         cut.push('…');
     }
     format!("{cut:?}")

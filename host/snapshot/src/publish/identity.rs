@@ -11,25 +11,25 @@ use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use yearbook_domain::{Column, Credit, Layout};
+use yearbook_domain::{Column, Credit, TableLayout};
 
 use crate::package::Package;
 
 /// Part of every id; changes when the canonical form does.
-const FORM: &str = "yearbook-snapshot-1";
+const FORMAT_VERSION: &str = "yearbook-snapshot-1";
 
 /// Hexadecimal characters of an id: 128 bits are beyond collisions by accident or by effort.
-const LENGTH: usize = 32;
+const ID_CHARACTERS: usize = 32;
 
 /// An id being computed.
-pub(crate) struct Identity {
+pub(crate) struct SnapshotIdHasher {
     columns: Vec<Sha256>,
     rows: u64,
     /// Values of one column of one batch, reused.
     scratch: Vec<u8>,
 }
 
-impl Identity {
+impl SnapshotIdHasher {
     pub(crate) fn new(columns: usize) -> Self {
         Self { columns: vec![Sha256::new(); columns], rows: 0, scratch: Vec::new() }
     }
@@ -39,16 +39,16 @@ impl Identity {
         self.rows += batch.num_rows() as u64;
         for (hasher, array) in self.columns.iter_mut().zip(batch.columns()) {
             self.scratch.clear();
-            canonical(array.as_ref(), &mut self.scratch);
+            write_canonical(array.as_ref(), &mut self.scratch);
             hasher.update(&self.scratch);
         }
     }
 
     /// The id of these rows with this package's words.
     pub(crate) fn finish(self, package: &Package) -> String {
-        let words = serde_json::to_vec(&Words::of(package)).unwrap_or_default();
+        let words = serde_json::to_vec(&IdentityFields::of(package)).unwrap_or_default();
         let mut hasher = Sha256::new();
-        hasher.update(FORM);
+        hasher.update(FORMAT_VERSION);
         hasher.update((words.len() as u64).to_le_bytes());
         hasher.update(&words);
         hasher.update(self.rows.to_le_bytes());
@@ -56,12 +56,12 @@ impl Identity {
             hasher.update(column.finalize());
         }
         let mut id: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        id.truncate(LENGTH);
+        id.truncate(ID_CHARACTERS);
         id
     }
 }
 
-fn canonical(array: &dyn Array, out: &mut Vec<u8>) {
+fn write_canonical(array: &dyn Array, out: &mut Vec<u8>) {
     fn put<T>(
         values: impl Iterator<Item = Option<T>>,
         out: &mut Vec<u8>,
@@ -97,7 +97,7 @@ fn canonical(array: &dyn Array, out: &mut Vec<u8>) {
 /// Everything of the descriptor that a client can see. The order of fields is part of the canonical
 /// form.
 #[derive(Serialize)]
-struct Words<'a> {
+struct IdentityFields<'a> {
     name: &'a str,
     namespace: &'a str,
     title: &'a Option<String>,
@@ -109,10 +109,10 @@ struct Words<'a> {
     primary_key: &'a [String],
     dimensions: &'a [String],
     date_column: &'a Option<String>,
-    layout: Layout,
+    layout: TableLayout,
 }
 
-impl<'a> Words<'a> {
+impl<'a> IdentityFields<'a> {
     fn of(package: &'a Package) -> Self {
         Self {
             name: package.name.as_str(),

@@ -11,29 +11,29 @@ use yearbook_domain::{Column, StoredFile};
 use yearbook_workers::Workers;
 
 use super::error::PublishError;
-use super::faults::Faults;
-use super::identity::Identity;
+use super::faults::FaultList;
+use super::identity::SnapshotIdHasher;
 use super::progress::Progress;
 use crate::package::Package;
-use crate::table::check::{Checker, Findings};
-use crate::table::{Block, Order, Table, blocks, chunk, source, unique};
-use crate::write::{Description, SnapshotWriter};
-use crate::{Failure, Files};
+use crate::table::check::{TableChecker, TableFacts};
+use crate::table::{RowBlock, RowOrder, Table, blocks, chunk, source, unique};
+use crate::write::{SnapshotFileMetadata, SnapshotWriter};
+use crate::{Failure, ObjectStorage};
 
 /// Reads and checks every row.
 pub(super) async fn read(
     workers: &Workers,
     package: &Arc<Package>,
     progress: &dyn Progress,
-) -> Result<(Table, Findings), PublishError> {
-    let mut faults = Faults::new(package.columns.iter().map(|column| column.name.clone()));
+) -> Result<(Table, TableFacts), PublishError> {
+    let mut faults = FaultList::new(package.columns.iter().map(|column| column.name.clone()));
     let shared = Arc::clone(package);
     let job = move || source::open(&shared, &mut faults).map(|opened| (opened, faults));
     let (opened, mut faults) = run(workers, "opening the table", job).await??;
     progress.stage("reading and checking", opened.total);
     let (mut input, position) = (opened.source, opened.position);
     let mut table = Table { schema: chunk::unchecked_schema(&package.columns), chunks: Vec::new() };
-    let mut checker = Checker::new(package);
+    let mut checker = TableChecker::new(package);
     let mut told = 0;
     loop {
         let job = move || {
@@ -53,15 +53,15 @@ pub(super) async fn read(
         told = now;
         table.chunks.push(chunk);
     }
-    let key = positions(package, &package.primary_key);
-    if faults.clean(&key) {
+    let key = column_positions(package, &package.primary_key);
+    if faults.is_clean(&key) {
         let job = move || {
             let result = unique::check(&table, &key, &mut faults);
             result.map(|()| (table, faults))
         };
         (table, faults) = run(workers, "checking the primary key", job)
             .await?
-            .map_err(internal("checking the primary key"))?;
+            .map_err(internal_error("checking the primary key"))?;
     }
     checker.finish_checks(&mut faults);
     if !faults.is_empty() {
@@ -71,14 +71,14 @@ pub(super) async fn read(
 }
 
 /// The table with the order of its rows and the cuts of its file.
-pub(super) struct Arranged {
+pub(super) struct OrderedTable {
     pub(super) table: Table,
-    order: Order,
-    blocks: Vec<Block>,
+    order: RowOrder,
+    blocks: Vec<RowBlock>,
 }
 
-impl Arranged {
-    fn gather(&self, block: usize) -> Result<RecordBatch, ArrowError> {
+impl OrderedTable {
+    fn gather_block(&self, block: usize) -> Result<RecordBatch, ArrowError> {
         self.blocks.get(block).map_or_else(
             || Ok(RecordBatch::new_empty(Arc::clone(&self.table.schema))),
             |block| blocks::gather(&self.table, &self.order, block),
@@ -92,35 +92,35 @@ pub(super) async fn arrange(
     package: &Package,
     table: Table,
     progress: &dyn Progress,
-) -> Result<Arc<Arranged>, PublishError> {
+) -> Result<Arc<OrderedTable>, PublishError> {
     const STAGE: &str = "sorting";
     progress.stage(STAGE, None);
     let columns = sorted_by(package);
     let job = move || {
-        let order = Order::by(&table, &columns)?;
+        let order = RowOrder::by(&table, &columns)?;
         let blocks = blocks::cut(&table, &order);
-        Ok::<_, ArrowError>(Arc::new(Arranged { table, order, blocks }))
+        Ok::<_, ArrowError>(Arc::new(OrderedTable { table, order, blocks }))
     };
-    run(workers, STAGE, job).await?.map_err(internal(STAGE))
+    run(workers, STAGE, job).await?.map_err(internal_error(STAGE))
 }
 
 /// Computes the snapshot id.
-pub(super) async fn identify(
+pub(super) async fn compute_id(
     workers: &Workers,
     package: &Package,
-    arranged: &Arc<Arranged>,
+    arranged: &Arc<OrderedTable>,
     progress: &dyn Progress,
 ) -> Result<String, PublishError> {
     const STAGE: &str = "identifying";
     progress.stage(STAGE, Some(arranged.table.rows()));
-    let mut identity = Identity::new(package.columns.len());
+    let mut identity = SnapshotIdHasher::new(package.columns.len());
     for (index, block) in arranged.blocks.iter().enumerate() {
         let shared = Arc::clone(arranged);
         let job = move || {
-            identity.update(&shared.gather(index)?);
+            identity.update(&shared.gather_block(index)?);
             Ok::<_, ArrowError>(identity)
         };
-        identity = run(workers, STAGE, job).await?.map_err(internal(STAGE))?;
+        identity = run(workers, STAGE, job).await?.map_err(internal_error(STAGE))?;
         progress.advance(block.rows.len() as u64);
     }
     Ok(identity.finish(package))
@@ -133,7 +133,7 @@ pub(super) async fn write(
     package: &Package,
     columns: &[Column],
     id: &str,
-    arranged: &Arc<Arranged>,
+    arranged: &Arc<OrderedTable>,
     progress: &dyn Progress,
 ) -> Result<File, PublishError> {
     const STAGE: &str = "writing";
@@ -147,28 +147,28 @@ pub(super) async fn write(
     let temporary = tempfile::tempfile().map_err(io)?;
     let file = temporary.try_clone().map_err(io)?;
     let description =
-        Description { columns, sorted_by: &sorted_by(package), words: words(package, id) };
-    let mut writer = SnapshotWriter::new(file, &description).map_err(internal(STAGE))?;
+        SnapshotFileMetadata { columns, sorted_by: &sorted_by(package), words: words(package, id) };
+    let mut writer = SnapshotWriter::new(file, &description).map_err(internal_error(STAGE))?;
     for (index, block) in arranged.blocks.iter().enumerate() {
         let (shared, ends_group) = (Arc::clone(arranged), block.ends_group);
         let job = move || {
-            let rows = shared.gather(index).map_err(internal(STAGE))?;
-            writer.append(&rows, ends_group).map_err(internal(STAGE))?;
+            let rows = shared.gather_block(index).map_err(internal_error(STAGE))?;
+            writer.append(&rows, ends_group).map_err(internal_error(STAGE))?;
             Ok::<_, PublishError>(writer)
         };
         writer = run(workers, STAGE, job).await??;
         progress.advance(block.rows.len() as u64);
     }
-    run(workers, STAGE, move || writer.finish()).await?.map_err(internal(STAGE))?;
+    run(workers, STAGE, move || writer.finish()).await?.map_err(internal_error(STAGE))?;
     Ok(temporary)
 }
 
 /// Whether the store still holds what was published: publishing the same package again is how a
 /// damaged file is repaired.
-pub(super) async fn is_intact(files: &Files, file: &StoredFile) -> Result<bool, Failure> {
+pub(super) async fn is_intact(files: &ObjectStorage, file: &StoredFile) -> Result<bool, Failure> {
     let mut at = 0;
     while at < file.bytes {
-        let end = file.bytes.min(at + VERIFIED_AT_A_TIME);
+        let end = file.bytes.min(at + VERIFY_CHUNK_BYTES);
         match files.get_range(file, at..end).await {
             Ok(_) => at = end,
             Err(Failure::Missing { .. } | Failure::Damaged { .. }) => return Ok(false),
@@ -179,7 +179,7 @@ pub(super) async fn is_intact(files: &Files, file: &StoredFile) -> Result<bool, 
 }
 
 /// Bytes of a stored file held in memory while it is verified.
-const VERIFIED_AT_A_TIME: u64 = 8 << 20;
+const VERIFY_CHUNK_BYTES: u64 = 8 << 20;
 
 /// Key-value metadata of the file, under the names that package.wit gives.
 fn words(package: &Package, id: &str) -> Vec<(&'static str, String)> {
@@ -209,10 +209,10 @@ fn sorted_by(package: &Package) -> Vec<usize> {
             .filter(|name| package.date_column.as_ref() != Some(name))
             .cloned(),
     );
-    positions(package, &names)
+    column_positions(package, &names)
 }
 
-fn positions(package: &Package, names: &[String]) -> Vec<usize> {
+fn column_positions(package: &Package, names: &[String]) -> Vec<usize> {
     names
         .iter()
         .filter_map(|name| package.columns.iter().position(|column| column.name == *name))
@@ -224,9 +224,9 @@ async fn run<T: Send + 'static>(
     stage: &'static str,
     job: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, PublishError> {
-    workers.run(job).await.map_err(internal(stage))
+    workers.run(job).await.map_err(internal_error(stage))
 }
 
-fn internal<E: std::fmt::Display>(stage: &'static str) -> impl Fn(E) -> PublishError {
+fn internal_error<E: std::fmt::Display>(stage: &'static str) -> impl Fn(E) -> PublishError {
     move |why| PublishError::Internal { stage, why: why.to_string() }
 }

@@ -21,7 +21,7 @@ use super::*;
 /// A folder for a package, and a store beside it.
 pub(super) struct Fixture {
     folder: TempDir,
-    files: Files,
+    files: ObjectStorage,
     workers: Arc<Workers>,
     pub(super) descriptor: Value,
 }
@@ -31,7 +31,8 @@ impl Fixture {
     /// without its header.
     pub(super) fn new(fields: &[&str], rows: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::open(&format!("file:{}/store", folder.path().display())).unwrap();
+        let files =
+            ObjectStorage::open(&format!("file:{}/store", folder.path().display())).unwrap();
         let names: Vec<&str> =
             fields.iter().map(|field| field.split(':').next().unwrap()).collect();
         std::fs::write(folder.path().join("table.csv"), format!("{}\n{rows}", names.join(",")))
@@ -60,7 +61,7 @@ impl Fixture {
         self.folder.path().join(name)
     }
 
-    pub(super) async fn publish_over(
+    pub(super) async fn publish_after(
         &self,
         current: Option<&Snapshot>,
     ) -> Result<Draft, PublishError> {
@@ -70,7 +71,7 @@ impl Fixture {
     }
 
     pub(super) async fn publish(&self) -> Result<Draft, PublishError> {
-        self.publish_over(None).await
+        self.publish_after(None).await
     }
 
     /// The faults, as a person reads them, and their total.
@@ -84,7 +85,7 @@ impl Fixture {
     }
 
     pub(super) fn stored(&self, snapshot: &Snapshot) -> PathBuf {
-        self.path("store").join(Files::key(&snapshot.file))
+        self.path("store").join(ObjectStorage::key(&snapshot.file))
     }
 
     /// Every row of the stored file.

@@ -6,34 +6,35 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bytes fetched and not yet decoded, over all scans. Default 128 MiB: row groups of some eighty
 /// tables of ordinary width, sixteen of the largest that a step may have.
-pub(crate) const FETCHED_BYTES: u64 = 128 << 20;
+pub(crate) const FETCH_BUDGET_BYTES: u64 = 128 << 20;
 
 /// What a permit stands for: semaphores count to 2^32 at once.
-const UNIT: u64 = 1 << 10;
+const PERMIT_BYTES: u64 = 1 << 10;
 
 /// Room for fetched bytes. Nobody waits for it, since those who hold it may be waiting for clients:
 /// who gets none fetches as little at a time as will do.
 #[derive(Clone)]
-pub(crate) struct Budget(Arc<Semaphore>);
+pub(crate) struct FetchBudget(Arc<Semaphore>);
 
 /// Room that is taken until this is dropped.
-pub(crate) struct Room {
+pub(crate) struct BudgetPermit {
     _permit: OwnedSemaphorePermit,
 }
 
-impl Budget {
+impl FetchBudget {
     /// Room for `bytes`.
     pub(crate) fn new(bytes: u64) -> Self {
-        let units = usize::try_from(bytes / UNIT).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
+        let units =
+            usize::try_from(bytes / PERMIT_BYTES).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
         Self(Arc::new(Semaphore::new(units)))
     }
 
     /// Room for `bytes`, if there is so much.
-    pub(crate) fn take(&self, bytes: u64) -> Option<Room> {
-        let units = u32::try_from(bytes.div_ceil(UNIT)).ok()?;
+    pub(crate) fn take(&self, bytes: u64) -> Option<BudgetPermit> {
+        let units = u32::try_from(bytes.div_ceil(PERMIT_BYTES)).ok()?;
         Arc::clone(&self.0)
             .try_acquire_many_owned(units)
             .ok()
-            .map(|permit| Room { _permit: permit })
+            .map(|permit| BudgetPermit { _permit: permit })
     }
 }

@@ -12,16 +12,16 @@ use arrow::error::ArrowError;
 use parquet::arrow::ProjectionMask;
 use parquet::errors::ParquetError;
 
-use super::kept::{Chunk, Effort};
+use super::kept::{Chunk, ReadMetrics};
 use super::{Opened, Piece, Source, dictionary_only};
 use crate::Failure;
 
 /// Pages of a column that a small read takes from memory at most. A column that needs more,
 /// geometry as a rule, is decoded for the rows at hand and not kept.
-const PAGES_AT_MOST: usize = 4;
+const MAX_CACHED_PAGES: usize = 4;
 
 /// Part of a column: rows of the row group, and the array that starts with the first of them.
-struct Part {
+struct PageSlice {
     rows: Range<usize>,
     array: Option<ArrayRef>,
     /// Number of the page under which it is kept; none: it is not.
@@ -37,9 +37,11 @@ impl Source {
         leaves: &[usize],
         rows: Range<usize>,
     ) -> Result<Vec<ArrayRef>, Failure> {
-        let mut columns: Vec<Vec<Part>> =
-            leaves.iter().map(|&leaf| self.known(self.opened.chunk(group, leaf), &rows)).collect();
-        for ((start, end), places) in absent(&columns) {
+        let mut columns: Vec<Vec<PageSlice>> = leaves
+            .iter()
+            .map(|&leaf| self.cached_parts(self.opened.chunk(group, leaf), &rows))
+            .collect();
+        for ((start, end), places) in missing_runs(&columns) {
             let wanted: Vec<usize> =
                 places.iter().filter_map(|&place| leaves.get(place).copied()).collect();
             let decoded = self.decoded(group, &wanted, start..end).await?;
@@ -48,9 +50,10 @@ impl Source {
                 for part in parts.filter(|part| {
                     part.array.is_none() && part.rows.start >= start && part.rows.end <= end
                 }) {
-                    Effort::add(&self.kept.effort.pages, 1);
+                    ReadMetrics::add(&self.kept.effort.pages, 1);
                     let page = array.slice(part.rows.start - start, part.rows.len());
-                    part.array = Some(self.keep(self.opened.chunk(group, leaf), part.page, page));
+                    part.array =
+                        Some(self.cache_page(self.opened.chunk(group, leaf), part.page, page));
                 }
             }
         }
@@ -62,13 +65,13 @@ impl Source {
     }
 
     /// The parts of a chunk that make up `rows`, with what is in memory.
-    fn known(&self, chunk: Chunk, rows: &Range<usize>) -> Vec<Part> {
+    fn cached_parts(&self, chunk: Chunk, rows: &Range<usize>) -> Vec<PageSlice> {
         let pages = pages(&self.opened, chunk, rows);
-        if pages.is_empty() || pages.len() > PAGES_AT_MOST {
-            return vec![Part { rows: rows.clone(), array: None, page: None }];
+        if pages.is_empty() || pages.len() > MAX_CACHED_PAGES {
+            return vec![PageSlice { rows: rows.clone(), array: None, page: None }];
         }
         let part =
-            |(page, rows)| Part { rows, array: self.kept.page(chunk, page), page: Some(page) };
+            |(page, rows)| PageSlice { rows, array: self.kept.page(chunk, page), page: Some(page) };
         pages.into_iter().map(part).collect()
     }
 
@@ -104,7 +107,7 @@ impl Source {
 
     /// Keeps a page for the next read; returns it with the dictionary that all pages of its chunk
     /// share.
-    fn keep(&self, chunk: Chunk, page: Option<usize>, array: ArrayRef) -> ArrayRef {
+    fn cache_page(&self, chunk: Chunk, page: Option<usize>, array: ArrayRef) -> ArrayRef {
         let Some(page) = page else { return array };
         let of_chunk = self.opened.metadata.row_group(chunk.group).column(chunk.leaf);
         let shared = array
@@ -117,14 +120,14 @@ impl Source {
                 shared.ok().map(|shared| Arc::new(shared) as ArrayRef)
             });
         let array = shared.unwrap_or(array);
-        self.kept.keep_page(chunk, page, Arc::clone(&array));
+        self.kept.insert_page(chunk, page, Arc::clone(&array));
         array
     }
 }
 
 /// Rows that have to be decoded, as long runs as there are, each with the places of the columns
 /// that lack them.
-fn absent(columns: &[Vec<Part>]) -> BTreeMap<(usize, usize), Vec<usize>> {
+fn missing_runs(columns: &[Vec<PageSlice>]) -> BTreeMap<(usize, usize), Vec<usize>> {
     let mut runs: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for (place, parts) in columns.iter().enumerate() {
         for run in parts.chunk_by(|left, right| left.array.is_none() == right.array.is_none()) {
@@ -158,12 +161,12 @@ fn pages(opened: &Opened, chunk: Chunk, rows: &Range<usize>) -> Vec<(usize, Rang
     pages
         .map(|page| (page, start(page)..start(page + 1)))
         .take_while(|(_, page)| page.start < rows.end)
-        .take(PAGES_AT_MOST + 1)
+        .take(MAX_CACHED_PAGES + 1)
         .collect()
 }
 
 /// `rows` out of the parts of a column.
-fn joined(parts: &[Part], rows: &Range<usize>) -> Result<ArrayRef, ArrowError> {
+fn joined(parts: &[PageSlice], rows: &Range<usize>) -> Result<ArrayRef, ArrowError> {
     let short =
         || ArrowError::InvalidArgumentError("a page has fewer rows than its index says".to_owned());
     let mut cut = Vec::with_capacity(parts.len());

@@ -6,7 +6,7 @@ use super::Reader;
 
 /// What a [`Reader`] and its clones have done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReadCounts {
+pub struct ReadMetricsSnapshot {
     /// Scans begun.
     pub scans: u64,
     /// Pages decoded for small reads; large ones keep none and are not counted.
@@ -20,16 +20,16 @@ pub struct ReadCounts {
     /// Rows in which a text was looked for.
     pub rows_searched: u64,
     /// Decoded pages of small reads.
-    pub kept_pages: KeptCounts,
+    pub kept_pages: CacheMetricsSnapshot,
     /// Dictionaries.
-    pub kept_dictionaries: KeptCounts,
+    pub kept_dictionaries: CacheMetricsSnapshot,
     /// Footers and page indexes of stored files.
-    pub kept_footers: KeptCounts,
+    pub kept_footers: CacheMetricsSnapshot,
 }
 
 /// What is kept in memory, and how often it was of use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KeptCounts {
+pub struct CacheMetricsSnapshot {
     /// Found in memory.
     pub hits: u64,
     /// Not found.
@@ -41,17 +41,17 @@ pub struct KeptCounts {
 impl Reader {
     /// What reading has done so far.
     #[must_use]
-    pub fn counts(&self) -> ReadCounts {
+    pub fn counts(&self) -> ReadMetricsSnapshot {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let effort = &self.kept.effort;
         let [pages, dictionaries, footers] = &effort.found;
-        let kept = |found: &(AtomicU64, AtomicU64), bytes| KeptCounts {
+        let kept = |found: &(AtomicU64, AtomicU64), bytes| CacheMetricsSnapshot {
             hits: read(&found.0),
             misses: read(&found.1),
             bytes,
         };
         let [page_bytes, dictionary_bytes] = self.kept.bytes();
-        ReadCounts {
+        ReadMetricsSnapshot {
             scans: read(&effort.scans),
             pages: read(&effort.pages),
             groups_searched: read(&effort.groups),

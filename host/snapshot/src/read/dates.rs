@@ -20,13 +20,13 @@ pub(super) async fn first_row(
     before: impl Fn(&[u8]) -> bool,
 ) -> Result<u64, Failure> {
     let opened = &source.opened;
-    let leaf = opened.leaf_named(column)?;
+    let leaf = opened.column_index_by_name(column)?;
     for group in 0..opened.metadata.num_row_groups() {
         let statistics = opened.metadata.row_group(group).column(leaf).statistics();
         if statistics.and_then(|all| all.max_bytes_opt()).is_some_and(&before) {
             continue;
         }
-        for page in pages(opened, group, leaf) {
+        for page in page_bounds(opened, group, leaf) {
             let at = |row: usize| opened.start(group) + row as u64;
             if page.rows.is_empty() {
                 continue;
@@ -37,7 +37,7 @@ pub(super) async fn first_row(
             if page.least.is_some_and(|least| !before(least)) {
                 return Ok(at(page.rows.start));
             }
-            let earlier = count(source, group, leaf, page.rows.clone(), &before).await?;
+            let earlier = count_before(source, group, leaf, page.rows.clone(), &before).await?;
             if earlier < page.rows.len() {
                 return Ok(at(page.rows.start + earlier));
             }
@@ -47,14 +47,14 @@ pub(super) async fn first_row(
 }
 
 /// Neighbouring rows of a row group, with bounds of their values where the file has them.
-struct Page<'a> {
+struct PageBounds<'a> {
     rows: Range<usize>,
     least: Option<&'a [u8]>,
     greatest: Option<&'a [u8]>,
 }
 
 /// The pages of a column chunk; one for all of it where there is no page index.
-fn pages(opened: &Opened, group: usize, leaf: usize) -> impl Iterator<Item = Page<'_>> {
+fn page_bounds(opened: &Opened, group: usize, leaf: usize) -> impl Iterator<Item = PageBounds<'_>> {
     let end = opened.rows_of(group);
     let index = opened.metadata.page_index();
     let locations =
@@ -66,7 +66,7 @@ fn pages(opened: &Opened, group: usize, leaf: usize) -> impl Iterator<Item = Pag
     let first = move |page: usize| {
         locations.get(page).and_then(|at| usize::try_from(at.first_row_index).ok())
     };
-    (0..locations.len().max(1)).map(move |page| Page {
+    (0..locations.len().max(1)).map(move |page| PageBounds {
         rows: first(page).unwrap_or(0)..first(page + 1).unwrap_or(end),
         least: bounds.and_then(|bounds| bounds.min_value(page)),
         greatest: bounds.and_then(|bounds| bounds.max_value(page)),
@@ -74,7 +74,7 @@ fn pages(opened: &Opened, group: usize, leaf: usize) -> impl Iterator<Item = Pag
 }
 
 /// How many of `rows` are before the bound.
-async fn count(
+async fn count_before(
     source: &Source,
     group: usize,
     leaf: usize,

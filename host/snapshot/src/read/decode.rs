@@ -18,20 +18,20 @@ use parquet::errors::ParquetError;
 use yearbook_workers::Workers;
 
 use super::Opened;
-use super::budget::Budget;
-use super::kept::Kept;
-use crate::scan::StepLimits;
-use crate::{Failure, Files};
+use super::budget::FetchBudget;
+use super::kept::PageCache;
+use crate::scan::ReadTaskLimits;
+use crate::{Failure, ObjectStorage};
 
 /// Everything that reading a file needs. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Source {
-    pub(crate) files: Files,
+    pub(crate) files: ObjectStorage,
     pub(crate) workers: Arc<Workers>,
     pub(crate) opened: Arc<Opened>,
-    pub(crate) kept: Arc<Kept>,
-    pub(crate) budget: Budget,
-    pub(crate) steps: StepLimits,
+    pub(crate) kept: Arc<PageCache>,
+    pub(crate) budget: FetchBudget,
+    pub(crate) steps: ReadTaskLimits,
 }
 
 /// Neighbouring rows of one row group.
@@ -65,25 +65,26 @@ impl Source {
             advance(builder.with_row_group_selections(vec![selection]).build()?, vec![], vec![])
         };
         if self.files.is_local() {
-            return self.reader_here(group, start).await;
+            return self.fetch_local(group, start).await;
         }
-        let mut state = self.on_worker(group, start).await?;
+        let mut state = self.run_on_worker(group, start).await?;
         loop {
             match state {
-                Progress::Ready(reader) => return Ok(reader),
-                Progress::Needs(decoder, ranges) => {
+                FetchState::Ready(reader) => return Ok(reader),
+                FetchState::Needs(decoder, ranges) => {
                     let got = self.files.get_ranges(&self.opened.file, &ranges).await?;
-                    state = self.on_worker(group, move || advance(*decoder, ranges, got)).await?;
+                    state =
+                        self.run_on_worker(group, move || advance(*decoder, ranges, got)).await?;
                 }
             }
         }
     }
 
     /// The same where nothing has to be waited for: one job, and no thread but a worker's.
-    async fn reader_here(
+    async fn fetch_local(
         &self,
         group: usize,
-        start: impl FnOnce() -> Result<Progress, ParquetError> + Send + 'static,
+        start: impl FnOnce() -> Result<FetchState, ParquetError> + Send + 'static,
     ) -> Result<Option<ParquetRecordBatchReader>, Failure> {
         let (files, opened) = (self.files.clone(), Arc::clone(&self.opened));
         let job = move || {
@@ -91,9 +92,9 @@ impl Source {
             let mut state = start().map_err(damaged)?;
             loop {
                 match state {
-                    Progress::Ready(reader) => return Ok(reader),
-                    Progress::Needs(decoder, ranges) => {
-                        let got = files.read_here(&opened.file, &ranges)?;
+                    FetchState::Ready(reader) => return Ok(reader),
+                    FetchState::Needs(decoder, ranges) => {
+                        let got = files.get_ranges_blocking(&opened.file, &ranges)?;
                         state = advance(*decoder, ranges, got).map_err(damaged)?;
                     }
                 }
@@ -114,11 +115,11 @@ impl Source {
             Some(batch) => Ok(Some((reader, after(batch)?))),
             None => Ok(None),
         };
-        self.on_worker(group, job).await
+        self.run_on_worker(group, job).await
     }
 
     /// Runs `job` on a worker; what goes wrong is put down to the file.
-    pub(crate) async fn on_worker<T: Send + 'static>(
+    pub(crate) async fn run_on_worker<T: Send + 'static>(
         &self,
         group: usize,
         job: impl FnOnce() -> Result<T, ParquetError> + Send + 'static,
@@ -136,7 +137,7 @@ fn panicked(opened: &Opened, group: usize) -> Failure {
     decoding(opened, group, "decoding panicked")
 }
 
-enum Progress {
+enum FetchState {
     Needs(Box<ParquetPushDecoder>, Vec<Range<u64>>),
     Ready(Option<ParquetRecordBatchReader>),
 }
@@ -145,14 +146,14 @@ fn advance(
     mut decoder: ParquetPushDecoder,
     ranges: Vec<Range<u64>>,
     got: Vec<Bytes>,
-) -> Result<Progress, ParquetError> {
+) -> Result<FetchState, ParquetError> {
     if !ranges.is_empty() {
         decoder.push_ranges(ranges, got)?;
     }
     Ok(match decoder.try_next_reader()? {
-        DecodeResult::NeedsData(ranges) => Progress::Needs(Box::new(decoder), ranges),
-        DecodeResult::Data(reader) => Progress::Ready(Some(reader)),
-        DecodeResult::Finished => Progress::Ready(None),
+        DecodeResult::NeedsData(ranges) => FetchState::Needs(Box::new(decoder), ranges),
+        DecodeResult::Data(reader) => FetchState::Ready(Some(reader)),
+        DecodeResult::Finished => FetchState::Ready(None),
     })
 }
 

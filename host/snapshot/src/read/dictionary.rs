@@ -17,7 +17,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::fetch::fetch;
 use super::kept::Chunk;
-use super::needle::{Folded, Needle};
+use super::needle::{CaseFolded, Needle};
 use super::{Source, dictionary_only};
 use crate::Failure;
 
@@ -26,7 +26,7 @@ pub(crate) struct Dictionary {
     /// Text, in the order of the numbers.
     values: ArrayRef,
     /// The same folded, once somebody has searched it.
-    folded: OnceLock<Folded>,
+    folded: OnceLock<CaseFolded>,
 }
 
 impl Dictionary {
@@ -43,7 +43,7 @@ impl Dictionary {
     /// Which values contain `needle`; none when the values are not text.
     pub(crate) fn hits(&self, needle: &Needle) -> Option<BooleanBuffer> {
         let texts = self.values.as_string_opt::<i32>()?;
-        let folded = self.folded.get_or_init(|| Folded::of(texts));
+        let folded = self.folded.get_or_init(|| CaseFolded::of(texts));
         Some(needle.hits(folded, texts.nulls()))
     }
 
@@ -91,11 +91,12 @@ impl Source {
                 .map(|(leaf, start, bytes)| decode(chunks.column(leaf), start, bytes))
                 .collect::<Result<Vec<_>, _>>()
         };
-        let decoded = self.on_worker(group, job).await?;
+        let decoded = self.run_on_worker(group, job).await?;
         for (&(place, leaf), values) in absent.iter().zip(decoded) {
-            let kept = self
-                .kept
-                .keep_dictionary(self.opened.chunk(group, leaf), Dictionary::new(Arc::new(values)));
+            let kept = self.kept.get_or_insert_dictionary(
+                self.opened.chunk(group, leaf),
+                Dictionary::new(Arc::new(values)),
+            );
             if let Some(found) = found.get_mut(place) {
                 *found = Some(kept);
             }
@@ -108,7 +109,7 @@ impl Source {
         let known =
             self.kept.dictionary(chunk).filter(|known| known.values().len() == decoded.len());
         known.unwrap_or_else(|| {
-            self.kept.keep_dictionary(chunk, Dictionary::new(Arc::clone(decoded)))
+            self.kept.get_or_insert_dictionary(chunk, Dictionary::new(Arc::clone(decoded)))
         })
     }
 }
@@ -126,20 +127,21 @@ fn decode(
     start: u64,
     bytes: Bytes,
 ) -> Result<StringArray, ParquetError> {
-    let mut pages = SerializedPageReader::new(Arc::new(Part { start, bytes }), chunk, 0, None)?;
+    let mut pages =
+        SerializedPageReader::new(Arc::new(FileSlice { start, bytes }), chunk, 0, None)?;
     match pages.get_next_page()? {
         Some(Page::DictionaryPage {
             buf,
             num_values,
             encoding: Encoding::PLAIN | Encoding::PLAIN_DICTIONARY,
             ..
-        }) => plain(&buf, num_values),
+        }) => decode_plain_texts(&buf, num_values),
         _ => Err(ParquetError::General("its dictionary is not where the footer says".to_owned())),
     }
 }
 
 /// Texts in Parquet's plain encoding: each behind its length, four bytes.
-fn plain(mut bytes: &[u8], values: u32) -> Result<StringArray, ParquetError> {
+fn decode_plain_texts(mut bytes: &[u8], values: u32) -> Result<StringArray, ParquetError> {
     let short = || ParquetError::EOF("a dictionary ends early".to_owned());
     let mut text = Vec::with_capacity(bytes.len());
     let mut lengths = Vec::new();
@@ -155,12 +157,12 @@ fn plain(mut bytes: &[u8], values: u32) -> Result<StringArray, ParquetError> {
 }
 
 /// A few bytes of a file, for a reader that asks by offsets of the file.
-struct Part {
+struct FileSlice {
     start: u64,
     bytes: Bytes,
 }
 
-impl Part {
+impl FileSlice {
     fn from(&self, offset: u64) -> Result<Bytes, ParquetError> {
         let skipped =
             offset.checked_sub(self.start).and_then(|skipped| usize::try_from(skipped).ok());
@@ -171,13 +173,13 @@ impl Part {
     }
 }
 
-impl Length for Part {
+impl Length for FileSlice {
     fn len(&self) -> u64 {
         self.start + self.bytes.len() as u64
     }
 }
 
-impl ChunkReader for Part {
+impl ChunkReader for FileSlice {
     type T = Cursor<Bytes>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {

@@ -7,11 +7,11 @@ use bytes::Bytes;
 use yearbook_domain::StoredFile;
 use yearbook_workers::Workers;
 
-use crate::{Failure, Files};
+use crate::{Failure, ObjectStorage};
 
 /// [`Files::get_ranges`].
 pub(super) async fn fetch(
-    files: &Files,
+    files: &ObjectStorage,
     workers: &Workers,
     file: &StoredFile,
     ranges: &[Range<u64>],
@@ -20,6 +20,6 @@ pub(super) async fn fetch(
         return files.get_ranges(file, ranges).await;
     }
     let (files, stored, ranges) = (files.clone(), file.clone(), ranges.to_vec());
-    let done = workers.run(move || files.read_here(&stored, &ranges)).await;
-    done.map_err(|_| Failure::damaged(&Files::key(file), "reading it panicked"))?
+    let done = workers.run(move || files.get_ranges_blocking(&stored, &ranges)).await;
+    done.map_err(|_| Failure::damaged(&ObjectStorage::key(file), "reading it panicked"))?
 }

@@ -18,13 +18,13 @@ use yearbook_workers::Workers;
 use super::fetch::fetch;
 use super::kept::Chunk;
 use super::{places, shape};
-use crate::{Failure, Files};
+use crate::{Failure, ObjectStorage};
 
 /// Bytes read from the end of a file at first: footer and page indexes of most files in one go.
-const TAIL: u64 = 64 << 10;
+const TAIL_BYTES: u64 = 64 << 10;
 
 /// Files opened so far.
-static OPENED: AtomicU64 = AtomicU64::new(0);
+static NEXT_CACHE_ID: AtomicU64 = AtomicU64::new(0);
 
 /// A file that is ready to be read.
 pub(crate) struct Opened {
@@ -79,8 +79,8 @@ impl Opened {
     }
 
     /// The column of the file called `name`.
-    pub(crate) fn leaf_named(&self, name: &str) -> Result<usize, Failure> {
-        find(&self.metadata, name)
+    pub(crate) fn column_index_by_name(&self, name: &str) -> Result<usize, Failure> {
+        find_column(&self.metadata, name)
             .ok_or_else(|| Failure::damaged(&self.key, format!("it has no column {name}")))
     }
 
@@ -92,19 +92,20 @@ impl Opened {
 
 /// Reads and decodes the footer of a snapshot's file.
 pub(super) async fn open(
-    files: &Files,
+    files: &ObjectStorage,
     workers: &Workers,
     snapshot: &Snapshot,
 ) -> Result<Opened, Failure> {
     let file = &snapshot.file;
-    let key = Files::key(file);
-    let damaged =
-        |error: ParquetError| Failure::damaged(&Files::key(file), format!("footer: {error}"));
-    let panicked = |_| Failure::damaged(&Files::key(file), "decoding its footer panicked");
+    let key = ObjectStorage::key(file);
+    let damaged = |error: ParquetError| {
+        Failure::damaged(&ObjectStorage::key(file), format!("footer: {error}"))
+    };
+    let panicked = |_| Failure::damaged(&ObjectStorage::key(file), "decoding its footer panicked");
     let mut decoder = ParquetMetaDataPushDecoder::try_new(file.bytes)
         .map_err(damaged)?
         .with_page_index_policy(PageIndexPolicy::Optional);
-    let tail = file.bytes.saturating_sub(TAIL)..file.bytes;
+    let tail = file.bytes.saturating_sub(TAIL_BYTES)..file.bytes;
     let mut wanted: Vec<_> = std::iter::once(tail).collect();
     let metadata = loop {
         let got = fetch(files, workers, file, &wanted).await?;
@@ -123,11 +124,11 @@ pub(super) async fn open(
             DecodeResult::Finished => return Err(Failure::damaged(&key, "its footer ends early")),
         }
     };
-    checked(snapshot, key, metadata)
+    validate(snapshot, key, metadata)
 }
 
 /// Judges whether the file is what the catalogue says it is.
-fn checked(
+fn validate(
     snapshot: &Snapshot,
     key: String,
     metadata: Arc<ParquetMetaData>,
@@ -149,7 +150,7 @@ fn checked(
         return Err(Failure::damaged(&key, fault));
     }
     let leaf = |name: &str| {
-        find(&metadata, name)
+        find_column(&metadata, name)
             .ok_or_else(|| Failure::damaged(&key, format!("it has no column {name}")))
     };
     let leaves =
@@ -182,7 +183,7 @@ fn checked(
             metadata.row_groups().iter().all(|group| dictionary_only(group.column(leaf)));
         if stored == &DataType::Utf8 && throughout { shape::dictionary() } else { stored.clone() }
     })?;
-    let number = OPENED.fetch_add(1, Ordering::Relaxed);
+    let number = NEXT_CACHE_ID.fetch_add(1, Ordering::Relaxed);
     Ok(Opened {
         number,
         file: snapshot.file.clone(),
@@ -204,7 +205,7 @@ pub(crate) fn dictionary_only(chunk: &ColumnChunkMetaData) -> bool {
         && (only(Encoding::RLE_DICTIONARY) || only(Encoding::PLAIN_DICTIONARY))
 }
 
-fn find(metadata: &ParquetMetaData, name: &str) -> Option<usize> {
+fn find_column(metadata: &ParquetMetaData, name: &str) -> Option<usize> {
     metadata
         .file_metadata()
         .schema_descr()

@@ -13,14 +13,14 @@ use super::dictionary::Dictionary;
 /// Bytes of decoded pages. A hundred rows of ten columns touch ten pages of some 30 kB, so these
 /// are the pages of some 200 requests that have nothing in common; the dashboards that everybody
 /// looks at are far fewer.
-const PAGES_IN_MEMORY: u64 = 64 << 20;
+const PAGE_CACHE_BYTES: u64 = 64 << 20;
 
 /// Bytes of a page that is kept at most; what is larger is mostly geometry, read once and then not
 /// soon again.
-const PAGE_AT_MOST: usize = 1 << 20;
+const MAX_CACHED_PAGE_BYTES: usize = 1 << 20;
 
 /// Bytes of dictionaries, with their folded copies.
-const DICTIONARIES_IN_MEMORY: u64 = 64 << 20;
+const DICTIONARY_CACHE_BYTES: u64 = 64 << 20;
 
 /// A column chunk: number of the opened file, row group, column of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,16 +34,16 @@ pub(crate) struct Chunk {
 }
 
 /// Pages and dictionaries of all files, each within its bound.
-pub(crate) struct Kept {
+pub(crate) struct PageCache {
     pages: Cache<(Chunk, usize), ArrayRef>,
     dictionaries: Cache<Chunk, Arc<Dictionary>>,
     /// What reading has cost since the start.
-    pub(crate) effort: Effort,
+    pub(crate) effort: ReadMetrics,
 }
 
 /// Work that was done, so that tests can say what was not.
 #[derive(Debug, Default)]
-pub(crate) struct Effort {
+pub(crate) struct ReadMetrics {
     /// Scans begun.
     pub(crate) scans: AtomicU64,
     /// Pages decoded for small reads.
@@ -61,43 +61,43 @@ pub(crate) struct Effort {
     pub(crate) rows: AtomicU64,
 }
 
-impl Effort {
+impl ReadMetrics {
     /// Adds to a count.
     pub(crate) fn add(count: &AtomicU64, more: usize) {
         count.fetch_add(more as u64, Ordering::Relaxed);
     }
 
     /// Counts a look into memory.
-    pub(super) fn looked(&self, place: usize, found: bool) {
+    pub(super) fn record_lookup(&self, place: usize, found: bool) {
         let (hits, misses) = &self.found[place];
         Self::add(if found { hits } else { misses }, 1);
     }
 }
 
-/// Places in [`Effort::found`].
-const PAGES: usize = 0;
-const DICTIONARIES: usize = 1;
-pub(super) const FOOTERS: usize = 2;
+/// Places in [`ReadMetrics::found`].
+const PAGE_LOOKUPS: usize = 0;
+const DICTIONARY_LOOKUPS: usize = 1;
+pub(super) const FOOTER_LOOKUPS: usize = 2;
 
-impl Kept {
+impl PageCache {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
-        let page = |_: &(Chunk, usize), page: &ArrayRef| weight(own_bytes(page));
+        let page = |_: &(Chunk, usize), page: &ArrayRef| weight(array_bytes(page));
         let dictionary = |_: &Chunk, dictionary: &Arc<Dictionary>| weight(dictionary.bytes());
         Self {
-            pages: Cache::builder().max_capacity(PAGES_IN_MEMORY).weigher(page).build(),
+            pages: Cache::builder().max_capacity(PAGE_CACHE_BYTES).weigher(page).build(),
             dictionaries: Cache::builder()
-                .max_capacity(DICTIONARIES_IN_MEMORY)
+                .max_capacity(DICTIONARY_CACHE_BYTES)
                 .weigher(dictionary)
                 .build(),
-            effort: Effort::default(),
+            effort: ReadMetrics::default(),
         }
     }
 
     /// A page decoded for clients, if it is here.
     pub(crate) fn page(&self, chunk: Chunk, page: usize) -> Option<ArrayRef> {
         let page = self.pages.get(&(chunk, page));
-        self.effort.looked(PAGES, page.is_some());
+        self.effort.record_lookup(PAGE_LOOKUPS, page.is_some());
         page
     }
 
@@ -107,8 +107,8 @@ impl Kept {
     }
 
     /// Keeps a page, unless it is large.
-    pub(crate) fn keep_page(&self, chunk: Chunk, page: usize, array: ArrayRef) {
-        if own_bytes(&array) <= PAGE_AT_MOST {
+    pub(crate) fn insert_page(&self, chunk: Chunk, page: usize, array: ArrayRef) {
+        if array_bytes(&array) <= MAX_CACHED_PAGE_BYTES {
             self.pages.insert((chunk, page), array);
         }
     }
@@ -116,18 +116,22 @@ impl Kept {
     /// A dictionary, if it is here.
     pub(crate) fn dictionary(&self, chunk: Chunk) -> Option<Arc<Dictionary>> {
         let dictionary = self.dictionaries.get(&chunk);
-        self.effort.looked(DICTIONARIES, dictionary.is_some());
+        self.effort.record_lookup(DICTIONARY_LOOKUPS, dictionary.is_some());
         dictionary
     }
 
     /// Keeps a dictionary; returns the one that was here already, if any, so that all share one.
-    pub(crate) fn keep_dictionary(&self, chunk: Chunk, dictionary: Dictionary) -> Arc<Dictionary> {
+    pub(crate) fn get_or_insert_dictionary(
+        &self,
+        chunk: Chunk,
+        dictionary: Dictionary,
+    ) -> Arc<Dictionary> {
         self.dictionaries.get_with(chunk, || Arc::new(dictionary))
     }
 }
 
 /// Bytes of an array without the dictionary that it shares with others.
-fn own_bytes(array: &ArrayRef) -> usize {
+fn array_bytes(array: &ArrayRef) -> usize {
     match array.as_any_dictionary_opt() {
         Some(keyed) => keyed.keys().get_buffer_memory_size(),
         None => array.get_buffer_memory_size(),

@@ -21,14 +21,14 @@ impl Needle {
     /// Any text.
     pub(crate) fn new(text: &str) -> Self {
         let mut folded = Vec::new();
-        fold(text, &mut folded);
+        append_folded(text, &mut folded);
         Self(Arc::new(Finder::new(&folded).into_owned()))
     }
 
     /// Which of `texts` contain it; those that are null never do.
-    pub(crate) fn hits(&self, texts: &Folded, nulls: Option<&NullBuffer>) -> BooleanBuffer {
+    pub(crate) fn hits(&self, texts: &CaseFolded, nulls: Option<&NullBuffer>) -> BooleanBuffer {
         let mut hits = MutableBuffer::from_len_zeroed(texts.len().div_ceil(8));
-        self.each(texts, |index| bit_util::set_bit(&mut hits, index));
+        self.for_each_match(texts, |index| bit_util::set_bit(&mut hits, index));
         let hits = BooleanBuffer::new(hits.into(), 0, texts.len());
         nulls.map_or_else(|| hits.clone(), |nulls| &hits & nulls.inner())
     }
@@ -37,7 +37,7 @@ impl Needle {
     /// What it finds across the end of one is no match, and neither is anything that begins later
     /// in the same text; texts that are too short are passed over, so that such finds cost no more
     /// than the texts are long.
-    fn each(&self, texts: &Folded, mut hit: impl FnMut(usize)) {
+    fn for_each_match(&self, texts: &CaseFolded, mut hit: impl FnMut(usize)) {
         let length = self.0.needle().len();
         if length == 0 {
             return (0..texts.len()).for_each(hit);
@@ -55,7 +55,7 @@ impl Needle {
             let Some(found) = texts.text.get(from..).and_then(|rest| self.0.find(rest)) else {
                 return;
             };
-            index = texts.holding(from + found, index);
+            index = texts.index_at(from + found, index);
             if from + found + length <= texts.start(index + 1) {
                 hit(index);
             }
@@ -65,13 +65,13 @@ impl Needle {
 }
 
 /// Texts folded, one behind the other.
-pub(crate) struct Folded {
+pub(crate) struct CaseFolded {
     text: Vec<u8>,
     /// Where each begins, and where the last one ends.
     starts: Vec<usize>,
 }
 
-impl Folded {
+impl CaseFolded {
     /// The folding of `texts`.
     pub(crate) fn of(texts: &StringArray) -> Self {
         let offsets = texts.value_offsets();
@@ -89,7 +89,7 @@ impl Folded {
             Self { text: Vec::with_capacity(all.len()), starts: Vec::with_capacity(offsets.len()) };
         folded.starts.push(0);
         for row in 0..texts.len() {
-            fold(texts.value(row), &mut folded.text);
+            append_folded(texts.value(row), &mut folded.text);
             folded.starts.push(folded.text.len());
         }
         folded
@@ -107,7 +107,7 @@ impl Folded {
 
     /// The text that holds the byte at `offset`, at or behind text `index`. Steps double, so near
     /// ones are found at once.
-    fn holding(&self, offset: usize, index: usize) -> usize {
+    fn index_at(&self, offset: usize, index: usize) -> usize {
         let mut step = 1;
         while self.start(index + step) <= offset {
             step *= 2;
@@ -119,7 +119,7 @@ impl Folded {
 }
 
 /// Appends the folding of `text` to `folded`.
-fn fold(text: &str, folded: &mut Vec<u8>) {
+fn append_folded(text: &str, folded: &mut Vec<u8>) {
     if text.is_ascii() {
         folded.extend(text.bytes().map(|byte| byte.to_ascii_lowercase()));
         return;

@@ -10,14 +10,14 @@ use arrow::compute::{cast, concat_batches, take, take_record_batch};
 use arrow::datatypes::{DataType, Field, Int32Type, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use futures::TryStreamExt;
-use yearbook_domain::{Role, Snapshot};
+use yearbook_domain::{ColumnRole, Snapshot};
 
 use super::{Reader, shape};
-use crate::{Failure, Files};
+use crate::{Failure, ObjectStorage};
 
 /// How much a sample holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SampleLimits {
+pub struct PreviewLimits {
     /// Rows at most.
     pub rows: usize,
     /// Characters of a text that are kept.
@@ -30,10 +30,10 @@ pub struct SampleLimits {
 pub(super) async fn preview(
     reader: &Reader,
     snapshot: &Snapshot,
-    limits: SampleLimits,
+    limits: PreviewLimits,
 ) -> Result<RecordBatch, Failure> {
     let shown = |&position: &usize| {
-        snapshot.columns.get(position).is_some_and(|column| column.role != Role::Geometry)
+        snapshot.columns.get(position).is_some_and(|column| column.role != ColumnRole::Geometry)
     };
     let columns: Vec<usize> = (0..snapshot.columns.len()).filter(shown).collect();
     let schema = Arc::new(shape::schema(snapshot, &columns)?);
@@ -41,7 +41,7 @@ pub(super) async fn preview(
     let count = snapshot.rows.min(limits.rows as u64);
     let window = if newest_first { snapshot.rows - count..snapshot.rows } else { 0..count };
     let damaged = |error: ArrowError| {
-        Failure::damaged(&Files::key(&snapshot.file), format!("preview: {error}"))
+        Failure::damaged(&ObjectStorage::key(&snapshot.file), format!("preview: {error}"))
     };
     let mut scan = reader.rows(snapshot, &columns, Arc::clone(&schema), window).await?;
     let plain = plain(&schema);
@@ -50,11 +50,11 @@ pub(super) async fn preview(
         let plain = Arc::clone(&plain);
         // Moved, so that what was cut off is gone before the next batch is decoded.
         let cut = reader.workers.run(move || excerpt(&batch, plain, limits)).await;
-        let stopped = |_| Failure::Stopped { what: Files::key(&snapshot.file) };
+        let stopped = |_| Failure::Stopped { what: ObjectStorage::key(&snapshot.file) };
         excerpts.push(cut.map_err(stopped)?.map_err(damaged)?);
     }
     let sample = concat_batches(&plain, &excerpts).map_err(damaged)?;
-    if newest_first { reversed(&sample).map_err(damaged) } else { Ok(sample) }
+    if newest_first { reverse_rows(&sample).map_err(damaged) } else { Ok(sample) }
 }
 
 /// The same schema with text as text.
@@ -75,17 +75,17 @@ fn plain(schema: &Schema) -> SchemaRef {
 fn excerpt(
     batch: &RecordBatch,
     plain: SchemaRef,
-    limits: SampleLimits,
+    limits: PreviewLimits,
 ) -> Result<RecordBatch, ArrowError> {
     let mut left = vec![limits.row_bytes; batch.num_rows()];
     let all = UInt64Array::from_iter_values(0..batch.num_rows() as u64);
     let column = |column: &ArrayRef| -> Result<ArrayRef, ArrowError> {
         if let Some(texts) = column.as_string_opt::<i32>() {
-            return Ok(Arc::new(beginnings(texts.iter(), &mut left, limits.characters)));
+            return Ok(Arc::new(truncate_texts(texts.iter(), &mut left, limits.characters)));
         }
         let keyed = column.as_dictionary_opt::<Int32Type>();
         if let Some(texts) = keyed.and_then(|keyed| keyed.downcast_dict::<StringArray>()) {
-            return Ok(Arc::new(beginnings(texts.into_iter(), &mut left, limits.characters)));
+            return Ok(Arc::new(truncate_texts(texts.into_iter(), &mut left, limits.characters)));
         }
         let target = if keyed.is_some() { &DataType::Utf8 } else { column.data_type() };
         cast(&take(column, &all, None)?, target)
@@ -96,7 +96,7 @@ fn excerpt(
 }
 
 /// What is kept of each text, given the bytes that are `left` of its row.
-fn beginnings<'a>(
+fn truncate_texts<'a>(
     texts: impl Iterator<Item = Option<&'a str>>,
     left: &mut [usize],
     characters: usize,
@@ -111,7 +111,7 @@ fn beginnings<'a>(
     texts.zip(left).map(beginning).collect()
 }
 
-fn reversed(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+fn reverse_rows(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let backwards = UInt64Array::from_iter_values((0..batch.num_rows() as u64).rev());
     take_record_batch(batch, &backwards)
 }
@@ -140,7 +140,7 @@ mod tests {
         ];
         let batch = RecordBatch::try_from_iter(columns).unwrap();
         assert!(batch.get_array_memory_size() > 10 << 20);
-        let limits = SampleLimits { rows: 3, characters: 100, row_bytes: 350 };
+        let limits = PreviewLimits { rows: 3, characters: 100, row_bytes: 350 };
         let excerpt = excerpt(&batch, plain(&batch.schema()), limits).unwrap();
         assert!(excerpt.get_array_memory_size() < 4 << 10, "{}", excerpt.get_array_memory_size());
         let texts =

@@ -24,7 +24,7 @@ pub struct RowCounts {
 impl RowCounts {
     /// Counts of `selection` read from `first_row` on, up to `max_rows`; and the rows that are
     /// read.
-    pub(crate) fn of_range(
+    pub(crate) fn from_range(
         selection: &Range<u64>,
         first_row: u64,
         max_rows: Option<u64>,
@@ -42,7 +42,7 @@ impl RowCounts {
     }
 
     /// Counts of a search that found `rows` and goes on at `next`.
-    pub(crate) fn of_search(rows: u64, next: Option<u64>) -> Self {
+    pub(crate) fn from_search(rows: u64, next: Option<u64>) -> Self {
         Self { rows: Some(rows), total: None, next }
     }
 }
@@ -55,15 +55,15 @@ impl Reader {
     /// # Errors
     /// A [`Failure`] that names the stored file.
     pub async fn row_counts(&self, plan: &ReadPlan) -> Result<RowCounts, Failure> {
-        if plan.needle.is_some() {
+        if plan.search_text.is_some() {
             let empty = plan.snapshot.dimensions.is_empty();
-            return Ok(if empty { RowCounts::of_search(0, None) } else { RowCounts::default() });
+            return Ok(if empty { RowCounts::from_search(0, None) } else { RowCounts::default() });
         }
         let selection = match (&plan.start, &plan.end) {
             (None, None) => 0..plan.snapshot.rows,
             _ => self.selection(&self.source(&plan.snapshot).await?, plan).await?,
         };
-        Ok(RowCounts::of_range(&selection, plan.first_row, plan.max_rows).0)
+        Ok(RowCounts::from_range(&selection, plan.first_row, plan.max_rows).0)
     }
 }
 
@@ -89,7 +89,7 @@ mod tests {
             (0..10, 0, Some(u64::MAX), (10, 10, None)),
         ];
         for (selection, first_row, max_rows, (rows, total, next)) in cases {
-            let (counts, read) = RowCounts::of_range(&selection, first_row, max_rows);
+            let (counts, read) = RowCounts::from_range(&selection, first_row, max_rows);
             let expected = RowCounts { rows: Some(rows), total: Some(total), next };
             assert_eq!(counts, expected, "{selection:?} from {first_row}, at most {max_rows:?}");
             assert_eq!(read.end - read.start, rows);

@@ -46,7 +46,7 @@ pub(crate) fn schema(snapshot: &Snapshot, columns: &[usize]) -> Result<Schema, F
 pub(crate) fn described(field: Field, column: &Column) -> Field {
     let date = (column.column_type == ColumnType::Date).then_some(("yearbook.type", "date"));
     let unit = column.unit.as_deref().map(|unit| ("yearbook.unit", unit));
-    let known = [Some(("yearbook.role", column.role.name())), date, unit].into_iter().flatten();
+    let known = [Some(("yearbook.role", column.role.as_str())), date, unit].into_iter().flatten();
     field.with_metadata(known.collect::<Metadata>())
 }
 

@@ -10,19 +10,19 @@ mod less;
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::DataType;
-use fixture::{Shape, Stored, plan};
+use fixture::{FixtureOptions, StoredFixture, plan};
 use futures::TryStreamExt;
 
 use super::*;
 
 /// A sample of so many rows whose texts are whole.
-fn sample(rows: usize) -> SampleLimits {
-    SampleLimits { rows, characters: usize::MAX, row_bytes: usize::MAX }
+fn sample(rows: usize) -> PreviewLimits {
+    PreviewLimits { rows, characters: usize::MAX, row_bytes: usize::MAX }
 }
 
 #[tokio::test]
 async fn batches_carry_the_schema_and_the_credits_of_the_plugin_interface() {
-    let stored = Stored::new(&Shape::rows(100)).await;
+    let stored = StoredFixture::new(&FixtureOptions::rows(100)).await;
     let mut plan = plan(&stored.snapshot);
     plan.columns = vec![4, 1, 0];
     Arc::make_mut(&mut plan.snapshot).columns[4].unit = Some("NZD".to_owned());
@@ -80,11 +80,11 @@ async fn batches_carry_the_schema_and_the_credits_of_the_plugin_interface() {
 
 #[tokio::test]
 async fn a_dataset_without_dimensions_matches_nothing_contract_3() {
-    let mut stored = Stored::new(&Shape::rows(100)).await;
+    let mut stored = StoredFixture::new(&FixtureOptions::rows(100)).await;
     stored.snapshot.dimensions = vec![];
     for max_rows in [None, Some(5)] {
         let mut plan = plan(&stored.snapshot);
-        (plan.needle, plan.max_rows) = (Some("a".to_owned()), max_rows);
+        (plan.search_text, plan.max_rows) = (Some("a".to_owned()), max_rows);
         let (rows, next) = stored.read(&plan).await.unwrap();
         assert_eq!((rows.num_rows(), next), (0, None));
     }
@@ -92,11 +92,11 @@ async fn a_dataset_without_dimensions_matches_nothing_contract_3() {
 
 #[tokio::test]
 async fn an_empty_dataset_is_a_schema_without_batches() {
-    let stored = Stored::new(&Shape::rows(0)).await;
+    let stored = StoredFixture::new(&FixtureOptions::rows(0)).await;
     for needle in [None, Some("a".to_owned())] {
         for max_rows in [None, Some(0), Some(5)] {
             let mut plan = plan(&stored.snapshot);
-            (plan.needle, plan.max_rows) = (needle.clone(), max_rows);
+            (plan.search_text, plan.max_rows) = (needle.clone(), max_rows);
             (plan.start, plan.end) = (Some("2000-01-01".to_owned()), Some("2030-01-01".to_owned()));
             let scan = stored.reader.scan(&plan).await.unwrap();
             assert_eq!((scan.counts.next, scan.schema.fields().len()), (None, 7));
@@ -108,7 +108,7 @@ async fn an_empty_dataset_is_a_schema_without_batches() {
 
 #[tokio::test]
 async fn preview_is_the_newest_rows_first_without_geometry_contract_4() {
-    let mut stored = Stored::new(&Shape::rows(100)).await;
+    let mut stored = StoredFixture::new(&FixtureOptions::rows(100)).await;
     let preview = stored.reader.preview(&stored.snapshot, sample(10)).await.unwrap();
     let names: Vec<_> =
         preview.schema_ref().fields().iter().map(|field| field.name().clone()).collect();
@@ -134,15 +134,20 @@ async fn preview_is_the_newest_rows_first_without_geometry_contract_4() {
         .snapshot
         .columns
         .iter_mut()
-        .for_each(|column| column.role = yearbook_domain::Role::Geometry);
+        .for_each(|column| column.role = yearbook_domain::ColumnRole::Geometry);
     let preview = stored.reader.preview(&stored.snapshot, sample(3)).await.unwrap();
     assert_eq!(preview.num_columns(), 0, "a dataset may hold nothing but geometry");
 }
 
 #[tokio::test]
 async fn slicing_is_the_same_every_time_and_bounded() {
-    let stored =
-        Stored::new(&Shape { rows: 30_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
+    let stored = StoredFixture::new(&FixtureOptions {
+        rows: 30_000,
+        group: 20_000,
+        page: 1_000,
+        ..FixtureOptions::default()
+    })
+    .await;
     let sizes = async |columns: Vec<usize>| {
         let mut plan = plan(&stored.snapshot);
         plan.columns = columns;
@@ -162,8 +167,13 @@ async fn slicing_is_the_same_every_time_and_bounded() {
 
 #[tokio::test]
 async fn batches_of_a_row_group_share_their_dictionary() {
-    let stored =
-        Stored::new(&Shape { rows: 20_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
+    let stored = StoredFixture::new(&FixtureOptions {
+        rows: 20_000,
+        group: 20_000,
+        page: 1_000,
+        ..FixtureOptions::default()
+    })
+    .await;
     let mut plan = plan(&stored.snapshot);
     plan.columns = vec![1];
     let batches: Vec<RecordBatch> =
@@ -178,20 +188,20 @@ async fn batches_of_a_row_group_share_their_dictionary() {
 
 #[tokio::test]
 async fn a_null_that_the_catalogue_denies_is_a_failure_not_a_lie() {
-    let mut stored = Stored::new(&Shape::rows(100)).await;
+    let mut stored = StoredFixture::new(&FixtureOptions::rows(100)).await;
     stored.snapshot.columns[4].nullable = false;
     let failure = stored.read(&plan(&stored.snapshot)).await.unwrap_err();
-    assert!(failure.to_string().contains(&Files::key(&stored.snapshot.file)), "{failure}");
+    assert!(failure.to_string().contains(&ObjectStorage::key(&stored.snapshot.file)), "{failure}");
 }
 
 #[tokio::test]
 async fn a_row_larger_than_a_batch_travels_alone() {
-    let stored = Stored::new(&Shape {
+    let stored = StoredFixture::new(&FixtureOptions {
         rows: 300,
         group: 300,
         page: 100,
         huge: Some(150),
-        ..Shape::default()
+        ..FixtureOptions::default()
     })
     .await;
     let mut plan = plan(&stored.snapshot);
@@ -211,12 +221,17 @@ async fn a_row_larger_than_a_batch_travels_alone() {
 
 #[tokio::test]
 async fn without_room_the_same_batches_are_fetched_one_at_a_time() {
-    let stored =
-        Stored::new(&Shape { rows: 30_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
+    let stored = StoredFixture::new(&FixtureOptions {
+        rows: 30_000,
+        group: 20_000,
+        page: 1_000,
+        ..FixtureOptions::default()
+    })
+    .await;
     let ask = async |bytes: u64, columns: &[usize], needle: Option<&str>| {
-        let reader = stored.afresh(None).with_fetched_bytes(bytes);
+        let reader = stored.afresh(None).with_fetch_budget(bytes);
         let mut plan = plan(&stored.snapshot);
-        (plan.columns, plan.needle) = (columns.to_vec(), needle.map(str::to_owned));
+        (plan.columns, plan.search_text) = (columns.to_vec(), needle.map(str::to_owned));
         let batches: Vec<RecordBatch> =
             reader.scan(&plan).await.unwrap().batches.try_collect().await.unwrap();
         let shares = |two: &[RecordBatch]| {
@@ -240,10 +255,15 @@ async fn without_room_the_same_batches_are_fetched_one_at_a_time() {
 
 #[tokio::test]
 async fn room_is_given_back_when_a_step_ends_and_when_a_scan_is_dropped() {
-    let stored =
-        Stored::new(&Shape { rows: 30_000, group: 20_000, page: 1_000, ..Shape::default() }).await;
+    let stored = StoredFixture::new(&FixtureOptions {
+        rows: 30_000,
+        group: 20_000,
+        page: 1_000,
+        ..FixtureOptions::default()
+    })
+    .await;
     let bytes = 64 << 20;
-    let reader = stored.afresh(None).with_fetched_bytes(bytes);
+    let reader = stored.afresh(None).with_fetch_budget(bytes);
     let mut scan = reader.scan(&plan(&stored.snapshot)).await.unwrap();
     scan.batches.try_next().await.unwrap().unwrap();
     assert!(reader.budget.take(bytes).is_none(), "a step is being decoded");

@@ -10,14 +10,14 @@ use arrow::error::ArrowError;
 
 /// A dictionary stays whole that has a value for this many rows at most: finding out which are used
 /// would cost more than it saves.
-const ROWS_A_VALUE: usize = 4;
+const ROWS_PER_VALUE: usize = 4;
 
 /// `column` with the values that its rows use, in the order in which they were. What it is depends
 /// on the column alone.
 pub(super) fn compacted(column: ArrayRef) -> Result<ArrayRef, ArrowError> {
     let Some(keyed) = column.as_dictionary_opt::<Int32Type>() else { return Ok(column) };
     let (keys, values) = (keyed.keys(), keyed.values());
-    if values.len().saturating_mul(ROWS_A_VALUE) <= keys.len() {
+    if values.len().saturating_mul(ROWS_PER_VALUE) <= keys.len() {
         return Ok(column);
     }
     let place = |key: i32| usize::try_from(key).unwrap_or(usize::MAX);

@@ -7,16 +7,16 @@ use arrow::array::BooleanBufferBuilder;
 use arrow::buffer::BooleanBuffer;
 use parquet::arrow::ProjectionMask;
 
-use super::search::Search;
+use super::search::DimensionSearch;
 use super::steps::steps;
 use crate::Failure;
-use crate::read::{Effort, Needle, Piece, Source};
+use crate::read::{Needle, Piece, ReadMetrics, Source};
 
 /// Rows decoded at a time while a needle is looked for.
-const BATCH_ROWS: usize = 8192;
+const SEARCH_BATCH_ROWS: usize = 8192;
 
 /// Rows looked at before whole steps are: a common needle with a small maximum is found in these.
-const FIRST_ROWS: u64 = 16 << 10;
+const INITIAL_SEARCH_ROWS: u64 = 16 << 10;
 
 /// Rows that contain a needle.
 pub(super) struct Found {
@@ -36,18 +36,18 @@ pub(super) async fn find(
     max_rows: u64,
 ) -> Result<Found, Failure> {
     let opened = &source.opened;
-    let search = Arc::new(Search::new(needle));
+    let search = Arc::new(DimensionSearch::new(needle));
     let mut from = window.start;
     let mut rows = BooleanBufferBuilder::new(0);
     let mut left = usize::try_from(max_rows).unwrap_or(usize::MAX);
-    let first = window.end.min(window.start.saturating_add(FIRST_ROWS));
+    let first = window.end.min(window.start.saturating_add(INITIAL_SEARCH_ROWS));
     let parts = [window.start..first, first..window.end];
     let pieces = parts
         .into_iter()
         .flat_map(|part| steps(source.steps, Arc::clone(opened), opened.dimensions.clone(), part));
     for piece in pieces {
         let at = opened.start(piece.group) + piece.rows.start as u64;
-        let found = in_piece(source, piece.clone(), &search, left).await?;
+        let found = match_rows(source, piece.clone(), &search, left).await?;
         match found
             .as_ref()
             .and_then(|mask| mask.set_indices().nth(left).map(|index| (mask, index)))
@@ -70,10 +70,10 @@ pub(super) async fn find(
 
 /// Which rows of `piece` match; none: no row does. Every row of it must be wanted. Once more than
 /// `enough` have been found, rows further on are left unset.
-pub(super) async fn in_piece(
+pub(super) async fn match_rows(
     source: &Source,
     piece: Piece,
-    search: &Arc<Search>,
+    search: &Arc<DimensionSearch>,
     enough: usize,
 ) -> Result<Option<BooleanBuffer>, Failure> {
     let (group, length) = (piece.group, piece.rows.len());
@@ -83,7 +83,8 @@ pub(super) async fn in_piece(
     }
     let schema = source.opened.metadata.file_metadata().schema_descr();
     let columns = ProjectionMask::leaves(schema, looks.iter().map(|look| look.leaf));
-    let Some(mut reader) = source.reader(&source.opened.filter, columns, piece, BATCH_ROWS).await?
+    let Some(mut reader) =
+        source.reader(&source.opened.filter, columns, piece, SEARCH_BATCH_ROWS).await?
     else {
         return Ok(None);
     };
@@ -94,7 +95,7 @@ pub(super) async fn in_piece(
         let (search, looks) = (Arc::clone(search), Arc::clone(&looks));
         let rows = source.batch(group, reader, move |batch| search.rows(&batch, &looks)).await?;
         let Some((rest, rows)) = rows else { break };
-        Effort::add(&source.kept.effort.rows, rows.len());
+        ReadMetrics::add(&source.kept.effort.rows, rows.len());
         found.append_buffer(&rows);
         matches += rows.count_set_bits();
         reader = rest;

@@ -9,19 +9,19 @@ use arrow::datatypes::Int32Type;
 use parquet::errors::ParquetError;
 
 use crate::Failure;
-use crate::read::{Dictionary, Effort, Folded, Needle, Source};
+use crate::read::{CaseFolded, Dictionary, Needle, ReadMetrics, Source};
 
 /// A needle, and what was found in the dictionaries of the row group looked at last.
-pub(super) struct Search {
+pub(super) struct DimensionSearch {
     needle: Needle,
-    last: Mutex<Option<(usize, Arc<Looks>)>>,
+    last: Mutex<Option<(usize, Arc<ColumnPredicates>)>>,
 }
 
 /// The columns of a row group that may hold a match, ascending.
-pub(super) type Looks = Vec<Look>;
+pub(super) type ColumnPredicates = Vec<ColumnPredicate>;
 
 /// How rows of a column are judged.
-pub(super) struct Look {
+pub(super) struct ColumnPredicate {
     /// Column of the file.
     pub(super) leaf: usize,
     /// Which values of its dictionary match; none where it has no dictionary, or not for all
@@ -29,14 +29,18 @@ pub(super) struct Look {
     hits: Option<BooleanBuffer>,
 }
 
-impl Search {
+impl DimensionSearch {
     /// A search that has not begun.
     pub(super) fn new(needle: Needle) -> Self {
         Self { needle, last: Mutex::new(None) }
     }
 
     /// The dimensions of row group `group` that may hold a match.
-    pub(super) async fn looks(&self, source: &Source, group: usize) -> Result<Arc<Looks>, Failure> {
+    pub(super) async fn looks(
+        &self,
+        source: &Source,
+        group: usize,
+    ) -> Result<Arc<ColumnPredicates>, Failure> {
         if let Some((last, looks)) = &*self.last.lock().unwrap_or_else(PoisonError::into_inner)
             && *last == group
         {
@@ -48,17 +52,19 @@ impl Search {
         let (needle, kept) = (self.needle.clone(), Arc::clone(&source.kept));
         let job = move || {
             let look = |(leaf, dictionary): (usize, Option<Arc<Dictionary>>)| {
-                let Some(dictionary) = dictionary else { return Some(Look { leaf, hits: None }) };
-                Effort::add(&kept.effort.values, dictionary.values().len());
+                let Some(dictionary) = dictionary else {
+                    return Some(ColumnPredicate { leaf, hits: None });
+                };
+                ReadMetrics::add(&kept.effort.values, dictionary.values().len());
                 let hits = dictionary.hits(&needle);
                 let hopeless = hits.as_ref().is_some_and(|hits| !hits.has_true());
-                (!hopeless).then_some(Look { leaf, hits })
+                (!hopeless).then_some(ColumnPredicate { leaf, hits })
             };
             Ok(columns.into_iter().filter_map(look).collect())
         };
-        let looks: Arc<Looks> = Arc::new(source.on_worker(group, job).await?);
-        Effort::add(&source.kept.effort.groups, 1);
-        Effort::add(&source.kept.effort.ruled_out, usize::from(looks.is_empty()));
+        let looks: Arc<ColumnPredicates> = Arc::new(source.run_on_worker(group, job).await?);
+        ReadMetrics::add(&source.kept.effort.groups, 1);
+        ReadMetrics::add(&source.kept.effort.ruled_out, usize::from(looks.is_empty()));
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((group, Arc::clone(&looks)));
         Ok(looks)
@@ -69,7 +75,7 @@ impl Search {
     pub(super) fn rows(
         &self,
         batch: &RecordBatch,
-        looks: &Looks,
+        looks: &ColumnPredicates,
     ) -> Result<BooleanBuffer, ParquetError> {
         let mut found = BooleanBuffer::new_unset(batch.num_rows());
         for (column, look) in batch.columns().iter().zip(looks) {
@@ -78,9 +84,13 @@ impl Search {
         Ok(found)
     }
 
-    fn column(&self, column: &ArrayRef, look: &Look) -> Result<BooleanBuffer, ParquetError> {
+    fn column(
+        &self,
+        column: &ArrayRef,
+        look: &ColumnPredicate,
+    ) -> Result<BooleanBuffer, ParquetError> {
         if let Some(texts) = column.as_string_opt::<i32>() {
-            return Ok(self.needle.hits(&Folded::of(texts), texts.nulls()));
+            return Ok(self.needle.hits(&CaseFolded::of(texts), texts.nulls()));
         }
         let (Some(keyed), Some(hits)) = (column.as_dictionary_opt::<Int32Type>(), &look.hits)
         else {

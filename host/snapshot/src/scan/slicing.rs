@@ -3,27 +3,27 @@
 
 use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Int32Type};
-use yearbook_domain::weight;
+use yearbook_domain::json_size;
 
 use crate::read::{Opened, Projection};
 
 /// Changes whenever the same plan on the same file would be sliced differently; part of every
-/// entity tag. [`super::StepLimits`] counts as slicing, and so do the values in a dictionary. 2: a
+/// entity tag. [`super::ReadTaskLimits`] counts as slicing, and so do the values in a dictionary. 2: a
 /// few rows carry only the values that they use, which changes Parquet made of them. 3: columns say
 /// what they are for, which Arrow and Parquet pass on. 4: batches of half a mebibyte. 5: rows are
 /// weighed as text, and a batch may weigh 4 MiB.
-pub const SLICING_VERSION: u32 = 5;
+pub const BATCHING_VERSION: u32 = 5;
 
 /// Bytes of a batch aimed at, by the averages of its row group: what goes into a guest, what it
 /// makes of it and what is taken out stay in a core's own cache together (decision 0156).
-const BATCH_BYTES: u64 = 512 << 10;
+const TARGET_BATCH_BYTES: u64 = 512 << 10;
 
 /// Weight of a batch aimed at, by the averages of its row group: half of what it may be, so that
 /// rows a little above the average do not cut every batch once more.
-const WEIGHT: u64 = weight::BATCH_BYTES as u64 / 2;
+const TARGET_BATCH_WEIGHT: u64 = json_size::BATCH_BYTES as u64 / 2;
 
 /// Rows of a batch at most.
-const BATCH_ROWS: u64 = 8192;
+const MAX_BATCH_ROWS: u64 = 8192;
 
 /// Rows of a batch out of row group `group`.
 pub(super) fn batch_rows(opened: &Opened, projection: &Projection, group: usize) -> usize {
@@ -32,13 +32,14 @@ pub(super) fn batch_rows(opened: &Opened, projection: &Projection, group: usize)
         projection.leaves.iter().map(|&leaf| decoded_bytes(opened, leaf, group, rows)).sum();
     let weight: u64 =
         projection.leaves.iter().map(|&leaf| mean_weight(opened, leaf, group, rows)).sum();
-    let rows =
-        (BATCH_BYTES / (bytes / rows).max(1)).min(WEIGHT / weight.max(1)).clamp(1, BATCH_ROWS);
+    let rows = (TARGET_BATCH_BYTES / (bytes / rows).max(1))
+        .min(TARGET_BATCH_WEIGHT / weight.max(1))
+        .clamp(1, MAX_BATCH_ROWS);
     usize::try_from(rows).unwrap_or(1)
 }
 
 /// Length to which a value of a dictionary counts as its key alone.
-const SHORT_TEXT: u64 = 64;
+const SHORT_TEXT_BYTES: u64 = 64;
 
 /// Bytes of a column chunk once decoded, as an encoder sees it: it spells out the values of a
 /// dictionary.
@@ -46,7 +47,7 @@ fn decoded_bytes(opened: &Opened, leaf: usize, group: usize, rows: u64) -> u64 {
     let text = || text_bytes(opened, leaf, group);
     match opened.output.schema().fields().get(leaf).map(|field| field.data_type()) {
         Some(DataType::Utf8) => text() + rows * 4,
-        Some(DataType::Dictionary(..)) => text().saturating_sub(rows * SHORT_TEXT) + rows * 4,
+        Some(DataType::Dictionary(..)) => text().saturating_sub(rows * SHORT_TEXT_BYTES) + rows * 4,
         Some(DataType::Boolean) => rows.div_ceil(8),
         _ => rows * 8,
     }
@@ -67,24 +68,24 @@ fn mean_weight(opened: &Opened, leaf: usize, group: usize, rows: u64) -> u64 {
         DataType::Utf8 | DataType::Dictionary(..) => text_bytes(opened, leaf, group).div_ceil(rows),
         other => fixed_bytes(other) as u64,
     };
-    (field.name().len() + weight::CELL_BYTES) as u64 + value
+    (field.name().len() + json_size::CELL_BYTES) as u64 + value
 }
 
 /// Bytes that a value takes at most, other than text.
 fn fixed_bytes(data_type: &DataType) -> usize {
-    if *data_type == DataType::Boolean { weight::BOOLEAN_BYTES } else { weight::NUMBER_BYTES }
+    if *data_type == DataType::Boolean { json_size::BOOLEAN_BYTES } else { json_size::NUMBER_BYTES }
 }
 
-/// `batch` in slices that weigh [`weight::BATCH_BYTES`] at most, each of one row at least. Nothing
+/// `batch` in slices that weigh [`json_size::BATCH_BYTES`] at most, each of one row at least. Nothing
 /// is copied.
 pub(super) fn slices(batch: RecordBatch) -> Vec<RecordBatch> {
-    if at_most(&batch) <= weight::BATCH_BYTES {
+    if max_weight(&batch) <= json_size::BATCH_BYTES {
         return vec![batch];
     }
     let mut slices = Vec::new();
     let (mut start, mut weight) = (0, 0);
     for (row, of_row) in weights(&batch).into_iter().enumerate() {
-        if row > start && weight + of_row > weight::BATCH_BYTES {
+        if row > start && weight + of_row > json_size::BATCH_BYTES {
             slices.push(batch.slice(start, row - start));
             (start, weight) = (row, 0);
         }
@@ -96,11 +97,11 @@ pub(super) fn slices(batch: RecordBatch) -> Vec<RecordBatch> {
 
 /// What `batch` weighs at most, without a look at its rows: the longest value of a dictionary
 /// counts for each. Where this is too much and its rows weigh less, it is not cut either.
-fn at_most(batch: &RecordBatch) -> usize {
+fn max_weight(batch: &RecordBatch) -> usize {
     let rows = batch.num_rows();
     let values = batch.columns().iter().map(|column| match text(column) {
-        Some(Text::Plain(values)) => span(values),
-        Some(Text::Keyed(keyed)) => {
+        Some(TextColumn::Plain(values)) => value_bytes(values),
+        Some(TextColumn::Keyed(keyed)) => {
             let values = keyed.values().as_string::<i32>();
             let longest =
                 values.value_offsets().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
@@ -108,7 +109,7 @@ fn at_most(batch: &RecordBatch) -> usize {
         }
         None => rows * fixed_bytes(column.data_type()),
     });
-    values.fold(rows * empty_row(batch), usize::saturating_add)
+    values.fold(rows * base_row_weight(batch), usize::saturating_add)
 }
 
 /// What each row weighs.
@@ -118,15 +119,15 @@ fn weights(batch: &RecordBatch) -> Vec<usize> {
         .iter()
         .filter(|column| text(column).is_none())
         .map(|column| fixed_bytes(column.data_type()));
-    let mut weights = vec![empty_row(batch) + fixed.sum::<usize>(); batch.num_rows()];
+    let mut weights = vec![base_row_weight(batch) + fixed.sum::<usize>(); batch.num_rows()];
     for column in batch.columns() {
         match text(column) {
-            Some(Text::Plain(values)) => {
+            Some(TextColumn::Plain(values)) => {
                 for (weight, ends) in weights.iter_mut().zip(values.value_offsets().windows(2)) {
                     *weight += usize::try_from(ends[1] - ends[0]).unwrap_or(0);
                 }
             }
-            Some(Text::Keyed(keyed)) => {
+            Some(TextColumn::Keyed(keyed)) => {
                 let offsets = keyed.values().as_string::<i32>().value_offsets();
                 let length =
                     |key: usize| offsets.get(key..key + 2).map_or(0, |ends| ends[1] - ends[0]);
@@ -141,29 +142,29 @@ fn weights(batch: &RecordBatch) -> Vec<usize> {
 }
 
 /// Weight of a row without its values.
-fn empty_row(batch: &RecordBatch) -> usize {
-    batch.schema_ref().fields().iter().map(|field| field.name().len() + weight::CELL_BYTES).sum()
+fn base_row_weight(batch: &RecordBatch) -> usize {
+    batch.schema_ref().fields().iter().map(|field| field.name().len() + json_size::CELL_BYTES).sum()
 }
 
 /// A column of text; stored columns have no other dictionaries.
-enum Text<'a> {
+enum TextColumn<'a> {
     Plain(&'a StringArray),
     Keyed(&'a DictionaryArray<Int32Type>),
 }
 
-fn text(column: &ArrayRef) -> Option<Text<'_>> {
-    let plain = || column.as_string_opt().map(Text::Plain);
+fn text(column: &ArrayRef) -> Option<TextColumn<'_>> {
+    let plain = || column.as_string_opt().map(TextColumn::Plain);
     let keyed = || {
         column
             .as_dictionary_opt()
             .filter(|keyed| keyed.values().data_type() == &DataType::Utf8)
-            .map(Text::Keyed)
+            .map(TextColumn::Keyed)
     };
     plain().or_else(keyed)
 }
 
 /// Bytes of all values together.
-fn span(values: &StringArray) -> usize {
+fn value_bytes(values: &StringArray) -> usize {
     let offsets = values.value_offsets();
     let end = |offset: Option<&i32>| offset.copied().unwrap_or(0);
     usize::try_from(end(offsets.last()) - end(offsets.first())).unwrap_or(0)

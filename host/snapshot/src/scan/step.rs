@@ -11,23 +11,23 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::errors::ParquetError;
 
 use super::compact::compacted;
-use super::matches::in_piece;
-use super::search::Search;
+use super::matches::match_rows;
+use super::search::DimensionSearch;
 use super::slicing::{batch_rows, slices};
 use super::steps::is_one_step;
 use crate::Failure;
-use crate::read::{Piece, Projection, Room, Source, dictionary_only};
+use crate::read::{BudgetPermit, Piece, Projection, Source, dictionary_only};
 
 /// Rows of a scan that is small: it takes decoded pages from memory and leaves what it decodes
 /// there. Larger ones would only drive out what others come back for.
-pub(super) const SMALL: usize = 16 << 10;
+pub(super) const SMALL_SCAN_ROWS: usize = 16 << 10;
 
 /// Which rows of the range are wanted.
 pub(super) enum Filter {
     /// All of them.
     All,
     /// Those that contain this, to be found step by step.
-    Needle(Arc<Search>),
+    Needle(Arc<DimensionSearch>),
     /// Those whose bit is set; the first bit stands for the first row of the range.
     Known {
         /// One bit a row.
@@ -36,17 +36,17 @@ pub(super) enum Filter {
 }
 
 /// What every step needs.
-pub(super) struct Context {
+pub(super) struct ScanContext {
     pub(super) source: Source,
     pub(super) projection: Projection,
     pub(super) from: u64,
     pub(super) filter: Filter,
-    /// See [`SMALL`].
+    /// See [`SMALL_SCAN_ROWS`].
     pub(super) small: bool,
 }
 
 /// A step whose bytes are here.
-pub(super) enum Step {
+pub(super) enum ReadTask {
     /// To be decoded.
     Fetched(Fetched),
     /// Decoded already, in slices.
@@ -65,15 +65,15 @@ pub(super) struct Fetched {
     /// them, as if there had been room, because bytes of some formats depend on it.
     dictionaries: Vec<Option<ArrayRef>>,
     /// None where there was no room.
-    room: Option<Room>,
+    room: Option<BudgetPermit>,
 }
 
-impl Context {
+impl ScanContext {
     /// Fetches a step; none when nothing in it matches.
-    pub(super) async fn fetch(&self, mut piece: Piece) -> Result<Option<Step>, Failure> {
+    pub(super) async fn fetch(&self, mut piece: Piece) -> Result<Option<ReadTask>, Failure> {
         let opened = &self.source.opened;
         if let Filter::Needle(search) = &self.filter {
-            let wanted = in_piece(&self.source, piece.clone(), search, usize::MAX).await?;
+            let wanted = match_rows(&self.source, piece.clone(), search, usize::MAX).await?;
             let Some(wanted) = wanted else { return Ok(None) };
             piece.wanted = Some(wanted);
         }
@@ -83,13 +83,13 @@ impl Context {
         let alone = || is_one_step(self.source.steps, opened, &self.projection.leaves, group);
         if self.small && piece.rows.len() <= batch_rows(opened, &self.projection, group) && alone()
         {
-            return self.decoded(piece).await.map(Some);
+            return self.decode_cached(piece).await.map(Some);
         }
-        Ok(self.part(piece, Vec::new()).await?.map(Step::Fetched))
+        Ok(self.fetch_part(piece, Vec::new()).await?.map(ReadTask::Fetched))
     }
 
     /// Fetches as much of `piece` as there is room for: all of it, or one batch.
-    async fn part(
+    async fn fetch_part(
         &self,
         mut piece: Piece,
         dictionaries: Vec<Option<ArrayRef>>,
@@ -98,8 +98,11 @@ impl Context {
         let group = piece.group;
         let rows = batch_rows(opened, &self.projection, group);
         let room = self.source.budget.take(self.bytes(&piece));
-        let rest =
-            if room.is_none() && self.divides(group) { split(&mut piece, rows) } else { None };
+        let rest = if room.is_none() && self.is_divisible(group) {
+            split_off(&mut piece, rows)
+        } else {
+            None
+        };
         let left = piece.wanted.as_ref().map_or(piece.rows.len(), BooleanBuffer::count_set_bits);
         let reader =
             self.source.reader(&opened.output, self.projection.mask(opened), piece, rows).await?;
@@ -118,7 +121,7 @@ impl Context {
 
     /// Whether parts of a step make the same batches as all of it: not where a dictionary would be
     /// made up for each batch.
-    fn divides(&self, group: usize) -> bool {
+    fn is_divisible(&self, group: usize) -> bool {
         let opened = &self.source.opened;
         let keyed = |leaf: usize| {
             opened
@@ -136,7 +139,7 @@ impl Context {
     }
 
     /// A step of one batch, made of pages that are kept.
-    async fn decoded(&self, piece: Piece) -> Result<Step, Failure> {
+    async fn decode_cached(&self, piece: Piece) -> Result<ReadTask, Failure> {
         let Piece { group, rows, wanted } = piece;
         let length = rows.len();
         let mut columns = self.source.columns(group, &self.projection.leaves, rows).await?;
@@ -155,7 +158,7 @@ impl Context {
         let batch = arrange().map_err(|error| {
             Failure::damaged(&self.source.opened.key, format!("row group {group}: {error}"))
         })?;
-        Ok(Step::Decoded(slices(batch)))
+        Ok(ReadTask::Decoded(slices(batch)))
     }
 
     /// The next batch of a step, in slices, and what remains of the step.
@@ -168,8 +171,11 @@ impl Context {
         let in_parts = rest.is_some() || !dictionaries.is_empty();
         let arrange = move |batch: RecordBatch| {
             let mut columns = batch.columns().to_vec();
-            let dictionaries =
-                if in_parts { shared(&mut columns, dictionaries)? } else { dictionaries };
+            let dictionaries = if in_parts {
+                share_dictionaries(&mut columns, dictionaries)?
+            } else {
+                dictionaries
+            };
             Ok::<_, ParquetError>((
                 slices(context.projection.arranged(&columns, batch.num_rows())?),
                 dictionaries,
@@ -184,14 +190,14 @@ impl Context {
         slices.retain(|slice| slice.num_rows() > 0);
         let remains = match rest {
             _ if left > 0 => Some(Fetched { group, reader, left, rest, dictionaries, room }),
-            Some(rest) => self.part(rest, dictionaries).await?,
+            Some(rest) => self.fetch_part(rest, dictionaries).await?,
             None => None,
         };
         Ok((slices, remains))
     }
 
     /// `piece` with the matches that are known; none when there are none in it.
-    pub(super) fn narrowed(&self, mut piece: Piece) -> Option<Piece> {
+    pub(super) fn apply_selection(&self, mut piece: Piece) -> Option<Piece> {
         if let Filter::Known { rows } = &self.filter {
             let first = self.source.opened.start(piece.group) + piece.rows.start as u64 - self.from;
             let wanted = rows.slice(usize::try_from(first).ok()?, piece.rows.len());
@@ -204,7 +210,7 @@ impl Context {
 }
 
 /// Cuts `piece` behind its first `rows` wanted rows; returns what is behind them.
-fn split(piece: &mut Piece, rows: usize) -> Option<Piece> {
+fn split_off(piece: &mut Piece, rows: usize) -> Option<Piece> {
     let first = match &piece.wanted {
         None => rows,
         Some(wanted) => wanted.set_indices().nth(rows.saturating_sub(1))? + 1,
@@ -224,7 +230,7 @@ fn split(piece: &mut Piece, rows: usize) -> Option<Piece> {
 }
 
 /// Gives `columns` the dictionaries of the part before; returns those to give to the next.
-fn shared(
+fn share_dictionaries(
     columns: &mut [ArrayRef],
     known: Vec<Option<ArrayRef>>,
 ) -> Result<Vec<Option<ArrayRef>>, ArrowError> {

@@ -9,7 +9,7 @@ use crate::read::{Opened, Piece};
 /// the one being fetched. Batches end where steps end, so a change here is one of
 /// [`crate::SLICING_VERSION`] too.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StepLimits {
+pub(crate) struct ReadTaskLimits {
     /// Compressed bytes, about: a row group that holds more in the columns read is cut into even
     /// spans.
     pub(crate) bytes: u64,
@@ -17,7 +17,7 @@ pub(crate) struct StepLimits {
     pub(crate) rows: usize,
 }
 
-impl Default for StepLimits {
+impl Default for ReadTaskLimits {
     fn default() -> Self {
         Self { bytes: 8 << 20, rows: 256 << 10 }
     }
@@ -26,7 +26,7 @@ impl Default for StepLimits {
 /// Pieces of `rows` in order, none empty. Where pieces begin and end is decided by file and
 /// columns, and only trimmed by `rows`.
 pub(super) fn steps(
-    limits: StepLimits,
+    limits: ReadTaskLimits,
     opened: Arc<Opened>,
     leaves: Vec<usize>,
     rows: Range<u64>,
@@ -49,7 +49,7 @@ pub(super) fn steps(
 
 /// Whether row group `group` is one step: then one step is all that a scan takes of it.
 pub(super) fn is_one_step(
-    limits: StepLimits,
+    limits: ReadTaskLimits,
     opened: &Opened,
     leaves: &[usize],
     group: usize,
@@ -58,7 +58,7 @@ pub(super) fn is_one_step(
 }
 
 /// Rows of an even span of row group `group`.
-fn span(limits: StepLimits, opened: &Opened, leaves: &[usize], group: usize) -> usize {
+fn span(limits: ReadTaskLimits, opened: &Opened, leaves: &[usize], group: usize) -> usize {
     let rows = opened.rows_of(group);
     let chunks = opened.metadata.row_group(group);
     let bytes: u64 = leaves

@@ -11,7 +11,7 @@ use futures::stream::{self, BoxStream};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
-use super::step::{Context, Filter, SMALL, Step};
+use super::step::{Filter, ReadTask, SMALL_SCAN_ROWS, ScanContext};
 use super::steps::steps;
 use crate::Failure;
 use crate::read::{Piece, Projection, Source};
@@ -36,40 +36,45 @@ pub(super) fn batches(
         Filter::Known { rows } => rows.count_set_bits(),
         Filter::Needle(_) => usize::MAX,
     };
-    let context =
-        Arc::new(Context { source, projection, from: rows.start, filter, small: wanted <= SMALL });
+    let context = Arc::new(ScanContext {
+        source,
+        projection,
+        from: rows.start,
+        filter,
+        small: wanted <= SMALL_SCAN_ROWS,
+    });
     let ahead = (!context.source.files.is_local())
-        .then(|| Ahead { runtime: Handle::current(), tasks: JoinSet::new() });
-    let reading = Reading { context, steps, ahead, current: None, ready: VecDeque::new() };
+        .then(|| Prefetch { runtime: Handle::current(), tasks: JoinSet::new() });
+    let reading = BatchStream { context, steps, ahead, current: None, ready: VecDeque::new() };
     stream::try_unfold(reading, |mut reading| async move {
         Ok(reading.next().await?.map(|batch| (batch, reading)))
     })
     .boxed()
 }
 
-struct Reading {
-    context: Arc<Context>,
+struct BatchStream {
+    context: Arc<ScanContext>,
     steps: Box<dyn Iterator<Item = Piece> + Send>,
     /// None where fetching waits for nothing: a local read costs less than handing it over.
-    ahead: Option<Ahead>,
-    current: Option<Step>,
+    ahead: Option<Prefetch>,
+    current: Option<ReadTask>,
     /// Slices of the batch decoded last.
     ready: VecDeque<RecordBatch>,
 }
 
 /// The step that is being fetched, never more than one; stops when this is dropped.
-struct Ahead {
+struct Prefetch {
     runtime: Handle,
-    tasks: JoinSet<Result<Option<Step>, Failure>>,
+    tasks: JoinSet<Result<Option<ReadTask>, Failure>>,
 }
 
-impl Reading {
+impl BatchStream {
     async fn next(&mut self) -> Result<Option<RecordBatch>, Failure> {
         loop {
             if let Some(batch) = self.ready.pop_front() {
                 return Ok(Some(batch));
             }
-            self.fetch_ahead();
+            self.start_prefetch();
             if let Some(step) = self.current.take() {
                 self.decode(step).await?;
             } else if let Some(ahead) = &mut self.ahead {
@@ -83,16 +88,16 @@ impl Reading {
                     }
                 }
             } else {
-                let Some(piece) = self.next_piece() else { return Ok(None) };
+                let Some(piece) = self.next_range() else { return Ok(None) };
                 self.current = self.context.fetch(piece).await?;
             }
         }
     }
 
     /// Has the next step fetched while the current one is decoded and consumed.
-    fn fetch_ahead(&mut self) {
+    fn start_prefetch(&mut self) {
         if self.ahead.as_ref().is_some_and(|ahead| ahead.tasks.is_empty())
-            && let Some(piece) = self.next_piece()
+            && let Some(piece) = self.next_range()
             && let Some(ahead) = &mut self.ahead
         {
             let context = Arc::clone(&self.context);
@@ -101,17 +106,17 @@ impl Reading {
     }
 
     /// The next piece that holds a wanted row, as far as that is known.
-    fn next_piece(&mut self) -> Option<Piece> {
-        self.steps.by_ref().find_map(|piece| self.context.narrowed(piece))
+    fn next_range(&mut self) -> Option<Piece> {
+        self.steps.by_ref().find_map(|piece| self.context.apply_selection(piece))
     }
 
-    async fn decode(&mut self, step: Step) -> Result<(), Failure> {
+    async fn decode(&mut self, step: ReadTask) -> Result<(), Failure> {
         match step {
-            Step::Decoded(slices) => self.ready.extend(slices),
-            Step::Fetched(fetched) => {
+            ReadTask::Decoded(slices) => self.ready.extend(slices),
+            ReadTask::Fetched(fetched) => {
                 let (slices, remains) = self.context.decode(fetched).await?;
                 self.ready.extend(slices);
-                self.current = remains.map(Step::Fetched);
+                self.current = remains.map(ReadTask::Fetched);
             }
         }
         Ok(())

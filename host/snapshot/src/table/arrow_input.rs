@@ -14,12 +14,12 @@ use yearbook_domain::Column;
 
 use super::chunk::{self, Chunk};
 use super::convert::{self, Conversion};
-use super::header::check_names;
-use super::source::{Opened, Source, SourceError};
-use crate::publish::Faults;
+use super::header::check_column_names;
+use super::source::{Opened, Source, TableSourceError};
+use crate::publish::FaultList;
 
 /// Rows decoded and converted at a time: few, since one may hold a large geometry.
-const ROWS: usize = 8_192;
+const BATCH_ROWS: usize = 8_192;
 
 /// First bytes of an Arrow IPC file; a stream has none (Arrow columnar format, "IPC File Format").
 const IPC_MAGIC: &[u8] = b"ARROW1";
@@ -38,46 +38,48 @@ struct ArrowSource {
 pub(crate) fn parquet(
     file: File,
     columns: &[Column],
-    faults: &mut Faults,
-) -> Result<Opened, SourceError> {
+    faults: &mut FaultList,
+) -> Result<Opened, TableSourceError> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(file)
-        .map_err(|why| SourceError(why.to_string()))?;
+        .map_err(|why| TableSourceError(why.to_string()))?;
     let schema = builder.schema().clone();
     let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).ok();
-    let reader =
-        builder.with_batch_size(ROWS).build().map_err(|why| SourceError(why.to_string()))?;
-    Ok(open(&schema, Box::new(reader), columns, rows, faults))
+    let reader = builder
+        .with_batch_size(BATCH_ROWS)
+        .build()
+        .map_err(|why| TableSourceError(why.to_string()))?;
+    Ok(open_batches(&schema, Box::new(reader), columns, rows, faults))
 }
 
 /// Opens an Arrow IPC file or stream.
 pub(crate) fn ipc(
     mut file: File,
     columns: &[Column],
-    faults: &mut Faults,
-) -> Result<Opened, SourceError> {
-    let failed = |why: String| SourceError(why);
+    faults: &mut FaultList,
+) -> Result<Opened, TableSourceError> {
+    let failed = |why: String| TableSourceError(why);
     let mut magic = [0; IPC_MAGIC.len()];
     let is_file = file.read_exact(&mut magic).is_ok() && magic == IPC_MAGIC;
     file.seek(SeekFrom::Start(0)).map_err(|why| failed(why.to_string()))?;
     let file = BufReader::new(file);
     if is_file {
         let reader = FileReader::try_new(file, None).map_err(|why| failed(why.to_string()))?;
-        Ok(open(&reader.schema(), Box::new(reader), columns, None, faults))
+        Ok(open_batches(&reader.schema(), Box::new(reader), columns, None, faults))
     } else {
         let reader = StreamReader::try_new(file, None).map_err(|why| failed(why.to_string()))?;
-        Ok(open(&reader.schema(), Box::new(reader), columns, None, faults))
+        Ok(open_batches(&reader.schema(), Box::new(reader), columns, None, faults))
     }
 }
 
-fn open(
+fn open_batches(
     schema: &Schema,
     batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
     columns: &[Column],
     total: Option<u64>,
-    faults: &mut Faults,
+    faults: &mut FaultList,
 ) -> Opened {
     let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-    check_names(&names, columns, faults);
+    check_column_names(&names, columns, faults);
     let mut conversions = Vec::new();
     if faults.is_empty() {
         for (field, column) in schema.fields().iter().zip(columns) {
@@ -100,14 +102,14 @@ fn open(
 }
 
 impl Source for ArrowSource {
-    fn next(&mut self, faults: &mut Faults) -> Result<Option<Chunk>, SourceError> {
-        let failed = |row: u64, why: String| SourceError(format!("after row {row}: {why}"));
+    fn next(&mut self, faults: &mut FaultList) -> Result<Option<Chunk>, TableSourceError> {
+        let failed = |row: u64, why: String| TableSourceError(format!("after row {row}: {why}"));
         while self.pending.is_empty() {
             let Some(batch) = self.batches.next() else { return Ok(None) };
             let batch = batch.map_err(|why| failed(self.row, why.to_string()))?;
             let mut at = 0;
             while at < batch.num_rows() {
-                let length = ROWS.min(batch.num_rows() - at);
+                let length = BATCH_ROWS.min(batch.num_rows() - at);
                 self.pending.push_back(batch.slice(at, length));
                 at += length;
             }

@@ -10,7 +10,7 @@ use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 
 use super::chunk::{Chunk, Table};
-use super::order::{Order, Place};
+use super::order::{RowOrder, RowPosition};
 
 /// Rows of a block at most.
 const BLOCK_ROWS: usize = 16_384;
@@ -27,7 +27,7 @@ pub(crate) const GROUP_BYTES: usize = 16 << 20;
 
 /// Rows to be written together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Block {
+pub(crate) struct RowBlock {
     /// Positions in the snapshot's order.
     pub(crate) rows: Range<usize>,
     /// Whether a row group ends with it.
@@ -35,20 +35,20 @@ pub(crate) struct Block {
 }
 
 /// Cuts the table.
-pub(crate) fn cut(table: &Table, order: &Order) -> Vec<Block> {
+pub(crate) fn cut(table: &Table, order: &RowOrder) -> Vec<RowBlock> {
     let sizes = Sizes::new(table);
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<RowBlock> = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     let (mut group_rows, mut group_bytes) = (0, 0);
     for (position, place) in order.places.iter().enumerate() {
-        let size = sizes.of(*place);
+        let size = sizes.row_bytes(*place);
         let group_full =
             group_rows == GROUP_ROWS || (group_rows > 0 && group_bytes + size > GROUP_BYTES);
         if group_full
             || position - start == BLOCK_ROWS
             || (position > start && bytes + size > BLOCK_BYTES)
         {
-            blocks.push(Block { rows: start..position, ends_group: group_full });
+            blocks.push(RowBlock { rows: start..position, ends_group: group_full });
             (start, bytes) = (position, 0);
         }
         if group_full {
@@ -59,7 +59,7 @@ pub(crate) fn cut(table: &Table, order: &Order) -> Vec<Block> {
         group_bytes += size;
     }
     if start < order.places.len() {
-        blocks.push(Block { rows: start..order.places.len(), ends_group: true });
+        blocks.push(RowBlock { rows: start..order.places.len(), ends_group: true });
     }
     blocks
 }
@@ -67,8 +67,8 @@ pub(crate) fn cut(table: &Table, order: &Order) -> Vec<Block> {
 /// The rows of a block, with the table's schema.
 pub(crate) fn gather(
     table: &Table,
-    order: &Order,
-    block: &Block,
+    order: &RowOrder,
+    block: &RowBlock,
 ) -> Result<RecordBatch, ArrowError> {
     let places = order.places.get(block.rows.clone()).unwrap_or_default();
     let batches: Vec<&RecordBatch> = table.chunks.iter().map(|chunk| &chunk.batch).collect();
@@ -98,7 +98,7 @@ impl<'a> Sizes<'a> {
         Self { fixed, offsets: table.chunks.iter().map(offsets).collect() }
     }
 
-    fn of(&self, (chunk, row): Place) -> usize {
+    fn row_bytes(&self, (chunk, row): RowPosition) -> usize {
         let row = row as usize;
         let length = |offsets: &&[i32]| match offsets.get(row..row + 2) {
             Some([start, end]) => usize::try_from(end - start).unwrap_or_default(),

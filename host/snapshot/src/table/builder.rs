@@ -6,10 +6,10 @@ use arrow::array::{ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, Strin
 use yearbook_domain::ColumnType;
 
 use super::cell;
-use crate::publish::{Faults, quote};
+use crate::publish::{FaultList, quote};
 
 /// A column's values so far in this chunk.
-pub(crate) enum Builder {
+pub(crate) enum ColumnBuilder {
     /// Text and dates; what dates look like is checked later, for every input format alike.
     Text(StringBuilder),
     Integer(Int64Builder),
@@ -17,7 +17,7 @@ pub(crate) enum Builder {
     Boolean(BooleanBuilder),
 }
 
-impl Builder {
+impl ColumnBuilder {
     pub(crate) fn new(column_type: ColumnType) -> Self {
         match column_type {
             ColumnType::String | ColumnType::Date => Self::Text(StringBuilder::new()),
@@ -34,7 +34,7 @@ impl Builder {
         cell: Option<&[u8]>,
         row: u64,
         column: usize,
-        faults: &mut Faults,
+        faults: &mut FaultList,
     ) {
         let mut fault =
             |text: &[u8], why: &str| faults.cell(row, column, || format!("{} {why}", quote(text)));
@@ -47,7 +47,7 @@ impl Builder {
                     builder.append_value("");
                 }
             },
-            Self::Integer(builder) => match cell.map(|text| (text, cell::integer(text))) {
+            Self::Integer(builder) => match cell.map(|text| (text, cell::parse_integer(text))) {
                 None => builder.append_null(),
                 Some((_, Ok(value))) => builder.append_value(value),
                 Some((text, Err(why))) => {

@@ -2,12 +2,12 @@
 //! or rounded beyond what a 64-bit float does.
 
 /// An integer: an optional sign and digits (Table Schema, integer).
-pub(crate) fn integer(text: &[u8]) -> Result<i64, &'static str> {
+pub(crate) fn parse_integer(text: &[u8]) -> Result<i64, &'static str> {
     let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err("is not an integer");
     }
-    utf8(text)
+    as_utf8(text)
         .parse()
         .map_err(|_| "does not fit a 64-bit integer; declare the column as string or number")
 }
@@ -29,7 +29,7 @@ pub(crate) fn number(text: &[u8]) -> Result<f64, &'static str> {
             "is not a number"
         });
     }
-    match utf8(text).parse::<f64>() {
+    match as_utf8(text).parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
         Ok(_) => Err("is too large for a 64-bit float"),
         Err(_) => Err("is not a number"),
@@ -66,7 +66,7 @@ pub(crate) fn date(text: &[u8]) -> Result<(), &'static str> {
 }
 
 /// Whether `text` is a period code: `YYYY-Qn`, `YYYY-MM`, `YYYY` or `YYYY/YY` (spec 2.2).
-pub(crate) fn period(text: &[u8]) -> Result<(), &'static str> {
+pub(crate) fn check_period(text: &[u8]) -> Result<(), &'static str> {
     let known = match text.split_at_checked(4) {
         Some((year, rest)) if digits(year).is_some() => match rest {
             [] | [b'-', b'Q', b'1'..=b'4'] | [b'/', b'0'..=b'9', b'0'..=b'9'] => true,
@@ -92,7 +92,7 @@ fn digits(text: &[u8]) -> Option<u32> {
 
 /// Only called on text found to be ASCII; anything else gives the empty text, which no parser
 /// takes.
-fn utf8(text: &[u8]) -> &str {
+fn as_utf8(text: &[u8]) -> &str {
     std::str::from_utf8(text).unwrap_or_default()
 }
 

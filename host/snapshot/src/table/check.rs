@@ -5,16 +5,16 @@ use std::ops::RangeInclusive;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::{DataType, Float64Type};
 use arrow::util::display::array_value_to_string;
-use yearbook_domain::{BoundingBox, Column, ColumnType, Role};
+use yearbook_domain::{BoundingBox, Column, ColumnRole, ColumnType};
 
 use super::cell;
 use super::chunk::{Chunk, stored_type};
-use super::distinct::Distinct;
-use super::heavy::Scales;
+use super::distinct::DistinctValues;
+use super::heavy::RowWeightCheck;
 use super::percent;
-use crate::geometry::{self, Bounds};
+use crate::geometry::{self, GeometryBounds};
 use crate::package::Package;
-use crate::publish::{Faults, quote};
+use crate::publish::{FaultList, quote};
 
 /// Where proportions lie (spec 2.2).
 const PROPORTION: RangeInclusive<f64> = 0.0..=1.0;
@@ -35,31 +35,31 @@ enum Rule {
 }
 
 /// Checks chunks and keeps what the catalogue wants to know of the whole table.
-pub(crate) struct Checker {
+pub(crate) struct TableChecker {
     columns: Vec<(Column, Rule)>,
-    scales: Scales,
+    scales: RowWeightCheck,
     /// One a text column.
-    distinct: Vec<Option<Distinct>>,
+    distinct: Vec<Option<DistinctValues>>,
     date_column: Option<usize>,
     dates: Option<(String, String)>,
-    bounds: Bounds,
+    bounds: GeometryBounds,
 }
 
 /// What the checker learned.
 #[derive(Clone, Debug)]
-pub(crate) struct Findings {
+pub(crate) struct TableFacts {
     /// A flag a column.
     pub(crate) few_values: Vec<bool>,
     pub(crate) date_range: Option<(String, String)>,
     pub(crate) bbox: Option<BoundingBox>,
 }
 
-impl Checker {
+impl TableChecker {
     pub(crate) fn new(package: &Package) -> Self {
         let rule = |column: &Column| match column {
             _ if column.column_type == ColumnType::Date => Rule::Date,
-            _ if column.role == Role::Period => Rule::Period,
-            _ if column.role == Role::Geometry => Rule::Geometry,
+            _ if column.role == ColumnRole::Period => Rule::Period,
+            _ if column.role == ColumnRole::Geometry => Rule::Geometry,
             _ if package.proportions.contains(&column.name) => Rule::Proportion,
             _ if is_number(column) && column.unit.as_deref().is_some_and(percent::is_percent) => {
                 Rule::Percent { reported: false }
@@ -68,22 +68,23 @@ impl Checker {
         };
         Self {
             columns: package.columns.iter().map(|column| (column.clone(), rule(column))).collect(),
-            scales: Scales::new(package),
+            scales: RowWeightCheck::new(package),
             distinct: package
                 .columns
                 .iter()
                 .map(|column| {
-                    (stored_type(column.column_type) == DataType::Utf8).then(Distinct::default)
+                    (stored_type(column.column_type) == DataType::Utf8)
+                        .then(DistinctValues::default)
                 })
                 .collect(),
-            date_column: package.columns.iter().position(|column| column.role == Role::Date),
+            date_column: package.columns.iter().position(|column| column.role == ColumnRole::Date),
             dates: None,
-            bounds: Bounds::default(),
+            bounds: GeometryBounds::default(),
         }
     }
 
     /// Checks one chunk.
-    pub(crate) fn check(&mut self, chunk: &Chunk, faults: &mut Faults) {
+    pub(crate) fn check(&mut self, chunk: &Chunk, faults: &mut FaultList) {
         let first = chunk.first_row;
         self.scales.check(chunk, faults);
         for (index, (array, (column, rule))) in
@@ -99,13 +100,15 @@ impl Checker {
             }
             match rule {
                 Rule::Any => {}
-                Rule::Date => text(array.as_string(), first, index, faults, cell::date),
-                Rule::Period => text(array.as_string(), first, index, faults, cell::period),
+                Rule::Date => check_texts(array.as_string(), first, index, faults, cell::date),
+                Rule::Period => {
+                    check_texts(array.as_string(), first, index, faults, cell::check_period)
+                }
                 Rule::Percent { reported } => {
                     *reported = *reported || report_percentage(array, first, index, column, faults)
                 }
                 Rule::Geometry => {
-                    geometries(array.as_string(), first, index, &mut self.bounds, faults)
+                    check_geometries(array.as_string(), first, index, &mut self.bounds, faults)
                 }
                 Rule::Proportion => {
                     for (row, value) in (first..).zip(array.as_primitive::<Float64Type>()) {
@@ -121,13 +124,13 @@ impl Checker {
                 distinct.extend(array.as_string());
             }
             if self.date_column == Some(index) {
-                widen(&mut self.dates, array.as_string());
+                widen_range(&mut self.dates, array.as_string());
             }
         }
     }
 
     /// Reports what only the end of the table shows.
-    pub(crate) fn finish_checks(&self, faults: &mut Faults) {
+    pub(crate) fn finish_checks(&self, faults: &mut FaultList) {
         for (column, rule) in &self.columns {
             if matches!(rule, Rule::Percent { reported: false }) {
                 faults
@@ -137,12 +140,12 @@ impl Checker {
     }
 
     /// What was learned; only true where no fault was found.
-    pub(crate) fn finish(self) -> Findings {
-        Findings {
+    pub(crate) fn finish(self) -> TableFacts {
+        TableFacts {
             few_values: self
                 .distinct
                 .iter()
-                .map(|distinct| distinct.as_ref().is_some_and(Distinct::is_few))
+                .map(|distinct| distinct.as_ref().is_some_and(DistinctValues::is_few))
                 .collect(),
             date_range: self.dates,
             bbox: self.bounds.finish(),
@@ -160,7 +163,7 @@ fn report_percentage(
     first: u64,
     index: usize,
     column: &Column,
-    faults: &mut Faults,
+    faults: &mut FaultList,
 ) -> bool {
     let found = (0..array.len()).zip(first..).find(|(position, _)| array.is_valid(*position));
     if let Some((position, row)) = found {
@@ -180,11 +183,11 @@ fn describe_percentage(found: &str, column: &Column) -> String {
     )
 }
 
-fn text(
+fn check_texts(
     array: &StringArray,
     first: u64,
     column: usize,
-    faults: &mut Faults,
+    faults: &mut FaultList,
     rule: fn(&[u8]) -> Result<(), &'static str>,
 ) {
     let mut last = None;
@@ -201,12 +204,12 @@ fn text(
     }
 }
 
-fn geometries(
+fn check_geometries(
     array: &StringArray,
     first: u64,
     column: usize,
-    bounds: &mut Bounds,
-    faults: &mut Faults,
+    bounds: &mut GeometryBounds,
+    faults: &mut FaultList,
 ) {
     for (row, value) in (first..).zip(array) {
         let Some(value) = value else { continue };
@@ -216,7 +219,7 @@ fn geometries(
     }
 }
 
-fn widen(range: &mut Option<(String, String)>, array: &StringArray) {
+fn widen_range(range: &mut Option<(String, String)>, array: &StringArray) {
     for value in array.iter().flatten() {
         match range {
             None => *range = Some((value.to_owned(), value.to_owned())),

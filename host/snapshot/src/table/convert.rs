@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use yearbook_domain::ColumnType;
 
 use super::chunk::stored_type;
-use crate::publish::Faults;
+use crate::publish::FaultList;
 
 /// Integers up to this are floats without loss.
 const MAX_EXACT: i64 = 1 << 53;
@@ -65,7 +65,7 @@ impl Conversion {
         array: &ArrayRef,
         first_row: u64,
         column: usize,
-        faults: &mut Faults,
+        faults: &mut FaultList,
     ) -> Result<ArrayRef, ArrowError> {
         match self {
             Self::Nulls(wanted) => Ok(new_null_array(&stored_type(wanted), array.len())),
@@ -95,7 +95,7 @@ fn checked_cast(
     to: &DataType,
     first_row: u64,
     column: usize,
-    faults: &mut Faults,
+    faults: &mut FaultList,
 ) -> Result<ArrayRef, ArrowError> {
     let converted =
         cast_with_options(array, to, &CastOptions { safe: true, ..CastOptions::default() })?;
@@ -127,7 +127,7 @@ fn canonical(array: &ArrayRef) -> ArrayRef {
     Arc::new(canonical)
 }
 
-fn days(array: &ArrayRef, first_row: u64, column: usize, faults: &mut Faults) -> ArrayRef {
+fn days(array: &ArrayRef, first_row: u64, column: usize, faults: &mut FaultList) -> ArrayRef {
     let days = array.as_primitive::<Date32Type>();
     let mut text = StringBuilder::with_capacity(days.len(), days.len() * 10);
     for (row, day) in (first_row..).zip(days) {

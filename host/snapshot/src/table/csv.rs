@@ -9,18 +9,18 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use yearbook_domain::Column;
 
-use super::builder::Builder;
+use super::builder::ColumnBuilder;
 use super::chunk::{self, Chunk};
-use super::header::check_names;
-use super::source::{Source, SourceError};
-use crate::publish::Faults;
-use records::{Broken, Record, Records};
+use super::header::check_column_names;
+use super::source::{Source, TableSourceError};
+use crate::publish::FaultList;
+use records::{CsvError, CsvRecords, Record};
 
 /// A CSV file being read.
 pub(crate) struct CsvSource<R> {
-    records: Records<R>,
+    records: CsvRecords<R>,
     schema: SchemaRef,
-    builders: Vec<Builder>,
+    builders: Vec<ColumnBuilder>,
     /// Data rows read.
     row: u64,
     done: bool,
@@ -32,33 +32,35 @@ impl<R: Read> CsvSource<R> {
     pub(crate) fn new(
         input: R,
         columns: &[Column],
-        faults: &mut Faults,
-    ) -> Result<Self, SourceError> {
-        let mut records = Records::new(input);
+        faults: &mut FaultList,
+    ) -> Result<Self, TableSourceError> {
+        let mut records = CsvRecords::new(input);
         match records.next() {
             Ok(Some(header)) => check_header(&header, columns, faults),
             Ok(None) => faults.file(None, || {
                 "the file is empty; its first line must name the columns".to_owned()
             }),
-            Err(Broken::Io(why)) => return Err(SourceError(why.to_string())),
+            Err(CsvError::Io(why)) => return Err(TableSourceError(why.to_string())),
             Err(broken) => faults.file(None, || format!("in the header: {broken}")),
         }
         Ok(Self {
             done: !faults.is_empty(),
             records,
             schema: chunk::unchecked_schema(columns),
-            builders: columns.iter().map(|column| Builder::new(column.column_type)).collect(),
+            builders: columns.iter().map(|column| ColumnBuilder::new(column.column_type)).collect(),
             row: 0,
         })
     }
 
     /// A broken file cannot be picked up again behind the fault: where a record ends is not known
     /// any more.
-    fn broken(&mut self, broken: Broken, faults: &mut Faults) -> Result<(), SourceError> {
+    fn broken(&mut self, broken: CsvError, faults: &mut FaultList) -> Result<(), TableSourceError> {
         self.done = true;
         match broken {
-            Broken::Io(why) => return Err(SourceError(format!("after row {}: {why}", self.row))),
-            Broken::Record { field, .. } => match self.schema.fields().get(field) {
+            CsvError::Io(why) => {
+                return Err(TableSourceError(format!("after row {}: {why}", self.row)));
+            }
+            CsvError::Record { field, .. } => match self.schema.fields().get(field) {
                 Some(_) => faults.cell(self.row + 1, field, || {
                     format!("{broken}; the rows behind it were not read")
                 }),
@@ -71,7 +73,7 @@ impl<R: Read> CsvSource<R> {
 }
 
 impl<R: Read + Send> Source for CsvSource<R> {
-    fn next(&mut self, faults: &mut Faults) -> Result<Option<Chunk>, SourceError> {
+    fn next(&mut self, faults: &mut FaultList) -> Result<Option<Chunk>, TableSourceError> {
         let (mut first_row, mut rows, mut bytes) = (self.row + 1, 0, 0);
         while !self.done && rows < chunk::MAX_ROWS && bytes < chunk::MAX_BYTES {
             let record = match self.records.next() {
@@ -87,7 +89,7 @@ impl<R: Read + Send> Source for CsvSource<R> {
             };
             self.row += 1;
             if record.len() != self.builders.len() {
-                ragged(&record, self.builders.len(), self.row, faults);
+                report_ragged(&record, self.builders.len(), self.row, faults);
                 // A chunk's rows are consecutive, so this row ends it.
                 if rows > 0 {
                     break;
@@ -104,14 +106,14 @@ impl<R: Read + Send> Source for CsvSource<R> {
         if rows == 0 {
             return Ok(None);
         }
-        let columns = self.builders.iter_mut().map(Builder::finish).collect();
+        let columns = self.builders.iter_mut().map(ColumnBuilder::finish).collect();
         let batch = RecordBatch::try_new(self.schema.clone(), columns)
-            .map_err(|why| SourceError(why.to_string()))?;
+            .map_err(|why| TableSourceError(why.to_string()))?;
         Ok(Some(Chunk { first_row, batch }))
     }
 }
 
-fn ragged(record: &Record<'_>, expected: usize, row: u64, faults: &mut Faults) {
+fn report_ragged(record: &Record<'_>, expected: usize, row: u64, faults: &mut FaultList) {
     let found = record.len();
     faults.row(row, || match found {
         1 if record.cell(0).is_none() => "is blank; remove the line".to_owned(),
@@ -124,7 +126,7 @@ fn ragged(record: &Record<'_>, expected: usize, row: u64, faults: &mut Faults) {
     });
 }
 
-fn check_header(header: &Record<'_>, columns: &[Column], faults: &mut Faults) {
+fn check_header(header: &Record<'_>, columns: &[Column], faults: &mut FaultList) {
     let found: Vec<&[u8]> =
         (0..header.len()).map(|field| header.cell(field).unwrap_or_default()).collect();
     if found.iter().any(|name| std::str::from_utf8(name).is_err()) {
@@ -133,7 +135,7 @@ fn check_header(header: &Record<'_>, columns: &[Column], faults: &mut Faults) {
     }
     let found: Vec<String> =
         found.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-    check_names(&found, columns, faults);
+    check_column_names(&found, columns, faults);
 }
 
 #[cfg(test)]

@@ -13,19 +13,19 @@ pub(crate) const MAX_DICTIONARY_BYTES: usize = 1 << 20;
 
 /// The distinct values so far.
 #[derive(Debug)]
-pub(crate) struct Distinct {
+pub(crate) struct DistinctValues {
     /// None once there are too many.
     seen: Option<HashSet<Box<str>>>,
     bytes: usize,
 }
 
-impl Default for Distinct {
+impl Default for DistinctValues {
     fn default() -> Self {
         Self { seen: Some(HashSet::new()), bytes: 0 }
     }
 }
 
-impl Distinct {
+impl DistinctValues {
     /// Takes in more values.
     pub(crate) fn extend(&mut self, array: &StringArray) {
         let mut last = None;

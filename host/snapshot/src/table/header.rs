@@ -2,10 +2,10 @@
 
 use yearbook_domain::Column;
 
-use crate::publish::{Faults, quote};
+use crate::publish::{FaultList, quote};
 
 /// Whether a file's columns are those of the schema, in its order.
-pub(crate) fn check_names(found: &[String], columns: &[Column], faults: &mut Faults) {
+pub(crate) fn check_column_names(found: &[String], columns: &[Column], faults: &mut FaultList) {
     for column in columns.iter().filter(|column| !found.contains(&column.name)) {
         faults.file(Some(&column.name), || {
             "is in the schema but not in the file; add it, or take it out of the schema".to_owned()

@@ -3,14 +3,14 @@
 
 use arrow::array::{Array, AsArray, StringArray};
 use arrow::datatypes::DataType;
-use yearbook_domain::weight;
+use yearbook_domain::json_size;
 
 use super::chunk::{Chunk, stored_type};
 use crate::package::Package;
-use crate::publish::Faults;
+use crate::publish::FaultList;
 
 /// Weighs rows.
-pub(crate) struct Scales {
+pub(crate) struct RowWeightCheck {
     /// Weight of a row without its text.
     fixed: usize,
     /// Positions of the text columns.
@@ -19,26 +19,26 @@ pub(crate) struct Scales {
     limit: usize,
 }
 
-impl Scales {
+impl RowWeightCheck {
     pub(crate) fn new(package: &Package) -> Self {
-        Self::with_limit(package, weight::ROW_BYTES)
+        Self::with_limit(package, json_size::ROW_BYTES)
     }
 
     fn with_limit(package: &Package, limit: usize) -> Self {
         let (mut fixed, mut texts) = (0, Vec::new());
         for (index, column) in package.columns.iter().enumerate() {
-            fixed += column.name.len() + weight::CELL_BYTES;
+            fixed += column.name.len() + json_size::CELL_BYTES;
             match stored_type(column.column_type) {
                 DataType::Utf8 => texts.push(index),
-                DataType::Boolean => fixed += weight::BOOLEAN_BYTES,
-                _ => fixed += weight::NUMBER_BYTES,
+                DataType::Boolean => fixed += json_size::BOOLEAN_BYTES,
+                _ => fixed += json_size::NUMBER_BYTES,
             }
         }
         Self { fixed, texts, limit }
     }
 
     /// Names each row of `chunk` that weighs too much, by its longest text.
-    pub(crate) fn check(&self, chunk: &Chunk, faults: &mut Faults) {
+    pub(crate) fn check(&self, chunk: &Chunk, faults: &mut FaultList) {
         let texts: Vec<(usize, &StringArray)> = self
             .texts
             .iter()
@@ -50,13 +50,16 @@ impl Scales {
         let longest: usize =
             texts.iter().map(|(_, text)| usize::try_from(longest(text)).unwrap_or(0)).sum();
         // Almost every chunk ends here, without a look at a single byte.
-        if self.fixed.saturating_add(longest.saturating_mul(weight::LONGEST_ESCAPE)) <= self.limit {
+        if self.fixed.saturating_add(longest.saturating_mul(json_size::LONGEST_ESCAPE))
+            <= self.limit
+        {
             return;
         }
         for (row, number) in (0..chunk.batch.num_rows()).zip(chunk.first_row..) {
             let cells = texts.iter().filter(|(_, text)| text.is_valid(row));
-            let cells: Vec<(usize, usize)> =
-                cells.map(|(index, text)| (*index, weight::json_bytes(text.value(row)))).collect();
+            let cells: Vec<(usize, usize)> = cells
+                .map(|(index, text)| (*index, json_size::json_bytes(text.value(row))))
+                .collect();
             let row = self.fixed + cells.iter().map(|(_, bytes)| bytes).sum::<usize>();
             if row <= self.limit {
                 continue;
@@ -85,8 +88,8 @@ mod tests {
     /// Rows and columns at fault where a row of `id`, `name` and `note` may weigh `limit`.
     fn faulty(limit: usize, rows: &[(Option<&str>, Option<&str>)]) -> Vec<String> {
         // Names and 16 each, and a number.
-        let scales = Scales {
-            fixed: 10 + 3 * weight::CELL_BYTES + weight::NUMBER_BYTES,
+        let scales = RowWeightCheck {
+            fixed: 10 + 3 * json_size::CELL_BYTES + json_size::NUMBER_BYTES,
             texts: vec![1, 2],
             limit,
         };
@@ -98,7 +101,7 @@ mod tests {
             ("name", column(names), true),
             ("note", column(notes), true),
         ]);
-        let mut faults = Faults::new(["id", "name", "note"].map(str::to_owned));
+        let mut faults = FaultList::new(["id", "name", "note"].map(str::to_owned));
         scales.check(&Chunk { first_row: 5, batch: batch.unwrap() }, &mut faults);
         if faults.is_empty() {
             return Vec::new();

@@ -9,20 +9,20 @@ use rayon::slice::ParallelSliceMut;
 use super::chunk::Table;
 
 /// Where a row is: chunk, row in the chunk.
-pub(crate) type Place = (u32, u32);
+pub(crate) type RowPosition = (u32, u32);
 
 /// Every row's place, in the snapshot's order.
 #[derive(Debug)]
-pub(crate) struct Order {
-    pub(crate) places: Vec<Place>,
+pub(crate) struct RowOrder {
+    pub(crate) places: Vec<RowPosition>,
 }
 
-impl Order {
+impl RowOrder {
     /// Sorts by these columns (positions), then by file order.
     pub(crate) fn by(table: &Table, columns: &[usize]) -> Result<Self, ArrowError> {
         let mut places = in_file_order(table)?;
         if !columns.is_empty() {
-            let keys = Keys::new(table, columns)?;
+            let keys = SortKeys::new(table, columns)?;
             // Most packages come sorted already, and then looking is all it takes.
             if !places.is_sorted_by(|a, b| keys.row(*a) <= keys.row(*b)) {
                 places.par_sort_unstable_by(|a, b| keys.row(*a).cmp(&keys.row(*b)).then(a.cmp(b)));
@@ -33,12 +33,12 @@ impl Order {
 }
 
 /// Comparable keys of all rows.
-pub(crate) struct Keys {
+pub(crate) struct SortKeys {
     chunks: Vec<Rows>,
     empty: Rows,
 }
 
-impl Keys {
+impl SortKeys {
     pub(crate) fn new(table: &Table, columns: &[usize]) -> Result<Self, ArrowError> {
         let fields = columns.iter().filter_map(|column| table.schema.fields().get(*column));
         let converter = RowConverter::new(
@@ -56,13 +56,13 @@ impl Keys {
     }
 
     /// The key of the row at `place`, which must come from the same table.
-    pub(crate) fn row(&self, (chunk, row): Place) -> Row<'_> {
+    pub(crate) fn row(&self, (chunk, row): RowPosition) -> Row<'_> {
         self.chunks.get(chunk as usize).unwrap_or(&self.empty).row(row as usize)
     }
 }
 
 /// Every row's place, as the file has them.
-pub(crate) fn in_file_order(table: &Table) -> Result<Vec<Place>, ArrowError> {
+pub(crate) fn in_file_order(table: &Table) -> Result<Vec<RowPosition>, ArrowError> {
     let mut places = Vec::with_capacity(usize::try_from(table.rows()).unwrap_or_default());
     for (index, chunk) in table.chunks.iter().enumerate() {
         let too_many = |_| ArrowError::ComputeError("more chunks than a u32 counts".to_owned());

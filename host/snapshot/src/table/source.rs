@@ -12,18 +12,18 @@ use super::chunk::Chunk;
 use super::{arrow_input, csv::CsvSource};
 use crate::package::file::open_regular;
 use crate::package::{InputFormat, Package};
-use crate::publish::{Faults, PublishError};
+use crate::publish::{FaultList, PublishError};
 
 /// Chunks, one after the other.
 pub(crate) trait Source: Send {
     /// The next rows; none at the end. Faulty cells and rows are reported and reading goes on
     /// behind them.
-    fn next(&mut self, faults: &mut Faults) -> Result<Option<Chunk>, SourceError>;
+    fn next(&mut self, faults: &mut FaultList) -> Result<Option<Chunk>, TableSourceError>;
 }
 
 /// The file is damaged or is not what its name says.
 #[derive(Debug)]
-pub(crate) struct SourceError(pub(crate) String);
+pub(crate) struct TableSourceError(pub(crate) String);
 
 /// A source with its progress in bytes of the file (rows for Parquet and Arrow).
 pub(crate) struct Opened {
@@ -35,7 +35,7 @@ pub(crate) struct Opened {
 }
 
 /// Opens the package's file and looks at its header or schema.
-pub(crate) fn open(package: &Package, faults: &mut Faults) -> Result<Opened, PublishError> {
+pub(crate) fn open(package: &Package, faults: &mut FaultList) -> Result<Opened, PublishError> {
     let path: &Path = &package.data;
     let io = |source| PublishError::Io { doing: "read", path: path.to_owned(), source };
     let file = open_regular(path).map_err(io)?;
@@ -46,7 +46,7 @@ pub(crate) fn open(package: &Package, faults: &mut Faults) -> Result<Opened, Pub
         total: Some(size),
         position: Some(Arc::clone(&position)),
     };
-    let counted = Counted { file, position: Arc::clone(&position) };
+    let counted = CountingReader { file, position: Arc::clone(&position) };
     let columns = &package.columns;
     match package.format {
         InputFormat::Csv => {
@@ -61,7 +61,10 @@ pub(crate) fn open(package: &Package, faults: &mut Faults) -> Result<Opened, Pub
 }
 
 /// The error for a file that failed while it was read.
-pub(crate) fn unreadable(package: &Package, SourceError(why): SourceError) -> PublishError {
+pub(crate) fn unreadable(
+    package: &Package,
+    TableSourceError(why): TableSourceError,
+) -> PublishError {
     let format = match package.format {
         InputFormat::Csv => "CSV",
         InputFormat::CsvGzip => "gzipped CSV",
@@ -72,12 +75,12 @@ pub(crate) fn unreadable(package: &Package, SourceError(why): SourceError) -> Pu
 }
 
 /// A file that tells how far it has been read.
-struct Counted {
+struct CountingReader {
     file: File,
     position: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.position.fetch_add(read as u64, Ordering::Relaxed);

@@ -6,16 +6,20 @@ use arrow::util::display::array_value_to_string;
 use rayon::slice::ParallelSliceMut;
 
 use super::chunk::Table;
-use super::order::{Keys, Place, in_file_order};
-use crate::publish::Faults;
+use super::order::{RowPosition, SortKeys, in_file_order};
+use crate::publish::FaultList;
 
 /// Reports rows whose key columns (positions) equal those of an earlier row. Costs a sort of its
 /// own: the snapshot's order begins with the date column, which need not be part of the key.
-pub(crate) fn check(table: &Table, key: &[usize], faults: &mut Faults) -> Result<(), ArrowError> {
+pub(crate) fn check(
+    table: &Table,
+    key: &[usize],
+    faults: &mut FaultList,
+) -> Result<(), ArrowError> {
     if key.is_empty() {
         return Ok(());
     }
-    let keys = Keys::new(table, key)?;
+    let keys = SortKeys::new(table, key)?;
     let mut places = in_file_order(table)?;
     // Strictly ascending keys cannot repeat.
     if places.is_sorted_by(|a, b| keys.row(*a) < keys.row(*b)) {
@@ -23,7 +27,7 @@ pub(crate) fn check(table: &Table, key: &[usize], faults: &mut Faults) -> Result
     }
     places.par_sort_unstable_by(|a, b| keys.row(*a).cmp(&keys.row(*b)).then(a.cmp(b)));
     let mut first = None;
-    let mut repeats: Vec<(Place, Place)> = Vec::new();
+    let mut repeats: Vec<(RowPosition, RowPosition)> = Vec::new();
     let mut total = 0_usize;
     for place in places {
         match first {
@@ -36,15 +40,15 @@ pub(crate) fn check(table: &Table, key: &[usize], faults: &mut Faults) -> Result
             _ => first = Some(place),
         }
     }
-    report(table, key, &repeats, total, faults)
+    report_repeats(table, key, &repeats, total, faults)
 }
 
-fn report(
+fn report_repeats(
     table: &Table,
     key: &[usize],
-    repeats: &[(Place, Place)],
+    repeats: &[(RowPosition, RowPosition)],
     total: usize,
-    faults: &mut Faults,
+    faults: &mut FaultList,
 ) -> Result<(), ArrowError> {
     let names: Vec<&str> = key
         .iter()
@@ -58,8 +62,8 @@ fn report(
             .map(|column| value(table, *later, *column))
             .collect::<Result<Vec<_>, _>>()?
             .join(", ");
-        let earlier = number(table, *earlier);
-        faults.between(number(table, *later), &names, || {
+        let earlier = row_number(table, *earlier);
+        faults.between(row_number(table, *later), &names, || {
             format!("repeats the primary key ({values}) of row {earlier}")
         });
     }
@@ -67,11 +71,11 @@ fn report(
     Ok(())
 }
 
-fn number(table: &Table, (chunk, row): Place) -> u64 {
+fn row_number(table: &Table, (chunk, row): RowPosition) -> u64 {
     table.chunks.get(chunk as usize).map_or(0, |chunk| chunk.first_row + u64::from(row))
 }
 
-fn value(table: &Table, (chunk, row): Place, column: usize) -> Result<String, ArrowError> {
+fn value(table: &Table, (chunk, row): RowPosition, column: usize) -> Result<String, ArrowError> {
     let array =
         table.chunks.get(chunk as usize).and_then(|chunk| chunk.batch.columns().get(column));
     array.map_or_else(|| Ok(String::new()), |array| array_value_to_string(array, row as usize))

@@ -6,7 +6,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use yearbook_domain::{Column, ColumnType};
 
-use super::Description;
+use super::SnapshotFileMetadata;
 use crate::table::blocks::GROUP_ROWS;
 use crate::table::distinct::MAX_DICTIONARY_BYTES;
 
@@ -18,7 +18,7 @@ const PAGE_ROWS: usize = 4_096;
 const PAGE_BYTES: usize = 1 << 20;
 
 /// Properties of a snapshot file.
-pub(super) fn of(description: &Description<'_>) -> WriterProperties {
+pub(super) fn of(description: &SnapshotFileMetadata<'_>) -> WriterProperties {
     let words = description
         .words
         .iter()
@@ -33,7 +33,7 @@ pub(super) fn of(description: &Description<'_>) -> WriterProperties {
         .set_compression(Compression::SNAPPY)
         .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::Page)
-        .set_sorting_columns(sorting(description))
+        .set_sorting_columns(sorting_columns(description))
         .set_key_value_metadata(Some(words));
     // A dictionary has to be decoded before the first row, so it is worth having only where values
     // repeat: numbers and many-valued text are stored plain.
@@ -45,7 +45,7 @@ pub(super) fn of(description: &Description<'_>) -> WriterProperties {
 }
 
 /// The declared order. Floats end it: Parquet leaves their order partly open (NaN, signed zero).
-fn sorting(description: &Description<'_>) -> Option<Vec<SortingColumn>> {
+fn sorting_columns(description: &SnapshotFileMetadata<'_>) -> Option<Vec<SortingColumn>> {
     let sortable = |column: &Column| column.column_type != ColumnType::Number;
     let sorted: Vec<SortingColumn> = description
         .sorted_by

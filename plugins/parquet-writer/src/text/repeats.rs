@@ -4,33 +4,33 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::{Texts, is_valid, place};
+use super::{TextValues, is_valid, place};
 use crate::number::{DISTINCT_EIGHTHS, SAMPLE};
 
 /// Distinct texts at most, and their bytes.
-const DISTINCT: usize = 1 << 15;
-const BYTES: usize = 1 << 20;
+const MAX_DISTINCT: usize = 1 << 15;
+const MAX_DICTIONARY_BYTES: usize = 1 << 20;
 
 /// The distinct texts in the order of first appearance, and each valid row's position among them.
 /// None where a sample has too many, or all more than one in four.
 pub(super) fn find<'a>(
-    texts: Texts<'a>,
+    texts: TextValues<'a>,
     valid: Option<&[u8]>,
 ) -> Option<(Vec<&'a [u8]>, Vec<u16>)> {
     let sampled = texts.len().min(SAMPLE);
     let step = (texts.len() / SAMPLE).max(1);
     let rows = || (0..texts.len()).filter(|row| is_valid(valid, *row));
     number(texts, rows().step_by(step).take(sampled), sampled * DISTINCT_EIGHTHS / 8)?;
-    number(texts, rows(), (texts.len() / 4).min(DISTINCT))
+    number(texts, rows(), (texts.len() / 4).min(MAX_DISTINCT))
 }
 
 /// None where there are more than `limit` distinct ones.
 fn number<'a>(
-    texts: Texts<'a>,
+    texts: TextValues<'a>,
     rows: impl Iterator<Item = usize>,
     limit: usize,
 ) -> Option<(Vec<&'a [u8]>, Vec<u16>)> {
-    let mut places: HashMap<&[u8], u16, BuildHasherDefault<Mixer>> = HashMap::default();
+    let mut places: HashMap<&[u8], u16, BuildHasherDefault<ShortTextHasher>> = HashMap::default();
     let (mut distinct, mut positions): (Vec<&[u8]>, Vec<u16>) = (Vec::new(), Vec::new());
     let mut bytes = 0;
     for row in rows {
@@ -39,7 +39,7 @@ fn number<'a>(
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
                 bytes += text.len();
-                if distinct.len() == limit || bytes > BYTES {
+                if distinct.len() == limit || bytes > MAX_DICTIONARY_BYTES {
                     return None;
                 }
                 distinct.push(text);
@@ -53,9 +53,9 @@ fn number<'a>(
 
 /// A quick hash. What it makes of texts never shows in the output.
 #[derive(Default)]
-struct Mixer(u64);
+struct ShortTextHasher(u64);
 
-impl Hasher for Mixer {
+impl Hasher for ShortTextHasher {
     fn write(&mut self, bytes: &[u8]) {
         let (eights, rest) = bytes.as_chunks::<8>();
         for eight in eights {

@@ -7,16 +7,16 @@ use crate::{Error, Field, Values};
 
 /// What is kept of a column's dictionary between batches.
 #[derive(Debug, Default)]
-pub(super) struct Texts {
+pub(super) struct TextDictionary {
     /// Of the dictionary that the rest was made of; 0 for none.
     version: u64,
-    values: Short,
+    values: ValueBlocks,
 }
 
 /// Values in blocks of their own, and how long each is. Behind the last stands an empty one, for
 /// null.
 #[derive(Debug, Default)]
-enum Short {
+enum ValueBlocks {
     /// There is one that is longer than any block, or the dictionary is large beside its rows.
     #[default]
     None,
@@ -25,7 +25,7 @@ enum Short {
     Of64(Vec<([u8; 64], u32)>),
 }
 
-impl Texts {
+impl TextDictionary {
     /// `array`, which is a dictionary-encoded column `field`, as a plain one.
     pub(super) fn spelled(&mut self, field: &Field, array: &Array) -> Result<Array, Error> {
         let column = Column::new(field, array);
@@ -35,7 +35,7 @@ impl Texts {
         if self.version != dictionary.version {
             *self = Self {
                 version: dictionary.version,
-                values: Short::new(strings, dictionary.values.validity(), count, keys.len()),
+                values: ValueBlocks::new(strings, dictionary.values.validity(), count, keys.len()),
             };
         }
         let spare = dictionary
@@ -48,16 +48,20 @@ impl Texts {
             .or(column.validity().copied());
         // A null's key may be anything; it becomes that of the empty value behind the last.
         let key = |row: usize, key: i32| {
-            if validity.is_some_and(|bits| !bits.get(row)) { count } else { place(key).min(count) }
+            if validity.is_some_and(|bits| !bits.get(row)) {
+                count
+            } else {
+                key_index(key).min(count)
+            }
         };
         let (offsets, bytes) = match &self.values {
-            Short::Of16(values) => blocks(values, keys, key),
-            Short::Of32(values) => blocks(values, keys, key),
-            Short::Of64(values) => blocks(values, keys, key),
-            Short::None => copies(strings, keys, count, key)?,
+            ValueBlocks::Of16(values) => blocks(values, keys, key),
+            ValueBlocks::Of32(values) => blocks(values, keys, key),
+            ValueBlocks::Of64(values) => blocks(values, keys, key),
+            ValueBlocks::None => copies(strings, keys, count, key)?,
         };
         let validity = validity.map_or_else(Vec::new, |bits| bits.bytes().to_vec());
-        let null_count = if validity.is_empty() { 0 } else { nulls(&validity, array.length) };
+        let null_count = if validity.is_empty() { 0 } else { count_nulls(&validity, array.length) };
         Ok(Array {
             length: array.length,
             null_count,
@@ -68,7 +72,7 @@ impl Texts {
     }
 }
 
-impl Short {
+impl ValueBlocks {
     fn new(
         strings: &Strings<'_, i32>,
         valid: Option<&Bits<'_>>,
@@ -158,19 +162,19 @@ fn combined(
     let mut bits = vec![0; keys.len().div_ceil(8)];
     for (row, &key) in keys.iter().enumerate() {
         let valid = of_keys.is_none_or(|bits| bits.get(row))
-            && place(key) < count
-            && of_values.get(place(key));
+            && key_index(key) < count
+            && of_values.get(key_index(key));
         bits[row / 8] |= u8::from(valid) << (row % 8);
     }
     bits
 }
 
-fn nulls(validity: &[u8], length: usize) -> usize {
+fn count_nulls(validity: &[u8], length: usize) -> usize {
     let bits = Bits::new(validity, length);
     (0..length).filter(|&row| !bits.get(row)).count()
 }
 
-fn place(key: i32) -> usize {
+fn key_index(key: i32) -> usize {
     usize::try_from(key).unwrap_or(usize::MAX)
 }
 

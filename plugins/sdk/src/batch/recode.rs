@@ -12,12 +12,12 @@ use crate::{Column, DataType, Error, Field, Schema};
 pub struct Recoder<S> {
     column: usize,
     schema: Rc<Schema>,
-    kept: Option<Kept<S>>,
+    kept: Option<RecodedDictionary<S>>,
 }
 
 /// What was made of a dictionary.
 #[derive(Debug)]
-struct Kept<S> {
+struct RecodedDictionary<S> {
     dictionary: Dictionary,
     said: Vec<Option<S>>,
 }
@@ -64,7 +64,7 @@ impl<S> Recoder<S> {
                 Some(kept) if kept.dictionary.version == dictionary.version => kept,
                 _ => {
                     let (values, said) = recoded(values, &dictionary.values, write)?;
-                    Kept {
+                    RecodedDictionary {
                         dictionary: Dictionary {
                             values: Rc::new(values),
                             version: dictionary.version,

@@ -3,33 +3,33 @@
 
 use std::marker::PhantomData;
 
-use crate::guess::Guess;
+use crate::guess::BufferEstimate;
 use crate::{Batch, Encoder, Error, Note};
 
 /// A response under way, whoever makes its parts.
-pub(super) struct Progress<E> {
+pub(super) struct EncodingDriver<E> {
     /// Bytes so far, separators included.
     offset: u64,
     parts: usize,
-    guess: Guess,
+    guess: BufferEstimate,
     /// What the parts left for the tail.
     pub(super) notes: Vec<Note>,
     encoder: PhantomData<E>,
 }
 
-impl<E> Default for Progress<E> {
+impl<E> Default for EncodingDriver<E> {
     fn default() -> Self {
         Self {
             offset: 0,
             parts: 0,
-            guess: Guess::default(),
+            guess: BufferEstimate::default(),
             notes: Vec::new(),
             encoder: PhantomData,
         }
     }
 }
 
-impl<E: Encoder> Progress<E> {
+impl<E: Encoder> EncodingDriver<E> {
     pub(super) fn head(&mut self, encoder: &mut E) -> Result<Vec<u8>, Error> {
         let mut head = Vec::new();
         encoder.head(&mut head)?;
@@ -45,7 +45,7 @@ impl<E: Encoder> Progress<E> {
         let rows = batch.rows();
         let mut part = self.guess.buffer(rows);
         encoder.part(batch, &mut part)?;
-        self.guess.learn(rows, part.len());
+        self.guess.update(rows, part.len());
         let bytes = encoder.note();
         if !bytes.is_empty() {
             self.notes.push(Note { offset: self.offset, bytes });

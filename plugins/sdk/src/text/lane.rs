@@ -1,10 +1,10 @@
 //! How the cells of one column are written: chosen once per batch.
 
-use super::sheet::{Block, Piece, Sheet};
+use super::sheet::{BlockBuffer, BlockWriter, RepeatedText};
 use super::{Dialect, cell};
 use crate::column::{Bits, Dictionary};
 use crate::{Column, Values};
-use coded::{Blocks, Codes, Entries, put_block, put_cell};
+use coded::{CellBlocks, Codes, Entries, put_block, put_cell};
 use numbers::{Numbers, integers};
 use strings::Text;
 
@@ -14,16 +14,16 @@ mod strings;
 
 /// What is kept of a column between batches.
 #[derive(Debug)]
-pub(super) struct Lane {
+pub(super) struct ColumnWriter {
     text: Vec<u8>,
-    lead: Piece,
-    null: Piece,
+    lead: RepeatedText,
+    null: RepeatedText,
     entries: Entries,
 }
 
 /// A column of this batch.
 #[derive(Debug)]
-pub(super) enum Prepared<'a> {
+pub(super) enum PreparedColumn<'a> {
     Float(Numbers<'a, f64>),
     Integer(Numbers<'a, i64>),
     Coded16(Codes<'a>, &'a [[u8; 16]]),
@@ -37,11 +37,11 @@ pub(super) enum Prepared<'a> {
     Any(Column<'a>, &'a [u8]),
 }
 
-impl Lane {
+impl ColumnWriter {
     pub(super) fn new<D: Dialect>(lead: Vec<u8>) -> Self {
         Self {
-            lead: Piece::new(&[&lead]),
-            null: Piece::new(&[&lead, D::NULL]),
+            lead: RepeatedText::new(&[&lead]),
+            null: RepeatedText::new(&[&lead, D::NULL]),
             text: lead,
             entries: Entries::default(),
         }
@@ -51,8 +51,8 @@ impl Lane {
         &'a mut self,
         dialect: &D,
         mut column: Column<'a>,
-        block: &mut Block,
-    ) -> Prepared<'a> {
+        block: &mut BlockBuffer,
+    ) -> PreparedColumn<'a> {
         let Self { text, lead, null, entries } = self;
         let validity = column.validity().copied();
         match std::mem::replace(&mut column.values, Values::Null) {
@@ -62,21 +62,23 @@ impl Lane {
                     sheet.append(text);
                     sheet.append(value.map_or(D::NULL, |value| texts[value]));
                 });
-                Prepared::coded(coded::booleans(bits, validity), entries)
+                PreparedColumn::coded(coded::booleans(bits, validity), entries)
             }
             Values::Dictionary(keyed) => dictionary(dialect, keyed, validity, text, entries, block),
-            Values::Utf8(strings) => Prepared::Utf8(Text::new(dialect, strings, validity, text)),
+            Values::Utf8(strings) => {
+                PreparedColumn::Utf8(Text::new(dialect, strings, validity, text))
+            }
             Values::LargeUtf8(strings) => {
-                Prepared::LargeUtf8(Text::new(dialect, strings, validity, text))
+                PreparedColumn::LargeUtf8(Text::new(dialect, strings, validity, text))
             }
             Values::Float64(numbers) => {
-                Prepared::Float(Numbers::new(numbers, validity, lead, null))
+                PreparedColumn::Float(Numbers::new(numbers, validity, lead, null))
             }
             values => match integers(values) {
-                Ok(numbers) => Prepared::Integer(Numbers::new(numbers, validity, lead, null)),
+                Ok(numbers) => PreparedColumn::Integer(Numbers::new(numbers, validity, lead, null)),
                 Err(values) => {
                     column.values = values;
-                    Prepared::Any(column, text)
+                    PreparedColumn::Any(column, text)
                 }
             },
         }
@@ -90,19 +92,19 @@ fn dictionary<'a, D: Dialect>(
     validity: Option<Bits<'a>>,
     text: &'a [u8],
     entries: &'a mut Entries,
-    block: &mut Block,
-) -> Prepared<'a> {
+    block: &mut BlockBuffer,
+) -> PreparedColumn<'a> {
     let Dictionary { keys, mut values, version } = dictionary;
     let nulls = values.validity().copied();
     match std::mem::replace(&mut values.values, Values::Null) {
-        Values::Utf8(strings) if !entries.are_worth_it(version, values.length, keys.len()) => {
-            return Prepared::Keyed(keys, validity, Text::some::<D>(strings, nulls, text));
+        Values::Utf8(strings) if !entries.should_render(version, values.length, keys.len()) => {
+            return PreparedColumn::Keyed(keys, validity, Text::some::<D>(strings, nulls, text));
         }
         Values::Utf8(strings) => {
             let texts = Text::new(dialect, strings, nulls, text);
             entries.fill(version, values.length, block, |value, sheet| match value {
                 Some(value) => texts.put(dialect, value, sheet),
-                None => texts.put_null(sheet),
+                None => texts.write_null(sheet),
             });
         }
         other => {
@@ -118,32 +120,32 @@ fn dictionary<'a, D: Dialect>(
             });
         }
     }
-    Prepared::coded(coded::keys(keys, validity, entries), entries)
+    PreparedColumn::coded(coded::keys(keys, validity, entries), entries)
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedColumn<'a> {
     fn coded(codes: Codes<'a>, entries: &'a Entries) -> Self {
         match entries.blocks() {
-            Blocks::Of16(blocks) => Self::Coded16(codes, blocks),
-            Blocks::Of32(blocks) => Self::Coded32(codes, blocks),
-            Blocks::Of64(blocks) => Self::Coded64(codes, blocks),
-            Blocks::None => Self::Coded(codes, entries),
+            CellBlocks::Of16(blocks) => Self::Coded16(codes, blocks),
+            CellBlocks::Of32(blocks) => Self::Coded32(codes, blocks),
+            CellBlocks::Of64(blocks) => Self::Coded64(codes, blocks),
+            CellBlocks::None => Self::Coded(codes, entries),
         }
     }
 
     /// Appends a cell with its lead.
     #[inline(always)]
-    pub(super) fn put<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut Sheet<'_>) {
+    pub(super) fn put<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut BlockWriter<'_>) {
         match self {
             Self::Float(numbers) => numbers.put_float::<D>(row, sheet),
-            Self::Integer(numbers) => numbers.put_integer(row, sheet),
+            Self::Integer(numbers) => numbers.write_integer(row, sheet),
             Self::Coded16(codes, blocks) => put_block(codes, blocks, row, sheet),
             Self::Coded32(codes, blocks) => put_block(codes, blocks, row, sheet),
             Self::Coded64(codes, blocks) => put_block(codes, blocks, row, sheet),
             Self::Coded(codes, entries) => put_cell(codes, entries, row, sheet),
             Self::Keyed(keys, validity, text) => {
                 if validity.is_some_and(|bits| !bits.get(row)) {
-                    text.put_null(sheet);
+                    text.write_null(sheet);
                 } else {
                     text.put(dialect, usize::try_from(keys[row]).unwrap_or(usize::MAX), sheet);
                 }

@@ -8,7 +8,7 @@ pub(super) use float::{float, float32};
 pub(super) const ROOM: usize = 40;
 
 /// Where a number is written: the text stands at the start.
-pub(super) type Slot = [u8; ROOM];
+pub(super) type NumberBuffer = [u8; ROOM];
 
 const E8: u64 = 100_000_000;
 
@@ -30,13 +30,13 @@ fn digits8(number: u32) -> u64 {
 const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
 
 #[inline(always)]
-fn put8(slot: &mut Slot, at: usize, bytes: u64) {
+fn put8(slot: &mut NumberBuffer, at: usize, bytes: u64) {
     slot[at..at + 8].copy_from_slice(&bytes.to_le_bytes());
 }
 
 /// Writes a number below 10^8 at `at` without leading zeros; returns the position after it.
 #[inline(always)]
-fn short(number: u32, slot: &mut Slot, at: usize) -> usize {
+fn short(number: u32, slot: &mut NumberBuffer, at: usize) -> usize {
     let digits = digits8(number);
     // The last digit stays, be it zero.
     let zeros = (digits | 1 << 63).trailing_zeros() as usize / 8;
@@ -46,12 +46,12 @@ fn short(number: u32, slot: &mut Slot, at: usize) -> usize {
 
 /// Writes an unsigned integer at `at`; returns the position after it.
 #[inline(always)]
-pub(super) fn unsigned_at(number: u64, slot: &mut Slot, at: usize) -> usize {
+pub(super) fn unsigned_at(number: u64, slot: &mut NumberBuffer, at: usize) -> usize {
     if number < E8 { short(low(number), slot, at) } else { long(number, slot, at) }
 }
 
 #[inline(never)]
-fn long(number: u64, slot: &mut Slot, at: usize) -> usize {
+fn long(number: u64, slot: &mut NumberBuffer, at: usize) -> usize {
     let head = number / E8;
     let tail = number - head * E8;
     let at = unsigned_at(head, slot, at);
@@ -61,14 +61,14 @@ fn long(number: u64, slot: &mut Slot, at: usize) -> usize {
 
 /// Writes a signed integer; returns its length.
 #[inline(always)]
-pub(super) fn signed(number: i64, slot: &mut Slot) -> usize {
+pub(super) fn signed(number: i64, slot: &mut NumberBuffer) -> usize {
     slot[0] = b'-';
     unsigned_at(number.unsigned_abs(), slot, usize::from(number < 0))
 }
 
 /// Writes an unsigned integer; returns its length.
 #[inline(always)]
-pub(super) fn unsigned(number: u64, slot: &mut Slot) -> usize {
+pub(super) fn unsigned(number: u64, slot: &mut NumberBuffer) -> usize {
     unsigned_at(number, slot, 0)
 }
 
@@ -82,7 +82,7 @@ fn low(number: u64) -> u32 {
 /// Copies a text of at most 32 bytes; returns its length. Two overlapping copies of a fixed length
 /// cost less than one of a length that the compiler doesn't know.
 #[inline(always)]
-pub(super) fn copy(text: &[u8], slot: &mut Slot) -> usize {
+pub(super) fn copy(text: &[u8], slot: &mut NumberBuffer) -> usize {
     let length = text.len();
     if let (Some(first), Some(last)) = (text.first_chunk::<16>(), text.last_chunk::<16>()) {
         slot[..16].copy_from_slice(first);
@@ -102,7 +102,7 @@ pub(super) fn copy(text: &[u8], slot: &mut Slot) -> usize {
 mod tests {
     use super::*;
 
-    fn text(write: impl Fn(&mut Slot) -> usize) -> String {
+    fn text(write: impl Fn(&mut NumberBuffer) -> usize) -> String {
         let mut slot = [b'?'; ROOM];
         let length = write(&mut slot);
         String::from_utf8_lossy(&slot[..length]).into_owned()

@@ -1,7 +1,7 @@
 //! Rows of text: for each row every cell with what stands before it, then the row's end.
 
-use super::lane::{Lane, Prepared};
-use super::sheet::{Block, Piece, Sheet};
+use super::lane::{ColumnWriter, PreparedColumn};
+use super::sheet::{BlockBuffer, BlockWriter, RepeatedText};
 use super::{Dialect, cell};
 use crate::{Batch, Error, Field};
 
@@ -9,9 +9,9 @@ use crate::{Batch, Error, Field};
 #[derive(Debug)]
 pub struct Rows<D> {
     dialect: D,
-    lanes: Vec<Lane>,
-    end: Piece,
-    block: Block,
+    lanes: Vec<ColumnWriter>,
+    end: RepeatedText,
+    block: BlockBuffer,
 }
 
 /// Rows after which the length of the rest is estimated.
@@ -49,19 +49,19 @@ impl<D: Dialect> Rows<D> {
         end: &[u8],
     ) -> Result<Self, Error> {
         check::<D>(fields)?;
-        let lanes = leads.into_iter().map(Lane::new::<D>).collect();
-        Ok(Self { dialect, lanes, end: Piece::new(&[end]), block: Block::default() })
+        let lanes = leads.into_iter().map(ColumnWriter::new::<D>).collect();
+        Ok(Self { dialect, lanes, end: RepeatedText::new(&[end]), block: BlockBuffer::default() })
     }
 
     /// Appends all rows of a batch.
     pub fn write(&mut self, batch: &Batch, out: &mut Vec<u8>) {
         let Self { dialect, lanes, end, block } = self;
-        let prepared: Vec<Prepared<'_>> = lanes
+        let prepared: Vec<PreparedColumn<'_>> = lanes
             .iter_mut()
             .zip(batch.columns())
             .map(|(lane, column)| lane.prepare(dialect, column, block))
             .collect();
-        let mut sheet = Sheet::new(block, out);
+        let mut sheet = BlockWriter::new(block, out);
         let before = sheet.len();
         for row in 0..batch.rows() {
             for lane in &prepared {

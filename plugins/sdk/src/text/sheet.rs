@@ -2,7 +2,7 @@
 //! and one comparison, whatever the cell's own length. Full blocks, and long texts past them, go to
 //! the output.
 
-use super::number::{ROOM, Slot};
+use super::number::{NumberBuffer, ROOM};
 
 /// Bytes of a block. It stays in a usual L1 cache beside what is read.
 const SIZE: usize = 16 * 1024;
@@ -12,9 +12,9 @@ const LONG: usize = 1024;
 
 /// A block, kept between batches.
 #[derive(Debug)]
-pub(super) struct Block(Box<[u8; SIZE]>);
+pub(super) struct BlockBuffer(Box<[u8; SIZE]>);
 
-impl Default for Block {
+impl Default for BlockBuffer {
     fn default() -> Self {
         Self(Box::new([0; SIZE]))
     }
@@ -22,16 +22,16 @@ impl Default for Block {
 
 /// Text under way. Only what is outlined sees more than one field: as long as no reference to the
 /// whole leaves the loop over the rows, the fields stand in registers.
-pub(super) struct Sheet<'a> {
+pub(super) struct BlockWriter<'a> {
     block: &'a mut [u8; SIZE],
     /// How much of the block is text.
     at: usize,
     out: &'a mut Vec<u8>,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> BlockWriter<'a> {
     /// Text to append to `out`.
-    pub(super) fn new(block: &'a mut Block, out: &'a mut Vec<u8>) -> Self {
+    pub(super) fn new(block: &'a mut BlockBuffer, out: &'a mut Vec<u8>) -> Self {
         Self { block: &mut block.0, at: 0, out }
     }
 
@@ -52,7 +52,7 @@ impl<'a> Sheet<'a> {
         self.out.reserve(self.at + bytes);
     }
 
-    /// Room for text. What is to stay of it is kept with [`Sheet::keep`].
+    /// Room for text. What is to stay of it is kept with [`BlockWriter::advance`].
     #[inline(always)]
     pub(super) fn room<const N: usize>(&mut self) -> &mut [u8; N] {
         if self.at > SIZE - N {
@@ -67,7 +67,7 @@ impl<'a> Sheet<'a> {
 
     /// Makes the first bytes of the room text: no more than were asked for.
     #[inline(always)]
-    pub(super) fn keep(&mut self, bytes: usize) {
+    pub(super) fn advance(&mut self, bytes: usize) {
         self.at += bytes;
     }
 
@@ -79,7 +79,7 @@ impl<'a> Sheet<'a> {
             && let Some(text) = buffer[start..].first_chunk::<SHORT>()
         {
             self.room::<SHORT>().copy_from_slice(text);
-            self.keep(length);
+            self.advance(length);
         } else {
             self.append(&buffer[start..start + length]);
         }
@@ -90,7 +90,7 @@ impl<'a> Sheet<'a> {
     pub(super) fn append(&mut self, text: &[u8]) {
         if text.len() < LONG {
             self.room::<LONG>()[..text.len()].copy_from_slice(text);
-            self.keep(text.len());
+            self.advance(text.len());
         } else {
             self.write(|out| out.extend_from_slice(text));
         }
@@ -113,14 +113,14 @@ fn flush(out: &mut Vec<u8>, block: &[u8; SIZE], at: usize) {
 
 /// Text that is written often, in blocks of 16 bytes.
 #[derive(Debug)]
-pub(super) struct Piece {
+pub(super) struct RepeatedText {
     blocks: Vec<[u8; 16]>,
     last: [u8; 16],
     /// Of `last`: at most 15.
     length: usize,
 }
 
-impl Piece {
+impl RepeatedText {
     pub(super) fn new(parts: &[&[u8]]) -> Self {
         let text = parts.concat();
         let (blocks, rest) = text.as_chunks();
@@ -131,30 +131,34 @@ impl Piece {
 
     /// Appends itself.
     #[inline(always)]
-    pub(super) fn put(&self, sheet: &mut Sheet<'_>) {
+    pub(super) fn put(&self, sheet: &mut BlockWriter<'_>) {
         self.start(sheet);
         sheet.room::<16>().copy_from_slice(&self.last);
-        sheet.keep(self.length & 15);
+        sheet.advance(self.length & 15);
     }
 
     /// Appends itself and a number, of which `write` returns the length.
     #[inline(always)]
-    pub(super) fn put_before(&self, sheet: &mut Sheet<'_>, write: impl FnOnce(&mut Slot) -> usize) {
+    pub(super) fn write_with_number(
+        &self,
+        sheet: &mut BlockWriter<'_>,
+        write: impl FnOnce(&mut NumberBuffer) -> usize,
+    ) {
         self.start(sheet);
         let room = sheet.room::<{ 16 + ROOM }>();
         room[..16].copy_from_slice(&self.last);
         let length = self.length & 15;
         let Some(slot) = room[length..].first_chunk_mut() else { unreachable!("room for both") };
         let written = write(slot);
-        sheet.keep(length + written);
+        sheet.advance(length + written);
     }
 
     /// All blocks but the last.
     #[inline(always)]
-    fn start(&self, sheet: &mut Sheet<'_>) {
+    fn start(&self, sheet: &mut BlockWriter<'_>) {
         for block in &self.blocks {
             sheet.room::<16>().copy_from_slice(block);
-            sheet.keep(16);
+            sheet.advance(16);
         }
     }
 }
@@ -167,8 +171,8 @@ mod tests {
     fn text_of_any_length_comes_out_in_order_whatever_the_block_holds() {
         let source: Vec<u8> = (0..=255).cycle().take(2 * SIZE).collect();
         let (mut block, mut made, mut expected) =
-            (Block::default(), b"before".to_vec(), b"before".to_vec());
-        let mut sheet = Sheet::new(&mut block, &mut made);
+            (BlockBuffer::default(), b"before".to_vec(), b"before".to_vec());
+        let mut sheet = BlockWriter::new(&mut block, &mut made);
         for round in 0..4000 {
             let start = round * 7 % 300;
             let length = match round % 50 {
@@ -182,11 +186,11 @@ mod tests {
                 0 => sheet.copy(&source, start, length),
                 // The buffer ends with the text, so there is nothing to copy past its end.
                 1 => sheet.copy(&source[..start + length], start, length),
-                _ => Piece::new(&[&text[..length / 2], &text[length / 2..]]).put(&mut sheet),
+                _ => RepeatedText::new(&[&text[..length / 2], &text[length / 2..]]).put(&mut sheet),
             }
             assert_eq!(sheet.len(), expected.len());
         }
-        Piece::new(&[b"a number: "]).put_before(&mut sheet, |slot| {
+        RepeatedText::new(&[b"a number: "]).write_with_number(&mut sheet, |slot| {
             slot[0] = b'7';
             1
         });

@@ -14,7 +14,7 @@ pub(crate) struct Image {
     pub(crate) extension: Vec<u8>,
     pub(crate) separator: Option<Vec<u8>>,
     pub(crate) part_rows: Option<u32>,
-    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) parameters: Vec<ImageParameter>,
     pub(crate) docs: Vec<u8>,
     /// Bytes for the guest to use, at [`Image::EXTRA`].
     pub(crate) extra: Vec<u8>,
@@ -24,7 +24,7 @@ pub(crate) struct Image {
 
 /// A declared parameter.
 #[derive(Clone)]
-pub(crate) struct Parameter {
+pub(crate) struct ImageParameter {
     pub(crate) name: &'static str,
     /// Discriminant of the kind: text, integer, number, boolean.
     pub(crate) kind: u8,
@@ -54,7 +54,7 @@ impl Image {
 
     /// Data segments, and the first address behind them.
     pub(crate) fn data(&self) -> (String, usize) {
-        let mut heap = Heap { bytes: self.extra.clone() };
+        let mut heap = GuestHeap { bytes: self.extra.clone() };
         let mut record = Vec::new();
         for text in [&self.format, &self.version, &self.media_type, &self.extension] {
             heap.string(&mut record, text);
@@ -66,7 +66,7 @@ impl Image {
         // Takes dictionaries, is not compressible, and two bytes of nothing.
         record.extend([1, 0, 0, 0]);
         let mut list = Vec::new();
-        for Parameter { name, kind, default, allowed } in &self.parameters {
+        for ImageParameter { name, kind, default, allowed } in &self.parameters {
             let mut values = Vec::new();
             allowed.iter().for_each(|value| heap.string(&mut values, value.as_bytes()));
             heap.string(&mut list, name.as_bytes());
@@ -84,11 +84,11 @@ impl Image {
 }
 
 /// Strings and lists, one after the other.
-pub(super) struct Heap {
+pub(super) struct GuestHeap {
     pub(super) bytes: Vec<u8>,
 }
 
-impl Heap {
+impl GuestHeap {
     /// Appends address and length of `text` to `record`.
     pub(super) fn string(&mut self, record: &mut Vec<u8>, text: &[u8]) {
         self.list(record, text, text.len());

@@ -2,16 +2,16 @@
 
 use wit_parser::abi::{AbiVariant, WasmType};
 
-use super::image::{Heap, segment};
+use super::image::{GuestHeap, segment};
 use super::{component, interface};
 
 const GENERATOR: &str = "yearbook:plugin/generator@1.0.0";
 
-/// Where the strings begin: [`Heap`] says so.
+/// Where the strings begin: [`GuestHeap`] says so.
 const STRINGS: usize = 4096;
 
 /// A generator.
-pub(crate) struct Tool {
+pub(crate) struct GeneratorGuest {
     name: String,
     /// Path, media type and content.
     files: Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>,
@@ -20,7 +20,7 @@ pub(crate) struct Tool {
     damage: Vec<u8>,
 }
 
-impl Tool {
+impl GeneratorGuest {
     /// One that returns `README.md`.
     pub(crate) fn named(name: &str) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Tool {
 
     /// The component.
     pub(crate) fn build(&self) -> Vec<u8> {
-        let mut heap = Heap { bytes: Vec::new() };
+        let mut heap = GuestHeap { bytes: Vec::new() };
         let mut description = Vec::new();
         for text in [self.name.as_bytes(), b"1.0.0", b"Evil"] {
             heap.string(&mut description, text);

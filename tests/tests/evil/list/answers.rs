@@ -1,7 +1,7 @@
 //! Too many bytes, and sentences that forge, hide or flood.
 
 use super::limits::OUTPUT;
-use super::{Attack, Ends, broken, whole};
+use super::{Attack, ExpectedEnd, broken, whole};
 use crate::guest::{Guest, Image};
 
 /// What lies at [`Image::EXTRA`] for the sentences below.
@@ -29,7 +29,7 @@ pub(crate) fn list() -> Vec<Attack> {
             name,
             does,
             guest,
-            Ends::Declined(clean.to_owned()),
+            ExpectedEnd::Declined(clean.to_owned()),
             "sentences are cut and cleaned",
         )
     };
@@ -38,7 +38,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "flood",
             "a head of 8 MiB, more than one call may return",
             |name| Guest::named(name).does("head", "(call $list (call $room (i32.const 128)) (i32.const 8388608))").build(),
-            Ends::Broken(too_much.clone()),
+            ExpectedEnd::Broken(too_much.clone()),
             "`output_bytes_per_call`",
         ),
         Attack::new(
@@ -58,7 +58,7 @@ pub(crate) fn list() -> Vec<Attack> {
                 let body = "(call $piece (call $room (i32.const 128)) (i32.const 8388608) (i32.const 0) (i32.const 0))";
                 Guest::named(name).does("part", body).build()
             },
-            Ends::Broken(too_much.clone()),
+            ExpectedEnd::Broken(too_much.clone()),
             "`output_bytes_per_call`; a part is halved once",
         ),
         Attack::new(
@@ -68,7 +68,7 @@ pub(crate) fn list() -> Vec<Attack> {
                 let body = "(call $list (call $room (i32.const 16)) (i32.const 1048576))";
                 Guest::named(name).does("head", body).does("part", body).does("tail", body).build()
             },
-            Ends::Long(3 << 20),
+            ExpectedEnd::Long(3 << 20),
             "bounded: a mebibyte a call beyond what the rows allow",
         ),
         declined("sentence-schema", "declines the schema with control characters, HTML and a forged response", 0),
@@ -77,7 +77,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "sentence-internal",
             "reports a fault of its own with the same",
             |name| speaker(name, "head", "(call $fail (i32.const 2) $SENTENCE)"),
-            Ends::Broken(format!("reports: {clean}")),
+            ExpectedEnd::Broken(format!("reports: {clean}")),
             "sentences are cut and cleaned, clients get none of it",
         ),
         Attack::new(
@@ -88,21 +88,21 @@ pub(crate) fn list() -> Vec<Attack> {
                     (call $fail (i32.const 0) (local.get $i) (i32.const 3145728))";
                 Guest::named(name).does("head", body).build()
             },
-            Ends::Declined("A".repeat(1024)),
+            ExpectedEnd::Declined("A".repeat(1024)),
             "sentences are cut at 1 KiB",
         ),
         Attack::new(
             "sentence-flood",
             "declines with a sentence of 30 MB",
             |name| Guest::named(name).does("head", "(call $fail (i32.const 0) (call $room (i32.const 480)) (i32.const 30000000))").build(),
-            Ends::Broken(too_much),
+            ExpectedEnd::Broken(too_much),
             "`output_bytes_per_call`",
         ),
         Attack::new(
             "error-after-output",
             "parts were sent, then `tail` reports a fault",
             |name| speaker(name, "tail", "(call $fail (i32.const 2) $SENTENCE)"),
-            Ends::Cut(format!("reports: {clean}")),
+            ExpectedEnd::Cut(format!("reports: {clean}")),
             "a body ends only when the tail was sent",
         )
         .many(),
@@ -110,7 +110,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "declined-after-output",
             "parts were sent, then `tail` declines the schema",
             |name| speaker(name, "tail", "(call $fail (i32.const 0) $SENTENCE)"),
-            Ends::Cut(clean.to_owned()),
+            ExpectedEnd::Cut(clean.to_owned()),
             "a body ends only when the tail was sent",
         )
         .many(),
@@ -151,7 +151,7 @@ pub(crate) fn list() -> Vec<Attack> {
                 let body = "(call $log (i32.const 3) (call $room (i32.const 480)) (i32.const 30000000)) (unreachable)";
                 Guest::named(name).does("head", body).build()
             },
-            Ends::Broken(format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)")),
+            ExpectedEnd::Broken(format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)")),
             "`output_bytes_per_call`",
         ),
         Attack::new(
@@ -161,7 +161,7 @@ pub(crate) fn list() -> Vec<Attack> {
                 let body = "(loop (call $log (i32.const 2) (i32.const 512) (i32.const 4)) (br 0)) (unreachable)";
                 Guest::named(name).does("head", body).build()
             },
-            Ends::Broken(format!("stopped after {} ms of processor time (sandbox.cpu_ms_per_call)", super::limits::CPU_MS)),
+            ExpectedEnd::Broken(format!("stopped after {} ms of processor time (sandbox.cpu_ms_per_call)", super::limits::CPU_MS)),
             "64 lines a response, then `cpu_ms_per_call`",
         )
         .said(

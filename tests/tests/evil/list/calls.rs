@@ -1,8 +1,8 @@
 //! What any code can do, in every call that the host makes.
 
 use super::limits::{CPU_MS, MEMORY};
-use super::{Attack, Ends, broken, whole};
-use crate::guest::{Guest, Tool};
+use super::{Attack, ExpectedEnd, broken, whole};
+use crate::guest::{GeneratorGuest, Guest};
 
 /// Name, words, an expression that never returns, the host's sentence, the limit.
 fn hazards() -> Vec<(&'static str, &'static str, &'static str, String, &'static str)> {
@@ -58,10 +58,10 @@ pub(crate) fn list() -> Vec<Attack> {
     for (hazard, words, code, sentence, caught) in hazards() {
         for call in ["describe", "open", "head", "part", "tail", "realloc", "post-return", "drop"] {
             let ends = match call {
-                "describe" => Ends::Rejected(format!("describe: {sentence}")),
+                "describe" => ExpectedEnd::Rejected(format!("describe: {sentence}")),
                 // The host throws an instance away and never calls the resource's destructor.
                 "drop" => whole("head rows tail"),
-                _ => Ends::Broken(sentence.clone()),
+                _ => ExpectedEnd::Broken(sentence.clone()),
             };
             let body = if ["post-return", "drop"].contains(&call) {
                 format!("(drop {code})")
@@ -82,7 +82,7 @@ pub(crate) fn list() -> Vec<Attack> {
         let starting = move |name: &str| {
             Guest::named(name).with(&format!("(start $start) (func $start (drop {code}))")).build()
         };
-        let ends = Ends::Rejected(format!("describe: {sentence}"));
+        let ends = ExpectedEnd::Rejected(format!("describe: {sentence}"));
         list.push(Attack::new(
             &format!("{hazard}-in-start"),
             &format!("the start function {words}"),
@@ -91,7 +91,7 @@ pub(crate) fn list() -> Vec<Attack> {
             caught,
         ));
         let late = move |name: &str| Guest::named(name).does("tail", code).build();
-        let ends = Ends::Cut(sentence.clone());
+        let ends = ExpectedEnd::Cut(sentence.clone());
         list.push(
             Attack::new(
                 &format!("late-{hazard}"),
@@ -103,14 +103,14 @@ pub(crate) fn list() -> Vec<Attack> {
             .many(),
         );
         if !["table", "trap"].contains(&hazard) {
-            let tool = move |name: &str| Tool::named(name).does(code).build();
+            let tool = move |name: &str| GeneratorGuest::named(name).does(code).build();
             let does = format!("`generate` {words}");
             list.push(
                 Attack::new(
                     &format!("{hazard}-in-generate"),
                     &does,
                     tool,
-                    Ends::Broken(sentence),
+                    ExpectedEnd::Broken(sentence),
                     caught,
                 )
                 .tool(),

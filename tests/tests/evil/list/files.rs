@@ -1,16 +1,16 @@
 //! Files that would do harm where they are unpacked.
 
 use super::limits::OUTPUT;
-use super::{Attack, Ends, broken};
-use crate::guest::Tool;
+use super::{Attack, ExpectedEnd, broken};
+use crate::guest::GeneratorGuest;
 
 fn path(name: &str, does: &str, path: &'static [u8], shown: &str) -> Attack {
     let rule = "must be relative, at most 200 bytes, with `/` between ASCII names that every system can store";
-    let ends = Ends::Broken(format!("path \"{shown}\" {rule}"));
+    let ends = ExpectedEnd::Broken(format!("path \"{shown}\" {rule}"));
     Attack::new(
         name,
         does,
-        move |name| Tool::named(name).file(path).build(),
+        move |name| GeneratorGuest::named(name).file(path).build(),
         ends,
         "rules for files",
     )
@@ -32,7 +32,7 @@ pub(crate) fn list() -> Vec<Attack> {
         Attack::new(
             "path-twice",
             "a file that hides another where case does not count",
-            |name| Tool::named(name).file(b"readme.MD").build(),
+            |name| GeneratorGuest::named(name).file(b"readme.MD").build(),
             broken("path \"readme.MD\" is taken twice"),
             "rules for files",
         )
@@ -40,7 +40,7 @@ pub(crate) fn list() -> Vec<Attack> {
         Attack::new(
             "path-file-and-folder",
             "a file that is another's folder",
-            |name| Tool::named(name).file(b"a").file(b"a/b").build(),
+            |name| GeneratorGuest::named(name).file(b"a").file(b"a/b").build(),
             broken("path \"a\" is taken twice: by a file and by a folder"),
             "rules for files",
         )
@@ -48,7 +48,7 @@ pub(crate) fn list() -> Vec<Attack> {
         Attack::new(
             "file-header",
             "a media type with a header in it",
-            |name| Tool::named(name).typed(b"a", b"text/plain\r\nX-Evil: 1", b"x").build(),
+            |name| GeneratorGuest::named(name).typed(b"a", b"text/plain\r\nX-Evil: 1", b"x").build(),
             broken(
                 "\"a\": media type \"text/plain\\r\\nX-Evil: 1\" must be type/subtype in printable ASCII (RFC 9110, 8.3.1), at most 200 bytes",
             ),
@@ -58,7 +58,7 @@ pub(crate) fn list() -> Vec<Attack> {
         Attack::new(
             "file-binary",
             "a program",
-            |name| Tool::named(name).typed(b"a", b"text/plain", b"\x7fELF\xff\xfe").build(),
+            |name| GeneratorGuest::named(name).typed(b"a", b"text/plain", b"\x7fELF\xff\xfe").build(),
             broken("\"a\": a file must be UTF-8 text"),
             "rules for files",
         )
@@ -71,9 +71,9 @@ pub(crate) fn list() -> Vec<Attack> {
                 // nothing but zeros.
                 let body = "(i32.store (i32.const 2052) (i32.mul (memory.grow (i32.const 40)) (i32.const 65536)))
                     (i32.store (i32.const 2056) (i32.const 100000)) (i32.const 2048)";
-                Tool::named(name).does(body).build()
+                GeneratorGuest::named(name).does(body).build()
             },
-            Ends::Broken(format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)")),
+            ExpectedEnd::Broken(format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)")),
             "`output_bytes_per_call`, 2,048 files",
         )
         .tool(),
@@ -83,7 +83,7 @@ pub(crate) fn list() -> Vec<Attack> {
             |name| {
                 let body = "(i32.store (i32.const 2052) (i32.mul (memory.grow (i32.const 2)) (i32.const 65536)))
                     (i32.store (i32.const 2056) (i32.const 3000)) (i32.const 2048)";
-                Tool::named(name).does(body).build()
+                GeneratorGuest::named(name).does(body).build()
             },
             broken("3000 files; 1 to 2048 are taken"),
             "2,048 files",
@@ -97,12 +97,12 @@ pub(crate) fn list() -> Vec<Attack> {
                     (i32.store (i32.const 264) (i32.const 4096)) (i32.store (i32.const 268) (i32.const 0))
                     (i32.store (i32.const 272) (i32.mul (memory.grow (i32.const 460)) (i32.const 65536))) (i32.store (i32.const 276) (i32.const 30000000))
                     (i32.store (i32.const 2052) (i32.const 256)) (i32.store (i32.const 2056) (i32.const 1)) (i32.const 2048)";
-                Tool::named(name).does(body).build()
+                GeneratorGuest::named(name).does(body).build()
             },
-            Ends::Broken(format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)")),
+            ExpectedEnd::Broken(format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)")),
             "`output_bytes_per_call`, 16 MiB of files",
         )
         .tool(),
-        Attack::new("files-none", "no file", |name| Tool::named(name).does("(i32.store (i32.const 2056) (i32.const 0)) (i32.const 2048)").build(), broken("0 files; 1 to 2048 are taken"), "rules for files").tool(),
+        Attack::new("files-none", "no file", |name| GeneratorGuest::named(name).does("(i32.store (i32.const 2056) (i32.const 0)) (i32.const 2048)").build(), broken("0 files; 1 to 2048 are taken"), "rules for files").tool(),
     ]
 }

@@ -1,7 +1,7 @@
 //! Components that ask for more, that are none, or that are made to keep the compiler busy.
 
 use super::limits::COMPONENT;
-use super::{Attack, Ends, rejected};
+use super::{Attack, ExpectedEnd, rejected};
 use crate::guest::{ENCODER, Guest, leb, section};
 
 /// What is handed in as it stands.
@@ -21,7 +21,7 @@ fn within(
     name: &str,
     does: &str,
     more: impl Fn() -> String + 'static,
-    ends: Ends,
+    ends: ExpectedEnd,
     caught: &'static str,
 ) -> Attack {
     Attack::new(
@@ -187,7 +187,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "huge",
             "a component one byte too large",
             |_| vec![0; COMPONENT + 1],
-            Ends::Rejected(format!(
+            ExpectedEnd::Rejected(format!(
                 "the component has {} bytes; {COMPONENT} are allowed (sandbox.component_bytes)",
                 COMPONENT + 1
             )),

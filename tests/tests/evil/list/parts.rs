@@ -1,7 +1,7 @@
 //! Parts that are empty, that remember and that leave too much behind; and what instances cost.
 
 use super::limits::NOTES;
-use super::{Attack, Ends, whole};
+use super::{Attack, ExpectedEnd, whole};
 use crate::guest::Guest;
 
 /// Counts its calls in the fifth byte of the answer.
@@ -31,7 +31,7 @@ pub(crate) fn list() -> Vec<Attack> {
                 let body = "(call $piece (i32.const 528) (i32.const 5) (call $room (i32.const 10)) (i32.const 614400))";
                 Guest::named(name).does("part", body).build()
             },
-            Ends::Cut(format!("left notes of more than {NOTES} bytes for its tail (sandbox.note_bytes)")),
+            ExpectedEnd::Cut(format!("left notes of more than {NOTES} bytes for its tail (sandbox.note_bytes)")),
             "`note_bytes`",
         )
         .many(),
@@ -92,7 +92,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "rows-without-end",
             "asks for parts of 4,294,967,295 rows",
             |name| Guest::named(name).saying(|says| says.part_rows = Some(u32::MAX)).build(),
-            Ends::Whole("head rows tail".to_owned()),
+            ExpectedEnd::Whole("head rows tail".to_owned()),
             "parts are joined up to 16 MiB",
         ),
     ]

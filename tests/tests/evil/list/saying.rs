@@ -1,10 +1,10 @@
 //! Descriptions that lie, forge, collide or do not end.
 
-use super::{Attack, Ends, rejected, whole};
-use crate::guest::{Guest, Image, Parameter};
+use super::{Attack, ExpectedEnd, rejected, whole};
+use crate::guest::{Guest, Image, ImageParameter};
 
-fn parameter(name: &'static str) -> Parameter {
-    Parameter { name, kind: 0, default: "a", allowed: &[] }
+fn parameter(name: &'static str) -> ImageParameter {
+    ImageParameter { name, kind: 0, default: "a", allowed: &[] }
 }
 
 /// A guest that says something else of itself, and is not loaded.
@@ -14,7 +14,7 @@ fn says(name: &str, does: &str, spoil: fn(&mut Image), reason: &str) -> Attack {
         name,
         does,
         guest,
-        Ends::Rejected(format!("describe: {reason}")),
+        ExpectedEnd::Rejected(format!("describe: {reason}")),
         "rules for descriptions",
     )
 }
@@ -165,19 +165,19 @@ pub(crate) fn list() -> Vec<Attack> {
         says(
             "default-not-allowed",
             "a default that its own list does not allow",
-            |d| d.parameters = vec![Parameter { allowed: &["b"], ..parameter("a") }],
+            |d| d.parameters = vec![ImageParameter { allowed: &["b"], ..parameter("a") }],
             "parameter \"a\": the default \"a\" is not among the allowed values",
         ),
         says(
             "default-not-a-number",
             "a number whose default is none",
-            |d| d.parameters = vec![Parameter { kind: 2, ..parameter("a") }],
+            |d| d.parameters = vec![ImageParameter { kind: 2, ..parameter("a") }],
             "parameter \"a\": \"a\" is not a Number of at most 64 bytes",
         ),
         says(
             "parameter-kind-unknown",
             "a parameter of a kind that there is not",
-            |d| d.parameters = vec![Parameter { kind: 9, ..parameter("a") }],
+            |d| d.parameters = vec![ImageParameter { kind: 9, ..parameter("a") }],
             "trapped: unexpected discriminant: 9",
         ),
         says(

@@ -2,11 +2,17 @@
 //! is none, handles that were never made.
 
 use super::limits::OUTPUT;
-use super::{Attack, Ends, broken, whole};
+use super::{Attack, ExpectedEnd, broken, whole};
 use crate::guest::Guest;
 
 /// An attack by replacing one call.
-fn in_call(name: &str, does: &str, call: &'static str, body: &'static str, ends: Ends) -> Attack {
+fn in_call(
+    name: &str,
+    does: &str,
+    call: &'static str,
+    body: &'static str,
+    ends: ExpectedEnd,
+) -> Attack {
     Attack::new(
         name,
         does,
@@ -197,7 +203,7 @@ pub(crate) fn list() -> Vec<Attack> {
             let body = "(i32.store (i32.const 1080) (i32.const 65536)) (i32.store (i32.const 1084) (i32.const 500000)) (i32.const 1024)";
             Guest::named(name).with("(start $more) (func $more (drop (memory.grow (i32.const 300))))").does("describe", body).build()
         },
-        Ends::Rejected(format!("describe: returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)")),
+        ExpectedEnd::Rejected(format!("describe: returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)")),
         "`output_bytes_per_call`",
     ));
     list

@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What arrives on a stream.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(super) enum Http2Event {
     /// The head of an answer, with its status.
     Head(u16),
     /// So many bytes of its body.
@@ -26,14 +26,14 @@ pub(super) enum Event {
 }
 
 /// A connection.
-pub(super) struct Http2 {
+pub(super) struct Http2Client {
     socket: TcpStream,
     next: u32,
     /// The end of a stream whose last bytes have been told.
     ended: Option<u32>,
 }
 
-impl Http2 {
+impl Http2Client {
     /// Connects; each stream begins with `window` bytes that the server may send.
     pub(super) async fn connect(address: SocketAddr, window: u32) -> Self {
         let mut socket = TcpStream::connect(address).await.unwrap();
@@ -59,12 +59,15 @@ impl Http2 {
     }
 
     /// What arrives next, and on which stream. None when the connection has ended.
-    pub(super) async fn next(&mut self) -> Option<(u32, Event)> {
+    pub(super) async fn next(&mut self) -> Option<(u32, Http2Event)> {
         timeout(PATIENCE, self.event()).await.expect("nothing arrives")
     }
 
     /// The same within `patience`.
-    pub(super) async fn next_within(&mut self, patience: Duration) -> Option<Option<(u32, Event)>> {
+    pub(super) async fn next_within(
+        &mut self,
+        patience: Duration,
+    ) -> Option<Option<(u32, Http2Event)>> {
         // A frame that is cut by the timeout would be lost, so the first byte alone is waited for.
         if self.ended.is_none() && timeout(patience, self.socket.peek(&mut [0])).await.is_err() {
             return None;
@@ -76,16 +79,16 @@ impl Http2 {
     pub(super) async fn statuses(&mut self, count: usize) -> Vec<u16> {
         let mut statuses = Vec::new();
         while statuses.len() < count {
-            if let (_, Event::Head(status)) = self.next().await.unwrap() {
+            if let (_, Http2Event::Head(status)) = self.next().await.unwrap() {
                 statuses.push(status);
             }
         }
         statuses
     }
 
-    async fn event(&mut self) -> Option<(u32, Event)> {
+    async fn event(&mut self) -> Option<(u32, Http2Event)> {
         if let Some(stream) = self.ended.take() {
-            return Some((stream, Event::End));
+            return Some((stream, Http2Event::End));
         }
         loop {
             let Frame { kind, flags, stream, payload } =
@@ -93,16 +96,19 @@ impl Http2 {
             match kind {
                 SETTINGS if flags & ACK == 0 => self.send(SETTINGS, ACK, 0, &[]).await,
                 PING if flags & ACK == 0 => self.send(PING, ACK, 0, &payload).await,
-                HEADERS => return Some((stream, Event::Head(status(&payload)))),
+                HEADERS => return Some((stream, Http2Event::Head(status(&payload)))),
                 DATA => {
                     let ended = flags & END_STREAM != 0;
                     if payload.is_empty() && ended {
-                        return Some((stream, Event::End));
+                        return Some((stream, Http2Event::End));
                     }
                     self.ended = ended.then_some(stream);
-                    return Some((stream, Event::Bytes(u32::try_from(payload.len()).unwrap())));
+                    return Some((
+                        stream,
+                        Http2Event::Bytes(u32::try_from(payload.len()).unwrap()),
+                    ));
                 }
-                RST_STREAM => return Some((stream, Event::Reset)),
+                RST_STREAM => return Some((stream, Http2Event::Reset)),
                 _ => {}
             }
         }

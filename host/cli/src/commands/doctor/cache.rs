@@ -12,9 +12,13 @@ use crate::settings::Settings;
 
 pub(super) fn is_ours(settings: &Settings) -> anyhow::Result<Finding> {
     let (folder, key) = (settings.cache_dir(), settings.cache_key_file());
-    let folder_there =
-        check(&folder, 0o022, "others can write it, and machine code is loaded from it", "700")?;
-    let key_there = check(
+    let folder_there = check_private(
+        &folder,
+        0o022,
+        "others can write it, and machine code is loaded from it",
+        "700",
+    )?;
+    let key_there = check_private(
         &key,
         0o077,
         "others can read or write it, and could seal machine code of their own",
@@ -34,7 +38,7 @@ pub(super) fn is_ours(settings: &Settings) -> anyhow::Result<Finding> {
 }
 
 /// Whether `path` is there; an error when it is not this user's, or open by any bit of `closed`.
-fn check(path: &Path, closed: u32, why: &str, mode: &str) -> anyhow::Result<bool> {
+fn check_private(path: &Path, closed: u32, why: &str, mode: &str) -> anyhow::Result<bool> {
     let metadata = match std::fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         metadata => metadata.with_context(|| format!("cannot look at {}", path.display()))?,

@@ -11,10 +11,10 @@ use tokio::time::timeout;
 use super::{Finding, Status};
 
 /// How long whoever listens there may take to say who it is.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Bytes of an answer that are looked at.
-const ANSWER: u64 = 4 << 10;
+const MAX_RESPONSE_BYTES: u64 = 4 << 10;
 
 /// Looks at the address that `setting` names.
 pub(super) async fn look(setting: &str, address: SocketAddr) -> Finding {
@@ -24,7 +24,7 @@ pub(super) async fn look(setting: &str, address: SocketAddr) -> Finding {
     };
     let wrong = |why: &str| (Status::Fail, format!("{address} ({setting}): {why}"));
     match failed.kind() {
-        ErrorKind::AddrInUse => match timeout(PATIENCE, answers(address)).await {
+        ErrorKind::AddrInUse => match timeout(TIMEOUT, is_yearbook(address)).await {
             Ok(Ok(true)) => {
                 (Status::Ok, format!("{address} ({setting}): a yearbook answers there"))
             }
@@ -43,7 +43,7 @@ pub(super) async fn look(setting: &str, address: SocketAddr) -> Finding {
 }
 
 /// Whether `/health` is answered as we answer it.
-async fn answers(address: SocketAddr) -> std::io::Result<bool> {
+async fn is_yearbook(address: SocketAddr) -> std::io::Result<bool> {
     // Who listens everywhere is reached at home.
     let host = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -55,7 +55,7 @@ async fn answers(address: SocketAddr) -> std::io::Result<bool> {
         .write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         .await?;
     let mut answer = Vec::new();
-    stream.take(ANSWER).read_to_end(&mut answer).await?;
+    stream.take(MAX_RESPONSE_BYTES).read_to_end(&mut answer).await?;
     let answer = String::from_utf8_lossy(&answer);
     Ok(answer.starts_with("HTTP/1.1 200") && answer.ends_with(r#"{"status":"ok"}"#))
 }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     /// Somebody who answers every connection with these bytes.
-    async fn somebody(answer: &'static str) -> SocketAddr {
+    async fn spawn_responder(answer: &'static str) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move {
@@ -90,9 +90,9 @@ mod tests {
         };
         check("127.0.0.1:0".parse().unwrap(), Status::Ok, "is free").await;
         let ours = "HTTP/1.1 200 OK\r\ncontent-length: 15\r\n\r\n{\"status\":\"ok\"}";
-        check(somebody(ours).await, Status::Ok, "a yearbook answers").await;
+        check(spawn_responder(ours).await, Status::Ok, "a yearbook answers").await;
         check(
-            somebody("220 mail.example.org ESMTP\r\n").await,
+            spawn_responder("220 mail.example.org ESMTP\r\n").await,
             Status::Fail,
             "choose another port",
         )

@@ -5,36 +5,37 @@ use crate::settings::Document;
 
 /// What a sandbox instance takes with its buffers while its client reads slowly, bytes (measured,
 /// see `sandbox.instances`).
-const INSTANCE: u64 = 8 << 20;
+const INSTANCE_BYTES: u64 = 8 << 20;
 
 /// What the process takes besides, bytes: the program, its threads, pages and footers in memory.
-const BASE: u64 = 512 << 20;
+const BASE_BYTES: u64 = 512 << 20;
 
 /// Descriptors that are neither clients with a slot nor databases: logs, listeners, clients that
 /// wait for a slot, files being read by each worker.
-const OTHER_FILES: u64 = 256;
+const RESERVED_DESCRIPTORS: u64 = 256;
 
 /// All instances busy with slow clients, and every cache full, against the machine or the
 /// container.
-pub(super) fn memory(values: &Document) -> Finding {
-    judge_memory(values, most_memory())
+pub(super) fn check_memory(values: &Document) -> Finding {
+    evaluate_memory(values, memory_limit())
 }
 
-fn judge_memory(values: &Document, there: Option<u64>) -> Finding {
+fn evaluate_memory(values: &Document, there: Option<u64>) -> Finding {
     let Some(there) = there else {
         return (Status::Ok, "how much memory there is cannot be found out here".to_owned());
     };
     let mebibytes = |bytes: u64| bytes >> 20;
     let caches =
         values.server.response_cache_bytes.saturating_add(values.server.preview_cache_bytes);
-    let fixed = caches.saturating_add(BASE);
-    let needed =
-        u64::from(values.sandbox.limits.instances).saturating_mul(INSTANCE).saturating_add(fixed);
+    let fixed = caches.saturating_add(BASE_BYTES);
+    let needed = u64::from(values.sandbox.limits.instances)
+        .saturating_mul(INSTANCE_BYTES)
+        .saturating_add(fixed);
     let (needed_mb, there_mb) = (mebibytes(needed), mebibytes(there));
     if needed <= there {
         return (Status::Ok, format!("a busy server needs some {needed_mb} MiB of {there_mb} MiB"));
     }
-    let fitting = there.saturating_sub(fixed) / INSTANCE;
+    let fitting = there.saturating_sub(fixed) / INSTANCE_BYTES;
     let advice = if fitting > 0 {
         format!("set sandbox.instances to {fitting}, or give it more memory")
     } else {
@@ -47,16 +48,19 @@ fn judge_memory(values: &Document, there: Option<u64>) -> Finding {
 }
 
 /// Every connection, and what reading and the database need, against what this process may open.
-pub(super) fn descriptors(values: &Document) -> Finding {
-    judge_descriptors(values, rustix::process::getrlimit(rustix::process::Resource::Nofile).current)
+pub(super) fn check_descriptors(values: &Document) -> Finding {
+    evaluate_descriptors(
+        values,
+        rustix::process::getrlimit(rustix::process::Resource::Nofile).current,
+    )
 }
 
-fn judge_descriptors(values: &Document, most: Option<u64>) -> Finding {
+fn evaluate_descriptors(values: &Document, most: Option<u64>) -> Finding {
     let Some(most) = most else { return (Status::Ok, "as many as are asked for".to_owned()) };
     let connections = u64::try_from(values.server.connections).unwrap_or(u64::MAX);
     let rest = u64::from(values.sandbox.limits.instances)
         + u64::from(values.database.bounds.connections)
-        + OTHER_FILES;
+        + RESERVED_DESCRIPTORS;
     let needed = connections.saturating_add(rest);
     if needed <= most {
         return (Status::Ok, format!("a full server needs some {needed} of {most}"));
@@ -75,7 +79,7 @@ fn judge_descriptors(values: &Document, most: Option<u64>) -> Finding {
 }
 
 /// The machine's memory, or the container's where that is less.
-fn most_memory() -> Option<u64> {
+fn memory_limit() -> Option<u64> {
     let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let kilobytes = text
             .lines()
@@ -97,28 +101,28 @@ mod tests {
     #[test]
     fn limits_that_do_not_fit_the_memory_are_named_with_what_would() {
         let values = Document::default();
-        assert_eq!(judge_memory(&values, Some(64 << 30)).0, Status::Ok);
-        let (status, message) = judge_memory(&values, Some(2 << 30));
+        assert_eq!(evaluate_memory(&values, Some(64 << 30)).0, Status::Ok);
+        let (status, message) = evaluate_memory(&values, Some(2 << 30));
         assert_eq!(status, Status::Warn);
         assert!(
             message.contains("2048 MiB") && message.contains("sandbox.instances to 182"),
             "{message}"
         );
-        assert!(judge_memory(&values, Some(256 << 20)).1.contains("more memory"));
-        assert_eq!(judge_memory(&values, None).0, Status::Ok);
+        assert!(evaluate_memory(&values, Some(256 << 20)).1.contains("more memory"));
+        assert_eq!(evaluate_memory(&values, None).0, Status::Ok);
     }
 
     #[test]
     fn limits_that_do_not_fit_the_open_files_are_named_with_what_would() {
         let values = Document::default();
-        assert_eq!(judge_descriptors(&values, Some(65_536)).0, Status::Ok);
-        assert_eq!(judge_descriptors(&values, None).0, Status::Ok);
-        let (status, message) = judge_descriptors(&values, Some(1_024));
+        assert_eq!(evaluate_descriptors(&values, Some(65_536)).0, Status::Ok);
+        assert_eq!(evaluate_descriptors(&values, None).0, Status::Ok);
+        let (status, message) = evaluate_descriptors(&values, Some(1_024));
         assert_eq!(status, Status::Warn);
         assert!(
             message.contains("LimitNOFILE=8976") && message.contains("server.connections to 240"),
             "{message}"
         );
-        assert!(!judge_descriptors(&values, Some(64)).1.contains("server.connections"));
+        assert!(!evaluate_descriptors(&values, Some(64)).1.contains("server.connections"));
     }
 }

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use yearbook_catalog::Store;
 use yearbook_domain::Millis;
-use yearbook_snapshot::Files;
+use yearbook_snapshot::ObjectStorage;
 
 use super::{Finding, Status};
 use crate::context::{Context, without_password};
 
 /// How far clocks may be apart before somebody should look, milliseconds. Months of quotas,
 /// `monthly` and retention go by clocks.
-const APART_MS: i64 = 5_000;
+const MAX_CLOCK_SKEW_MS: i64 = 5_000;
 
 pub(super) fn data_dir(path: &Path) -> anyhow::Result<Finding> {
     if !path.exists() {
@@ -49,7 +49,7 @@ pub(super) async fn database(
     let store = opened.insert(context.catalogue().await?);
     store.ping().await?;
     let described = store.describe();
-    let problems = store.check().await?;
+    let problems = store.check_integrity().await?;
     if let Some(first) = problems.first() {
         bail!("{} of {} {}: {first}", problems.len(), described.kind, described.location);
     }
@@ -59,16 +59,16 @@ pub(super) async fn database(
     ))
 }
 
-pub(super) async fn clocks(store: &dyn Store) -> anyhow::Result<Finding> {
+pub(super) async fn check_clocks(store: &dyn Store) -> anyhow::Result<Finding> {
     let asked = Millis::now();
-    let told = store.clock().await?;
-    Ok(compare(asked, told, Millis::now()))
+    let told = store.database_time().await?;
+    Ok(compare_clocks(asked, told, Millis::now()))
 }
 
 /// `told` is what the database's clock said between `asked` and `heard` of ours.
-fn compare(asked: Millis, told: Millis, heard: Millis) -> Finding {
+fn compare_clocks(asked: Millis, told: Millis, heard: Millis) -> Finding {
     let apart = if told < asked { told.0 - asked.0 } else { (told.0 - heard.0).max(0) };
-    if apart.abs() <= APART_MS {
+    if apart.abs() <= MAX_CLOCK_SKEW_MS {
         return (Status::Ok, "this machine's clock agrees with the database's".to_owned());
     }
     let side = if apart < 0 { "behind" } else { "ahead of" };
@@ -77,9 +77,9 @@ fn compare(asked: Millis, told: Millis, heard: Millis) -> Finding {
     (Status::Warn, format!("the database's clock is {seconds} s {side} this machine's; {advice}"))
 }
 
-pub(super) async fn object_store(
+pub(super) async fn check_object_store(
     context: &Context,
-    opened: &mut Option<Files>,
+    opened: &mut Option<ObjectStorage>,
 ) -> anyhow::Result<Finding> {
     let url = without_password(&context.settings.storage_url());
     let files = opened.insert(context.files()?);
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn clocks_that_are_apart_are_named_with_the_side() {
         let check = |asked, told, heard, status, words: &str| {
-            let found = compare(Millis(asked), Millis(told), Millis(heard));
+            let found = compare_clocks(Millis(asked), Millis(told), Millis(heard));
             assert!(found.0 == status && found.1.contains(words), "{found:?}");
         };
         check(1_000, 1_500, 2_000, Status::Ok, "agrees");

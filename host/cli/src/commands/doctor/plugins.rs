@@ -6,9 +6,9 @@ use anyhow::Context as _;
 use yearbook_catalog::{PluginRelease, Store, lines};
 use yearbook_platform::Signature;
 use yearbook_sandbox::Sandbox;
-use yearbook_snapshot::Files;
+use yearbook_snapshot::ObjectStorage;
 
-use super::{Checks, Finding, Status};
+use super::{CheckList, Finding, Status};
 use crate::context::Context;
 use crate::plugins;
 
@@ -24,10 +24,10 @@ pub(super) async fn built_in(context: &Context, fresh: bool) -> anyhow::Result<F
 /// Every release that may serve and did not come with a binary; each that cannot is a line of its
 /// own.
 pub(super) async fn releases(
-    checks: &mut Checks,
+    checks: &mut CheckList,
     context: &Context,
     store: &dyn Store,
-    files: &Files,
+    files: &ObjectStorage,
 ) {
     let known = match store.releases().await {
         Ok(known) => known,
@@ -42,7 +42,7 @@ pub(super) async fn releases(
     };
     let mut sound = 0;
     for release in &installed {
-        match load(context, &sandbox, files, release).await {
+        match load_release(context, &sandbox, files, release).await {
             Ok(()) => sound += 1,
             Err(error) => checks.add(
                 "releases",
@@ -59,16 +59,16 @@ pub(super) async fn releases(
     }
 }
 
-async fn load(
+async fn load_release(
     context: &Context,
     sandbox: &Arc<Sandbox>,
-    files: &Files,
+    files: &ObjectStorage,
     release: &PluginRelease,
 ) -> anyhow::Result<()> {
     let digest = &release.id.digest;
     let bytes = files.get_component(digest, release.bytes).await?;
     let trust = &context.settings.values.plugins.trust;
-    let signature = if trust.reads_signatures() {
+    let signature = if trust.needs_signature() {
         files.get_signature(digest).await?.map(|file| Signature::of(&file))
     } else {
         None

@@ -5,7 +5,7 @@ use crate::context::{Context, without_password};
 use crate::settings::{Assignment, Written};
 
 /// Never wrong: wrong settings are refused before any command runs.
-pub(super) fn in_force(context: &Context) -> Finding {
+pub(super) fn effective_settings(context: &Context) -> Finding {
     let settings = &context.settings;
     let file = settings
         .file

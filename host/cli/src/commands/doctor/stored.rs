@@ -2,20 +2,29 @@
 
 use yearbook_catalog::Store;
 use yearbook_domain::StoredFile;
-use yearbook_snapshot::Files;
+use yearbook_snapshot::ObjectStorage;
 
-use super::{Checks, Finding, Status};
+use super::{CheckList, Finding, Status};
 
 /// Names of damaged things that one line lists; the rest are counted.
-const NAMED: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// Every current snapshot's file must be there whole; an older one that is not is a warning, since
 /// only pinned requests and cursors need it.
-pub(super) async fn snapshots(checks: &mut Checks, store: &dyn Store, files: &Files, deep: bool) {
-    checks.add("snapshots", look(store, files, deep).await);
+pub(super) async fn snapshots(
+    checks: &mut CheckList,
+    store: &dyn Store,
+    files: &ObjectStorage,
+    deep: bool,
+) {
+    checks.add("snapshots", verify_files(store, files, deep).await);
 }
 
-async fn look(store: &dyn Store, files: &Files, deep: bool) -> anyhow::Result<Finding> {
+async fn verify_files(
+    store: &dyn Store,
+    files: &ObjectStorage,
+    deep: bool,
+) -> anyhow::Result<Finding> {
     let sound = async |file: &StoredFile| {
         if deep { files.is_intact(file).await } else { files.exists(file).await }
     };
@@ -28,7 +37,7 @@ async fn look(store: &dyn Store, files: &Files, deep: bool) -> anyhow::Result<Fi
     }
     let wrong = if deep { "is missing or damaged" } else { "is missing or has the wrong size" };
     if !broken.is_empty() {
-        let (first, rest) = broken.split_at(broken.len().min(NAMED));
+        let (first, rest) = broken.split_at(broken.len().min(MAX_LISTED));
         let more =
             if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         anyhow::bail!(

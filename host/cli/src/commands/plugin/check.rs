@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use yearbook_platform::{Budget, Report, check};
-use yearbook_sandbox::{Capsule, Config};
+use yearbook_platform::{CheckReport, LimitUsage, check};
+use yearbook_sandbox::{FailureDump, SandboxConfig};
 
 use super::{component, limits};
 use crate::context::{Context, make_private_dir};
@@ -22,14 +22,14 @@ pub(super) async fn run(
     // A folder of its own: compile times are to be true, and nothing that was not installed should
     // stay.
     let cache = tempfile::tempdir().context("cannot make a temporary folder")?;
-    let config = Config {
+    let config = SandboxConfig {
         limits: limits(context),
         cache: Some(cache.path().join("cache")),
-        ..Config::default()
+        ..SandboxConfig::default()
     };
     let sandbox = plugins::sandbox(config, context.workers())?;
     let checked = tokio::task::spawn_blocking(move || check(&sandbox, &component)).await?;
-    let capsules = keep(
+    let capsules = write_dumps(
         context,
         &checked.capsules,
         folder.unwrap_or_else(|| file.parent().unwrap_or(Path::new(""))),
@@ -37,7 +37,7 @@ pub(super) async fn run(
     let report = checked.report;
     let mut value = serde_json::to_value(&report)?;
     value["capsules"] = capsules.iter().map(|path| path.display().to_string()).collect();
-    context.output.result(&value, || told(&report) + &replays(&capsules, file))?;
+    context.output.result(&value, || told(&report) + &replay_commands(&capsules, file))?;
     match report.findings.len() + report.more_findings {
         0 => Ok(()),
         1 => bail!("1 thing is wrong with {}", file.display()),
@@ -47,9 +47,9 @@ pub(super) async fn run(
 
 /// Writes what failed into `folder`: what cannot be written is said, and no reason to say nothing
 /// else.
-fn keep(context: &Context, capsules: &[Capsule], folder: &Path) -> Vec<PathBuf> {
+fn write_dumps(context: &Context, capsules: &[FailureDump], folder: &Path) -> Vec<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let write = |capsule: &Capsule| {
+    let write = |capsule: &FailureDump| {
         let written = make_private_dir(folder).and_then(|()| capsule.write_to(folder));
         written
             .inspect_err(|error| {
@@ -64,7 +64,7 @@ fn keep(context: &Context, capsules: &[Capsule], folder: &Path) -> Vec<PathBuf> 
 }
 
 /// How each failure is replayed.
-fn replays(capsules: &[PathBuf], file: &Path) -> String {
+fn replay_commands(capsules: &[PathBuf], file: &Path) -> String {
     let mut text = String::new();
     if !capsules.is_empty() {
         text.push_str("\n\nEach failure can be replayed, here or on a plugin that was mended:");
@@ -81,7 +81,7 @@ fn replays(capsules: &[PathBuf], file: &Path) -> String {
 }
 
 /// The report for people.
-pub(super) fn told(report: &Report) -> String {
+pub(super) fn told(report: &CheckReport) -> String {
     let mut text = String::new();
     if let (Some(name), Some(version), Some(kind)) = (&report.name, &report.version, report.kind) {
         let _ = writeln!(text, "{name} {version} ({kind})");
@@ -101,10 +101,10 @@ pub(super) fn told(report: &Report) -> String {
     for budget in &report.budget {
         table.row([
             budget.what.to_owned(),
-            round(budget.used),
-            round(budget.limit),
+            format_number(budget.used),
+            format_number(budget.limit),
             budget.unit.to_owned(),
-            share(budget),
+            format_share(budget),
             budget.setting.unwrap_or("-").to_owned(),
         ]);
     }
@@ -145,11 +145,11 @@ pub(super) fn names(names: Option<&[String]>) -> String {
     }
 }
 
-fn round(number: f64) -> String {
+fn format_number(number: f64) -> String {
     let text = format!("{number:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn share(budget: &Budget) -> String {
+fn format_share(budget: &LimitUsage) -> String {
     format!("{:.1} %", 100.0 * budget.used / budget.limit.max(f64::MIN_POSITIVE))
 }

@@ -47,11 +47,11 @@ pub(super) fn run(
         "untrusted": untrusted,
     });
     context.output.result(&value, || {
-        told(&component, &shape, came.as_ref(), key.as_deref(), untrusted.as_deref())
+        render(&component, &shape, came.as_ref(), key.as_deref(), untrusted.as_deref())
     })
 }
 
-fn told(
+fn render(
     component: &Component,
     shape: &Result<Shape, String>,
     came: Option<&Signature>,

@@ -8,9 +8,9 @@ use yearbook_platform::{Installed, Problem, Wish};
 
 use super::check::told;
 use super::{component, limits, short, signature};
-use crate::arguments::Who;
+use crate::arguments::Actor;
 use crate::context::Context;
-use crate::output::Detailed;
+use crate::output::DetailedError;
 use crate::plugins;
 
 pub(super) async fn run(
@@ -18,7 +18,7 @@ pub(super) async fn run(
     file: &Path,
     now: bool,
     named: Option<&Path>,
-    who: Who,
+    who: Actor,
 ) -> anyhow::Result<()> {
     let component = component(context, file)?;
     let signature = signature(file, named)?;
@@ -78,7 +78,7 @@ fn explain(problem: Problem) -> anyhow::Error {
         Problem::Unfit(report) => {
             let mut members = serde_json::Map::new();
             members.insert("report".to_owned(), serde_json::to_value(&report).unwrap_or_default());
-            Detailed { message, text: format!("\n\n{}", told(&report)), members }.into()
+            DetailedError { message, text: format!("\n\n{}", told(&report)), members }.into()
         }
         problem => problem.into(),
     }

@@ -14,7 +14,7 @@ use crate::output::Table;
 pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let releases = store.releases().await.context("cannot list plugins")?;
-    let used = store.release_use().await.context("cannot list the use of plugins")?;
+    let used = store.release_usage().await.context("cannot list the use of plugins")?;
     let used: HashMap<ReleaseId, (u64, u64)> =
         used.into_iter().map(|used| (used.id, (used.responses, used.failures))).collect();
     let used = |release: &PluginRelease| used.get(&release.id).copied().unwrap_or_default();
@@ -26,7 +26,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let values: Vec<Value> = releases
         .iter()
         .map(|release| {
-            describe(release, serving.contains(&release.id), used(release), signer(release))
+            release_json(release, serving.contains(&release.id), used(release), signer(release))
         })
         .collect();
     context.output.result(&values, || {
@@ -132,7 +132,7 @@ pub(super) async fn history(context: &Context) -> anyhow::Result<()> {
     })
 }
 
-fn describe(
+fn release_json(
     release: &PluginRelease,
     serves: bool,
     (responses, failures): (u64, u64),

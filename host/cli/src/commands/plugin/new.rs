@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use include_dir::{Dir, include_dir};
 use serde_json::json;
 
-use crate::arguments::PluginKind;
+use crate::arguments::TemplateKind;
 use crate::context::Context;
 
 /// The SDK's source, and the interface that it is the guest's half of.
@@ -18,7 +18,7 @@ static SDK: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plugins/sdk/src");
 const INTERFACE: &str = include_str!("../../../../../wit/1.0.0/package.wit");
 const TOOLCHAIN: &str = include_str!("../../../../../rust-toolchain.toml");
 
-pub(super) fn run(context: &Context, kind: PluginKind, name: &str) -> anyhow::Result<()> {
+pub(super) fn run(context: &Context, kind: TemplateKind, name: &str) -> anyhow::Result<()> {
     let folder = PathBuf::from(name);
     if folder.exists() {
         bail!("{name} exists already; choose another name, or work in another folder");
@@ -37,10 +37,10 @@ pub(super) fn run(context: &Context, kind: PluginKind, name: &str) -> anyhow::Re
 }
 
 /// Path and content of each file.
-fn project(kind: PluginKind, name: &str) -> anyhow::Result<BTreeMap<String, String>> {
+fn project(kind: TemplateKind, name: &str) -> anyhow::Result<BTreeMap<String, String>> {
     let source = match kind {
-        PluginKind::Encoder => include_str!("../../../template/encoder/lib.rs"),
-        PluginKind::Generator => include_str!("../../../template/generator/lib.rs"),
+        TemplateKind::Encoder => include_str!("../../../template/encoder/lib.rs"),
+        TemplateKind::Generator => include_str!("../../../template/generator/lib.rs"),
     };
     let fill = |text: &str| text.replace("{{name}}", name).replace("{{module}}", &module(name));
     let mut files = BTreeMap::from([
@@ -54,7 +54,7 @@ fn project(kind: PluginKind, name: &str) -> anyhow::Result<BTreeMap<String, Stri
         ("rust-toolchain.toml".to_owned(), TOOLCHAIN.to_owned()),
         ("src/lib.rs".to_owned(), fill(source)),
         ("yearbook/wit/1.0.0/package.wit".to_owned(), INTERFACE.to_owned()),
-        ("yearbook/plugins/sdk/Cargo.toml".to_owned(), manifest::of_the_sdk()?),
+        ("yearbook/plugins/sdk/Cargo.toml".to_owned(), manifest::sdk_manifest()?),
     ]);
     add(&SDK, &mut files)?;
     Ok(files)
@@ -109,7 +109,7 @@ mod tests {
             let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
             entries.map(|path| if path.is_dir() { count(&path) } else { 1 }).sum()
         }
-        let files = project(PluginKind::Encoder, "lines").unwrap();
+        let files = project(TemplateKind::Encoder, "lines").unwrap();
         let carried =
             files.keys().filter(|path| path.starts_with("yearbook/plugins/sdk/src/")).count();
         let there = count(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/sdk/src"));
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn nothing_of_the_template_stays_unfilled() {
-        for kind in [PluginKind::Encoder, PluginKind::Generator] {
+        for kind in [TemplateKind::Encoder, TemplateKind::Generator] {
             let files = project(kind, "my-plugin").unwrap();
             for path in ["Cargo.toml", "README.md", "src/lib.rs"] {
                 assert!(

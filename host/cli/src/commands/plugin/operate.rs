@@ -4,36 +4,41 @@ use serde_json::json;
 use yearbook_platform::Outcome;
 
 use super::short;
-use crate::arguments::Who;
+use crate::arguments::Actor;
 use crate::context::Context;
 
-pub(super) async fn rollback(context: &Context, name: &str, who: Who) -> anyhow::Result<()> {
+pub(super) async fn rollback(context: &Context, name: &str, who: Actor) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let outcome = yearbook_platform::rollback(&*store, name, &who.name(), who.reason).await;
     store.close().await;
-    say(context, name, "rolled back", &outcome?)
+    print_outcome(context, name, "rolled back", &outcome?)
 }
 
-pub(super) async fn remove(context: &Context, name: &str, who: Who) -> anyhow::Result<()> {
+pub(super) async fn remove(context: &Context, name: &str, who: Actor) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let outcome = yearbook_platform::remove(&*store, name, &who.name(), who.reason).await;
     store.close().await;
-    say(context, name, "removed", &outcome?)
+    print_outcome(context, name, "removed", &outcome?)
 }
 
 pub(super) async fn pin(
     context: &Context,
     name: &str,
     digest: Option<&str>,
-    who: Who,
+    who: Actor,
 ) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let outcome = yearbook_platform::pin(&*store, name, digest, &who.name()).await;
     store.close().await;
-    say(context, name, if digest.is_some() { "pinned" } else { "unpinned" }, &outcome?)
+    print_outcome(context, name, if digest.is_some() { "pinned" } else { "unpinned" }, &outcome?)
 }
 
-fn say(context: &Context, name: &str, done: &str, outcome: &Outcome) -> anyhow::Result<()> {
+fn print_outcome(
+    context: &Context,
+    name: &str,
+    done: &str,
+    outcome: &Outcome,
+) -> anyhow::Result<()> {
     let changed: Vec<&str> = outcome.changed.iter().map(|id| id.digest.as_str()).collect();
     let serving: Vec<_> = outcome
         .serving

@@ -6,15 +6,15 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use yearbook_platform::Report;
-use yearbook_sandbox::{Capsule, Config, Replayed, Unreadable};
+use yearbook_platform::CheckReport;
+use yearbook_sandbox::{FailureDump, ReplayResult, SandboxConfig, Unreadable};
 
 use super::{component, short};
 use crate::context::Context;
 use crate::{builtin, plugins};
 
 /// A component, and where it was found.
-struct Found {
+struct LocatedComponent {
     bytes: Vec<u8>,
     digest: String,
     place: String,
@@ -25,11 +25,11 @@ pub(super) async fn run(
     file: &Path,
     named: Option<&Path>,
 ) -> anyhow::Result<()> {
-    let capsule = open(file).with_context(|| format!("cannot replay {}", file.display()))?;
+    let capsule = open_dump(file).with_context(|| format!("cannot replay {}", file.display()))?;
     let found = match named {
         Some(path) => {
             let component = component(context, path)?;
-            Found {
+            LocatedComponent {
                 bytes: component.bytes,
                 digest: component.digest,
                 place: path.display().to_string(),
@@ -37,7 +37,10 @@ pub(super) async fn run(
         }
         None => release(context, &capsule.about.component.digest).await?,
     };
-    let config = Config { limits: Report::limits(capsule.about.limits), ..Config::default() };
+    let config = SandboxConfig {
+        limits: CheckReport::limits(capsule.about.limits),
+        ..SandboxConfig::default()
+    };
     let sandbox = plugins::sandbox(config, context.workers())?;
     let (tried, bytes) = (capsule.clone(), found.bytes.clone());
     let replayed = tokio::task::spawn_blocking(move || sandbox.replay(&bytes, &tried)).await?;
@@ -45,7 +48,7 @@ pub(super) async fn run(
         .with_context(|| format!("{} was not called: {}", short(&found.digest), found.place))?;
     let outcome = match &replayed.failed {
         None => "succeeds",
-        Some(_) if replayed.is_same(&capsule) => "fails_as_before",
+        Some(_) if replayed.reproduces(&capsule) => "fails_as_before",
         Some(_) => "fails_otherwise",
     };
     let value = json!({
@@ -64,7 +67,7 @@ pub(super) async fn run(
     }
 }
 
-fn told(capsule: &Capsule, found: &Found, replayed: &Replayed) -> String {
+fn told(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResult) -> String {
     let about = &capsule.about;
     let mut text = String::new();
     let _ = writeln!(
@@ -103,7 +106,7 @@ fn told(capsule: &Capsule, found: &Found, replayed: &Replayed) -> String {
         )),
     }
     let unseen = about.before.parts.saturating_sub(usize::from(about.call.name() == "tail"));
-    if unseen > 0 && !replayed.is_same(capsule) {
+    if unseen > 0 && !replayed.reproduces(capsule) {
         let _ = write!(
             text,
             "\nThe instance had made {unseen} parts before, which the capsule does not hold: a failure that depends on them is not seen here."
@@ -114,43 +117,45 @@ fn told(capsule: &Capsule, found: &Found, replayed: &Replayed) -> String {
 
 /// A damaged file can make the library that reads it panic, which is told as an error and not
 /// twice.
-fn open(file: &Path) -> Result<Capsule, Unreadable> {
+fn open_dump(file: &Path) -> Result<FailureDump, Unreadable> {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let opened = Capsule::open(file);
+    let opened = FailureDump::open(file);
     std::panic::set_hook(before);
     opened
 }
 
 /// The call, with what it was given.
-fn call(capsule: &Capsule) -> String {
+fn call(capsule: &FailureDump) -> String {
     let call = capsule.about.call;
     match (&capsule.batch, &capsule.request) {
         (Some(batch), _) if call.name() == "part" => {
             format!(
                 "{call} of {} and {}",
-                count(batch.num_rows(), "row"),
-                count(batch.num_columns(), "column")
+                pluralize(batch.num_rows(), "row"),
+                pluralize(batch.num_columns(), "column")
             )
         }
-        (_, Some(request)) => format!("{call} for {}", count(request.datasets.len(), "dataset")),
+        (_, Some(request)) => {
+            format!("{call} for {}", pluralize(request.datasets.len(), "dataset"))
+        }
         _ => call.to_string(),
     }
 }
 
-fn count(number: usize, of: &str) -> String {
+fn pluralize(number: usize, of: &str) -> String {
     format!("{number} {of}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The release with this digest: one that came with the binary, or one that was installed.
-async fn release(context: &Context, digest: &str) -> anyhow::Result<Found> {
+async fn release(context: &Context, digest: &str) -> anyhow::Result<LocatedComponent> {
     // A binary without plugins still has a catalogue.
     let built_in = builtin::components(context.plugins_dir.as_deref()).unwrap_or_default();
     let is_it = |bytes: &[u8]| {
         Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>() == digest
     };
     if let Some(component) = built_in.into_iter().find(|component| is_it(&component.bytes)) {
-        return Ok(Found {
+        return Ok(LocatedComponent {
             bytes: component.bytes.into_owned(),
             digest: digest.to_owned(),
             place: component.by,
@@ -169,7 +174,7 @@ async fn release(context: &Context, digest: &str) -> anyhow::Result<Found> {
         .get_component(digest, release.bytes)
         .await
         .context("cannot read the component from the object store")?;
-    Ok(Found {
+    Ok(LocatedComponent {
         bytes: bytes.to_vec(),
         digest: digest.to_owned(),
         place: "the object store".to_owned(),

@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-use self::releases::Releases;
+use self::releases::ReleaseReading;
 use super::short;
 use crate::ask;
 use crate::context::Context;
 use crate::output::Table;
 
 /// Time between two readings.
-const PERIOD: Duration = Duration::from_secs(1);
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Puts the cursor home and clears what is below, so that the new table takes the old one's place.
-const HOME: &str = "\x1b[H\x1b[J";
+const CURSOR_HOME: &str = "\x1b[H\x1b[J";
 
 pub(super) async fn run(context: &Context, url: Option<String>, once: bool) -> anyhow::Result<()> {
     let url = match (url, context.settings.values.server.admin_listen) {
@@ -30,13 +30,13 @@ pub(super) async fn run(context: &Context, url: Option<String>, once: bool) -> a
         ),
     };
     let once = once || context.output.json || !io::stdout().is_terminal();
-    let mut earlier = read(&url).await?;
+    let mut earlier = scrape(&url).await?;
     loop {
-        tokio::time::sleep(PERIOD).await;
-        let now = read(&url).await?;
+        tokio::time::sleep(SAMPLE_INTERVAL).await;
+        let now = scrape(&url).await?;
         let rows = now.1.since(&earlier.1, now.0 - earlier.0);
         context.output.result(&rows, || {
-            if once { table(&rows) } else { format!("{HOME}{url}\n\n{}", table(&rows)) }
+            if once { table(&rows) } else { format!("{CURSOR_HOME}{url}\n\n{}", table(&rows)) }
         })?;
         if once {
             return Ok(());
@@ -45,14 +45,14 @@ pub(super) async fn run(context: &Context, url: Option<String>, once: bool) -> a
     }
 }
 
-async fn read(url: &str) -> anyhow::Result<(Instant, Releases)> {
+async fn scrape(url: &str) -> anyhow::Result<(Instant, ReleaseReading)> {
     let text = ask::get(url, "/metrics")
         .await
         .with_context(|| format!("cannot read the metrics of {url}"))?;
-    Ok((Instant::now(), Releases::of(&metrics::parse(&text))))
+    Ok((Instant::now(), ReleaseReading::of(&metrics::parse(&text))))
 }
 
-fn table(rows: &[releases::Row]) -> String {
+fn table(rows: &[releases::ReleaseActivity]) -> String {
     let headings = [
         "name",
         "version",

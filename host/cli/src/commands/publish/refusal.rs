@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use yearbook_snapshot::{PublishError, SHOWN_FAULTS};
 
-use crate::output::{Detailed, Table};
+use crate::output::{DetailedError, Table};
 
 /// The error of a run that stopped at `path` after publishing `done`, of `total` packages.
 pub(super) fn explain(
@@ -22,9 +22,9 @@ pub(super) fn explain(
             members.insert("problems".to_owned(), json!(problems));
             let mut table = Table::new(&["place", "problem"]);
             for problem in problems {
-                table.row([dash(Some(&problem.at)), problem.message.clone()]);
+                table.row([or_dash(Some(&problem.at)), problem.message.clone()]);
             }
-            below(&table, 0)
+            render_table(&table, 0)
         }
         Some(PublishError::Table { faults, total, .. }) => {
             members.insert("faults".to_owned(), json!(faults));
@@ -33,9 +33,9 @@ pub(super) fn explain(
             let shown = &faults[..faults.len().min(SHOWN_FAULTS)];
             for fault in shown {
                 let row = fault.row.map_or_else(|| "-".to_owned(), |row| row.to_string());
-                table.row([row, dash(fault.column.as_deref()), fault.message.clone()]);
+                table.row([row, or_dash(fault.column.as_deref()), fault.message.clone()]);
             }
-            below(&table, total.saturating_sub(shown.len() as u64))
+            render_table(&table, total.saturating_sub(shown.len() as u64))
         }
         _ => String::new(),
     };
@@ -47,36 +47,38 @@ pub(super) fn explain(
         ));
     }
     let message = format!("{} was not published", path.display());
-    match message_of(&error) {
-        Some(reason) => Detailed { message: format!("{message}: {reason}"), text, members }.into(),
-        None => error.context(Detailed { message, text, members }),
+    match headline(&error) {
+        Some(reason) => {
+            DetailedError { message: format!("{message}: {reason}"), text, members }.into()
+        }
+        None => error.context(DetailedError { message, text, members }),
     }
 }
 
 /// One sentence in place of a list that is shown below it.
-fn message_of(error: &anyhow::Error) -> Option<String> {
+fn headline(error: &anyhow::Error) -> Option<String> {
     match error.downcast_ref::<PublishError>()? {
         PublishError::Descriptor { path, problems } => Some(format!(
             "{} in its descriptor {}",
-            count(problems.len() as u64, "problem"),
+            pluralize(problems.len() as u64, "problem"),
             path.display()
         )),
         PublishError::Table { path, total, .. } => {
-            Some(format!("{} in its data {}", count(*total, "fault"), path.display()))
+            Some(format!("{} in its data {}", pluralize(*total, "fault"), path.display()))
         }
         _ => None,
     }
 }
 
-fn count(number: u64, thing: &str) -> String {
+fn pluralize(number: u64, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
-fn below(table: &Table, more: u64) -> String {
+fn render_table(table: &Table, more: u64) -> String {
     let more = if more > 0 { format!("… and {more} more") } else { String::new() };
     format!("\n{}{more}", table.render()).trim_end().to_owned()
 }
 
-fn dash(text: Option<&str>) -> String {
+fn or_dash(text: Option<&str>) -> String {
     text.filter(|text| !text.is_empty()).unwrap_or("-").to_owned()
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use yearbook_domain::plan::BulkEntitlement;
-use yearbook_snapshot::StoreSettings;
+use yearbook_snapshot::StorageSettings;
 
 use super::super::Storage;
 use super::*;
@@ -19,13 +19,13 @@ fn variable(key: &str, text: &str) -> Assignment {
     Assignment {
         key: key.to_owned(),
         value: Written::Text(text.to_owned()),
-        origin: Origin::Variable(variable_of(key)),
+        origin: Origin::Variable(variable_name(key)),
     }
 }
 
 fn apply(assignments: &[Assignment]) -> Result<Document, Vec<String>> {
     let mut problems = Vec::new();
-    let document = Known::new().apply(assignments, &mut problems);
+    let document = SettingsSchema::new().apply(assignments, &mut problems);
     if problems.is_empty() {
         Ok(document)
     } else {
@@ -47,7 +47,7 @@ fn nothing_written_gives_the_defaults_contract_5_and_6() {
             retain_snapshots: 12,
             retain_hours: 24,
             unnamed_hours: 24,
-            store: StoreSettings::default()
+            store: StorageSettings::default()
         }
     );
     assert_eq!(document.plans.free.requests_per_month, Some(10));

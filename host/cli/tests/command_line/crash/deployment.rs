@@ -7,14 +7,14 @@ use std::process::Command;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use yearbook_catalog::{DatabaseSettings, sqlite_url};
-use yearbook_snapshot::{Files, StoreSettings};
+use yearbook_snapshot::{ObjectStorage, StorageSettings};
 use yearbook_tests::app::S3;
 
-use crate::binary::{Said, Yearbook};
+use crate::binary::{CommandOutput, Yearbook};
 
 /// Where objects are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum StoreKind {
     /// A folder in the data directory.
     Folder,
     /// An S3 server in this process.
@@ -22,16 +22,16 @@ pub(super) enum Place {
 }
 
 /// A deployment of its own.
-pub(super) struct Deployment {
+pub(super) struct CrashDeployment {
     pub(super) yearbook: Yearbook,
     s3: Option<S3>,
     runtime: tokio::runtime::Runtime,
 }
 
-impl Deployment {
-    pub(super) fn new(place: Place) -> Self {
+impl CrashDeployment {
+    pub(super) fn new(place: StoreKind) -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let s3 = (place == Place::S3).then(|| runtime.block_on(S3::start()));
+        let s3 = (place == StoreKind::S3).then(|| runtime.block_on(S3::start()));
         Self { yearbook: Yearbook::new(), s3, runtime }
     }
 
@@ -51,8 +51,8 @@ impl Deployment {
         command
     }
 
-    pub(super) fn run(&self, arguments: &[&str]) -> Said {
-        Said::of(self.command(arguments).output().unwrap())
+    pub(super) fn run(&self, arguments: &[&str]) -> CommandOutput {
+        CommandOutput::of(self.command(arguments).output().unwrap())
     }
 
     /// One cell for each of `rows` days, each the same.
@@ -70,16 +70,16 @@ impl Deployment {
 
     /// Asserts that whatever the catalogue names is in the store, byte for byte, and that nothing
     /// there has a name that is not its own.
-    pub(super) fn is_whole(&self, seen: &mut HashSet<String>) {
-        self.runtime.block_on(self.named_files_are_whole());
+    pub(super) fn assert_intact(&self, seen: &mut HashSet<String>) {
+        self.runtime.block_on(self.assert_referenced_files_intact());
         let objects =
             self.s3.as_ref().map_or_else(|| self.yearbook.path("yearbook-data/objects"), S3::below);
         for folder in ["snapshots", "plugins"] {
-            objects_are_whole(&objects.join(folder), seen);
+            assert_objects_intact(&objects.join(folder), seen);
         }
     }
 
-    async fn named_files_are_whole(&self) {
+    async fn assert_referenced_files_intact(&self) {
         let data = self.yearbook.path("yearbook-data");
         if !data.join("yearbook.db").exists() {
             return;
@@ -93,7 +93,8 @@ impl Deployment {
         let folder = || (format!("file:{}", data.join("objects").display()), Vec::new());
         let (url, variables) =
             self.s3.as_ref().map_or_else(folder, |s3| (s3.url.clone(), s3.variables()));
-        let files = Files::open_with(&url, &StoreSettings::default(), &variables).unwrap();
+        let files =
+            ObjectStorage::open_with(&url, &StorageSettings::default(), &variables).unwrap();
         for file in store.referenced_files().await.unwrap() {
             // Every block is compared with its checksum.
             let read = files.get_range(&file, 0..file.bytes).await;
@@ -112,11 +113,11 @@ impl Deployment {
             .env("YEARBOOK_SERVER__LISTEN", "127.0.0.1:0")
             .output()
             .unwrap();
-        Said::of(doctor).ok().json()
+        CommandOutput::of(doctor).ok().json()
     }
 
     /// Asserts that `doctor` finds nothing wrong.
-    pub(super) fn is_sound(&self) {
+    pub(super) fn assert_sound(&self) {
         let checks = self.doctor();
         let failed = |checks: &Value| {
             checks.as_array().unwrap().iter().any(|check| check["status"] == "fail")
@@ -126,7 +127,7 @@ impl Deployment {
 }
 
 /// Each object whose name is a digest has that digest; those of `seen` were looked at before.
-fn objects_are_whole(folder: &Path, seen: &mut HashSet<String>) {
+fn assert_objects_intact(folder: &Path, seen: &mut HashSet<String>) {
     let Ok(objects) = std::fs::read_dir(folder) else { return };
     for object in objects {
         let path = object.unwrap().path();

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::deployment::{Deployment, Place};
-use super::points::{Moments, Tally, measured, of_a_kind};
-use super::reader::{Reading, Server};
+use super::deployment::{CrashDeployment, StoreKind};
+use super::points::{KillMoments, KillTally, measured, of_a_kind};
+use super::reader::{ReaderThread, Server};
 
 /// Of these runs, one installs an encoder, which takes longer; the others a generator.
 const ENCODER_EVERY: u32 = 8;
 
 /// A build of `name` of its own: the component with a custom section that says `version`.
-fn build(deployment: &Deployment, name: &str, version: u32) -> String {
+fn build(deployment: &CrashDeployment, name: &str, version: u32) -> String {
     let built: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../plugins/dist")
         .join(format!("{name}.wasm"));
@@ -27,7 +27,7 @@ fn build(deployment: &Deployment, name: &str, version: u32) -> String {
 }
 
 /// Digests of the releases of `name`, and of the one that serves.
-fn releases(deployment: &Deployment, name: &str) -> (HashSet<String>, Option<String>) {
+fn releases(deployment: &CrashDeployment, name: &str) -> (HashSet<String>, Option<String>) {
     let listed = deployment.run(&["plugin", "list", "--json"]).ok().json();
     let of_name: Vec<&Value> =
         listed.as_array().unwrap().iter().filter(|release| release["name"] == name).collect();
@@ -41,17 +41,17 @@ fn releases(deployment: &Deployment, name: &str) -> (HashSet<String>, Option<Str
 
 #[test]
 fn install_killed_at_any_point_leaves_the_last_release_serving() {
-    install_killed_at_any_point_leaves_the_last_release_serving_in(Place::Folder);
+    install_killed_at_any_point_leaves_the_last_release_serving_in(StoreKind::Folder);
 }
 
 #[test]
 fn install_killed_at_any_point_leaves_the_last_release_serving_on_s3() {
-    install_killed_at_any_point_leaves_the_last_release_serving_in(Place::S3);
+    install_killed_at_any_point_leaves_the_last_release_serving_in(StoreKind::S3);
 }
 
-fn install_killed_at_any_point_leaves_the_last_release_serving_in(place: Place) {
-    let deployment = Deployment::new(place);
-    let (mut moments, mut seen) = (Moments::new(), HashSet::new());
+fn install_killed_at_any_point_leaves_the_last_release_serving_in(place: StoreKind) {
+    let deployment = CrashDeployment::new(place);
+    let (mut moments, mut seen) = (KillMoments::new(), HashSet::new());
     deployment.package(50, 1);
     deployment.run(&["publish", "tiny"]).ok();
     let mut version = 0;
@@ -65,10 +65,11 @@ fn install_killed_at_any_point_leaves_the_last_release_serving_in(place: Place) 
             deployment.run(&["plugin", "install", &file, "--now"]).ok();
         })
     };
-    let (mut encoders, mut generators) = (Tally::new(takes("ndjson")), Tally::new(takes("r")));
+    let (mut encoders, mut generators) =
+        (KillTally::new(takes("ndjson")), KillTally::new(takes("r")));
     let server = Server::start(&deployment);
     let client = server.client();
-    let reading = Reading::start(move || {
+    let reading = ReaderThread::start(move || {
         let (status, body) = client.get("/v1/integrations/r?datasets=tiny");
         assert_eq!(status, 200, "{body}");
         let (status, body) = client.get("/v1/datasets/tiny/data?format=ndjson");
@@ -90,13 +91,13 @@ fn install_killed_at_any_point_leaves_the_last_release_serving_in(place: Place) 
             serves.is_some() && (serves == served) == (after.len() == before.len()),
             "{served:?}, then {serves:?}"
         );
-        deployment.is_whole(&mut seen);
+        deployment.assert_intact(&mut seen);
         let again = deployment.run(&arguments).ok().json();
         let (_, serves) = releases(&deployment, name);
         assert_eq!(serves.as_deref(), again["digest"].as_str(), "{again}");
     }
-    deployment.is_whole(&mut seen);
-    deployment.is_sound();
+    deployment.assert_intact(&mut seen);
+    deployment.assert_sound();
     let reads = reading.stop();
     println!("install: {encoders:?} and {generators:?}, {reads} responses meanwhile");
     assert!(
@@ -107,34 +108,34 @@ fn install_killed_at_any_point_leaves_the_last_release_serving_in(place: Place) 
 
 #[test]
 fn the_first_install_killed_at_any_point_can_be_run_again() {
-    the_first_install_killed_at_any_point_can_be_run_again_in(Place::Folder);
+    the_first_install_killed_at_any_point_can_be_run_again_in(StoreKind::Folder);
 }
 
 #[test]
 fn the_first_install_killed_at_any_point_can_be_run_again_on_s3() {
-    the_first_install_killed_at_any_point_can_be_run_again_in(Place::S3);
+    the_first_install_killed_at_any_point_can_be_run_again_in(StoreKind::S3);
 }
 
-fn the_first_install_killed_at_any_point_can_be_run_again_in(place: Place) {
-    let mut moments = Moments::new();
-    let install = |deployment: &Deployment| {
+fn the_first_install_killed_at_any_point_can_be_run_again_in(place: StoreKind) {
+    let mut moments = KillMoments::new();
+    let install = |deployment: &CrashDeployment| {
         ["plugin", "install", &build(deployment, "r", 1), "--json"].map(str::to_owned)
     };
     let takes = measured(|| {
-        let deployment = Deployment::new(place);
+        let deployment = CrashDeployment::new(place);
         let arguments = install(&deployment);
         deployment.run(&arguments.each_ref().map(String::as_str)).ok();
     });
-    let mut tally = Tally::new(takes);
+    let mut tally = KillTally::new(takes);
     for _ in 0..of_a_kind().div_ceil(10) {
-        let deployment = Deployment::new(place);
+        let deployment = CrashDeployment::new(place);
         let arguments = install(&deployment);
         let arguments = arguments.each_ref().map(String::as_str);
         tally.kill(&deployment, &arguments, moments.next());
-        deployment.is_whole(&mut HashSet::new());
+        deployment.assert_intact(&mut HashSet::new());
         let again = deployment.run(&arguments).ok().json();
         assert_eq!(again["state"], json!("promoted"), "{again}");
-        deployment.is_whole(&mut HashSet::new());
+        deployment.assert_intact(&mut HashSet::new());
     }
     println!("the first install took {takes:?}: {tally:?}");
 }

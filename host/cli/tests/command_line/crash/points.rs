@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use super::deployment::Deployment;
+use super::deployment::CrashDeployment;
 
 /// How many runs of a kind are killed in each place: a quarter of all points. A tenth as many again
 /// begin on fresh data directories.
@@ -14,9 +14,9 @@ pub(super) fn of_a_kind() -> u32 {
 }
 
 /// Moments within 0..1, different at each run of the test.
-pub(super) struct Moments(u64);
+pub(super) struct KillMoments(u64);
 
-impl Moments {
+impl KillMoments {
     pub(super) fn new() -> Self {
         let seed =
             std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
@@ -37,7 +37,7 @@ impl Moments {
 
 /// What became of runs that were to be killed.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(super) struct KillTally {
     /// How long a run is thought to take: a machine that others use, too, is not always as fast.
     takes: Duration,
     pub(super) killed: u32,
@@ -45,13 +45,13 @@ pub(super) struct Tally {
     pub(super) ended: u32,
 }
 
-impl Tally {
+impl KillTally {
     pub(super) fn new(takes: Duration) -> Self {
         Self { takes, killed: 0, ended: 0 }
     }
 
     /// Runs `arguments` and kills it at `moment`, of which 1 is a little after its end.
-    pub(super) fn kill(&mut self, deployment: &Deployment, arguments: &[&str], moment: f64) {
+    pub(super) fn kill(&mut self, deployment: &CrashDeployment, arguments: &[&str], moment: f64) {
         let mut child = deployment
             .command(arguments)
             .stdout(Stdio::null())

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use serde_json::Value;
 
-use super::deployment::Deployment;
+use super::deployment::CrashDeployment;
 
 /// A running server; stopped when dropped.
 pub(super) struct Server {
@@ -19,7 +19,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn start(deployment: &Deployment) -> Self {
+    pub(super) fn start(deployment: &CrashDeployment) -> Self {
         let mut command = deployment.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
         let log = std::fs::File::create(deployment.yearbook.path("log")).unwrap();
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
@@ -82,13 +82,13 @@ impl Client {
 }
 
 /// Reads until it is stopped.
-pub(super) struct Reading {
+pub(super) struct ReaderThread {
     stop: Arc<AtomicBool>,
     reads: Arc<AtomicU32>,
     thread: JoinHandle<()>,
 }
 
-impl Reading {
+impl ReaderThread {
     /// Calls `read` again and again.
     pub(super) fn start(mut read: impl FnMut() + Send + 'static) -> Self {
         let (stop, reads) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU32::new(0)));

@@ -12,7 +12,7 @@ use prost::Message as _;
 
 /// What came so far.
 #[derive(Clone, Default)]
-pub(super) struct Seen {
+pub(super) struct CollectedSpans {
     pub(super) spans: Vec<Span>,
     /// Attributes of the service.
     pub(super) service: BTreeMap<String, String>,
@@ -23,14 +23,14 @@ pub(super) struct Seen {
 /// Listens until the process ends.
 pub(super) struct Collector {
     pub(super) url: String,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<CollectedSpans>>,
 }
 
 impl Collector {
     pub(super) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let seen = Arc::new(Mutex::new(Seen::default()));
+        let seen = Arc::new(Mutex::new(CollectedSpans::default()));
         let kept = Arc::clone(&seen);
         std::thread::spawn(move || {
             listener.incoming().for_each(|stream| take(&mut stream.unwrap(), &kept))
@@ -38,12 +38,12 @@ impl Collector {
         Self { url, seen }
     }
 
-    pub(super) fn seen(&self) -> Seen {
+    pub(super) fn seen(&self) -> CollectedSpans {
         self.seen.lock().unwrap().clone()
     }
 }
 
-fn take(stream: &mut TcpStream, seen: &Mutex<Seen>) {
+fn take(stream: &mut TcpStream, seen: &Mutex<CollectedSpans>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {

@@ -6,16 +6,16 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::query::pairs;
+use crate::query::parse_pairs;
 
 const FORMATS: [&str; 5] = ["json", "csv", "arrow", "parquet", "ndjson"];
 
 fn problems(raw: &str) -> Value {
-    serde_json::to_value(DataQuery::parse(&pairs(raw), &FORMATS).unwrap_err()).unwrap()
+    serde_json::to_value(DataQuery::parse(&parse_pairs(raw), &FORMATS).unwrap_err()).unwrap()
 }
 
 fn parsed(raw: &str) -> DataQuery {
-    DataQuery::parse(&pairs(raw), &FORMATS).unwrap()
+    DataQuery::parse(&parse_pairs(raw), &FORMATS).unwrap()
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn problems_have_pydantics_shape_contract_2() {
 
 #[test]
 fn unknown_formats_get_the_loaded_ones_listed_contract_2() {
-    let four = DataQuery::parse(&pairs("format=xml"), &FORMATS[..4]).unwrap_err();
+    let four = DataQuery::parse(&parse_pairs("format=xml"), &FORMATS[..4]).unwrap_err();
     assert_eq!(four[0].msg, "Input should be 'json', 'csv', 'arrow' or 'parquet'");
     assert_eq!(
         four[0].ctx.as_deref(),
@@ -126,10 +126,10 @@ fn a_list_of_more_names_than_any_table_has_is_refused_before_it_is_read_contract
     let listed =
         |names: usize| (0..names).map(|index| format!("c{index}")).collect::<Vec<_>>().join(",");
     assert_eq!(
-        parsed(&format!("columns={}", listed(LISTED_NAMES))).columns.map(|names| names.len()),
-        Some(LISTED_NAMES)
+        parsed(&format!("columns={}", listed(MAX_LISTED_NAMES))).columns.map(|names| names.len()),
+        Some(MAX_LISTED_NAMES)
     );
-    let one_more = problems(&format!("columns={}", listed(LISTED_NAMES + 1)));
+    let one_more = problems(&format!("columns={}", listed(MAX_LISTED_NAMES + 1)));
     assert_eq!(
         one_more[0]["msg"],
         "Value error, columns lists 4097 names and may list 4096; ask in several requests"
@@ -152,7 +152,7 @@ fn many_options_keep_their_order_and_their_last_values_contract_2() {
 proptest::proptest! {
     #[test]
     fn no_query_string_makes_the_parser_panic(raw in ".{0,80}") {
-        let _ = DataQuery::parse(&pairs(&raw), &FORMATS);
-        let _ = DataQuery::parse(&pairs(&format!("start={raw}&limit={raw}&columns={raw}&end={raw}")), &FORMATS);
+        let _ = DataQuery::parse(&parse_pairs(&raw), &FORMATS);
+        let _ = DataQuery::parse(&parse_pairs(&format!("start={raw}&limit={raw}&columns={raw}&end={raw}")), &FORMATS);
     }
 }

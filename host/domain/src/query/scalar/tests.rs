@@ -118,22 +118,22 @@ const DATES: &[(&str, &str)] = &[
 #[test]
 fn counts_are_read_as_pydantic_reads_integers_contract_2() {
     for (raw, expected) in COUNTS {
-        assert_eq!(count("limit", raw).map_err(|problem| problem.kind), *expected, "{raw:?}");
+        assert_eq!(parse_count("limit", raw).map_err(|problem| problem.kind), *expected, "{raw:?}");
     }
 }
 
 #[test]
 fn digits_are_bounded_as_pydantic_bounds_them() {
-    assert_eq!(count("limit", &"9".repeat(4300)), Ok(i64::MAX.unsigned_abs()));
-    assert_eq!(count("limit", &"9".repeat(4301)).unwrap_err().kind, "int_parsing_size");
-    assert_eq!(count("limit", &"0".repeat(5000)), Ok(0));
-    assert_eq!(count("limit", "18446744073709551616"), Ok(i64::MAX.unsigned_abs()));
+    assert_eq!(parse_count("limit", &"9".repeat(4300)), Ok(i64::MAX.unsigned_abs()));
+    assert_eq!(parse_count("limit", &"9".repeat(4301)).unwrap_err().kind, "int_parsing_size");
+    assert_eq!(parse_count("limit", &"0".repeat(5000)), Ok(0));
+    assert_eq!(parse_count("limit", "18446744073709551616"), Ok(i64::MAX.unsigned_abs()));
 }
 
 #[test]
 fn dates_get_pydantics_sentences_contract_2() {
     for (raw, error) in DATES {
-        match date("start", raw) {
+        match parse_date("start", raw) {
             Ok(date) => assert_eq!((date.as_str(), *error), (*raw, ""), "{raw:?}"),
             Err(problem) => {
                 assert_eq!(problem.kind, "date_from_datetime_parsing", "{raw:?}");
@@ -163,7 +163,7 @@ fn moments_are_inexact_even_at_midnight_contract_2() {
         "2020-01-01 00:00:00",
         "2020-01-01T10:00:00Z",
     ] {
-        let problem = date("end", raw).unwrap_err();
+        let problem = parse_date("end", raw).unwrap_err();
         assert_eq!(
             (problem.kind, problem.ctx.clone()),
             ("date_from_datetime_inexact", None),
@@ -179,7 +179,7 @@ fn moments_are_inexact_even_at_midnight_contract_2() {
 #[test]
 fn there_is_no_year_zero() {
     for raw in ["0000-01-01", "0000-01-01T00:00"] {
-        let problem = date("start", raw).unwrap_err();
+        let problem = parse_date("start", raw).unwrap_err();
         assert_eq!(problem.kind, "date_parsing", "{raw}");
         assert_eq!(
             problem.msg,
@@ -191,13 +191,13 @@ fn there_is_no_year_zero() {
 #[test]
 fn booleans_are_words_in_any_case_contract_2() {
     for raw in ["true", "True", "TRUE", "t", "T", "1", "yes", "Y", "on", "ON", "tRuE"] {
-        assert_eq!(boolean("geometry", raw), Ok(true), "{raw}");
+        assert_eq!(parse_boolean("geometry", raw), Ok(true), "{raw}");
     }
     for raw in ["false", "0", "off", "n", "No", "f", "FALSE"] {
-        assert_eq!(boolean("geometry", raw), Ok(false), "{raw}");
+        assert_eq!(parse_boolean("geometry", raw), Ok(false), "{raw}");
     }
     for raw in ["", " true", "true ", "2", "1.0", "maybe", "ｔ"] {
-        assert_eq!(boolean("geometry", raw).unwrap_err().kind, "bool_parsing", "{raw:?}");
+        assert_eq!(parse_boolean("geometry", raw).unwrap_err().kind, "bool_parsing", "{raw:?}");
     }
 }
 
@@ -212,12 +212,12 @@ fn numbers_are_read_as_pydantic_reads_them() {
         ("5.", 5.0),
         ("-2", -2.0),
     ] {
-        assert_eq!(number("x.y", raw), Ok(expected), "{raw}");
+        assert_eq!(parse_number("x.y", raw), Ok(expected), "{raw}");
     }
     for raw in ["abc", "", "0x1", "1__0", "1,5"] {
-        assert_eq!(number("x.y", raw).unwrap_err().kind, "float_parsing", "{raw}");
+        assert_eq!(parse_number("x.y", raw).unwrap_err().kind, "float_parsing", "{raw}");
     }
     for raw in ["nan", "inf", "+inf", "infinity", "1e999"] {
-        assert_eq!(number("x.y", raw).unwrap_err().kind, "finite_number", "{raw}");
+        assert_eq!(parse_number("x.y", raw).unwrap_err().kind, "finite_number", "{raw}");
     }
 }

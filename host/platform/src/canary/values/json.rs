@@ -3,33 +3,37 @@
 
 use serde_json::{Deserializer, Number, Value};
 
-use super::{Values, shown};
+use super::{ValueComparison, shown};
 
-pub(super) fn compare(one: &[u8], other: &[u8]) -> Values {
+pub(super) fn compare(one: &[u8], other: &[u8]) -> ValueComparison {
     let mut ones = Deserializer::from_slice(one).into_iter::<Value>();
     let mut others = Deserializer::from_slice(other).into_iter::<Value>();
     loop {
         match (ones.next(), others.next()) {
-            (None, None) => return Values::Same,
+            (None, None) => return ValueComparison::Same,
             (Some(Err(_)), _) => {
-                return Values::Unread(
+                return ValueComparison::Unread(
                     "the response of the release that serves is no JSON either".to_owned(),
                 );
             }
-            (_, Some(Err(error))) => return Values::Unlike(format!("it is no JSON: {error}")),
+            (_, Some(Err(error))) => {
+                return ValueComparison::Unlike(format!("it is no JSON: {error}"));
+            }
             (Some(Ok(one)), Some(Ok(other))) => {
-                if let Some(difference) = differ(&one, &other, &mut String::new()) {
-                    return Values::Unlike(difference);
+                if let Some(difference) = find_difference(&one, &other, &mut String::new()) {
+                    return ValueComparison::Unlike(difference);
                 }
             }
-            (Some(_), None) => return Values::Unlike("it ends early".to_owned()),
-            (None, Some(_)) => return Values::Unlike("it goes on after its end".to_owned()),
+            (Some(_), None) => return ValueComparison::Unlike("it ends early".to_owned()),
+            (None, Some(_)) => {
+                return ValueComparison::Unlike("it goes on after its end".to_owned());
+            }
         }
     }
 }
 
 /// The first difference; `path` leads to the two values. The parser bounds how deep they are.
-fn differ(one: &Value, other: &Value, path: &mut String) -> Option<String> {
+fn find_difference(one: &Value, other: &Value, path: &mut String) -> Option<String> {
     let unlike = |path: &str| {
         Some(format!(
             "{} instead of {} at {path:?}",
@@ -71,7 +75,7 @@ fn within(path: &mut String, step: &str, one: &Value, other: &Value) -> Option<S
     let end = path.len();
     path.push('/');
     path.push_str(step);
-    let found = differ(one, other, path);
+    let found = find_difference(one, other, path);
     path.truncate(end);
     found
 }
@@ -91,10 +95,13 @@ mod tests {
     #[test]
     fn values_are_compared_and_not_how_they_are_written() {
         let of = |one: &str, other: &str| compare(one.as_bytes(), other.as_bytes());
-        assert_eq!(of(r#"[{"a":1.0,"b":null}]"#, "[ {\"b\": null,\n \"a\": 1e0} ]"), Values::Same);
-        assert_eq!(of("{\"a\":1}\n{\"a\":2}\n", "{\"a\":1}{\"a\":2}"), Values::Same);
+        assert_eq!(
+            of(r#"[{"a":1.0,"b":null}]"#, "[ {\"b\": null,\n \"a\": 1e0} ]"),
+            ValueComparison::Same
+        );
+        assert_eq!(of("{\"a\":1}\n{\"a\":2}\n", "{\"a\":1}{\"a\":2}"), ValueComparison::Same);
         let unlike = |one: &str, other: &str, why: &str| {
-            assert_eq!(of(one, other), Values::Unlike(why.to_owned()))
+            assert_eq!(of(one, other), ValueComparison::Unlike(why.to_owned()))
         };
         unlike(r#"[{"a":1}]"#, r#"[{"a":"1"}]"#, "`\"1\"` instead of `1` at \"/0/a\"");
         unlike(
@@ -105,7 +112,12 @@ mod tests {
         unlike(r#"[{"a":1}]"#, r#"[{"a":1,"b":2}]"#, "2 members instead of 1 at \"/0\"");
         unlike("[1,2]", "[1]", "1 elements instead of 2 at \"\"");
         unlike("1 2", "1", "it ends early");
-        assert!(matches!(of("[1]", "[1"), Values::Unlike(why) if why.starts_with("it is no JSON")));
-        assert!(matches!(of("[1]", &"[".repeat(100_000)), Values::Unlike(_)), "however deep");
+        assert!(
+            matches!(of("[1]", "[1"), ValueComparison::Unlike(why) if why.starts_with("it is no JSON"))
+        );
+        assert!(
+            matches!(of("[1]", &"[".repeat(100_000)), ValueComparison::Unlike(_)),
+            "however deep"
+        );
     }
 }

@@ -6,38 +6,42 @@ use std::borrow::Cow;
 
 use arrow::datatypes::{DataType, Schema};
 
-use super::{Values, shown};
+use super::{ValueComparison, shown};
 
 /// What may separate fields.
 const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-pub(super) fn compare(schema: &Schema, one: &[u8], other: &[u8]) -> Values {
+pub(super) fn compare(schema: &Schema, one: &[u8], other: &[u8]) -> ValueComparison {
     let columns = schema.fields().len();
-    let unread =
-        || Values::Unread("which character separates its fields cannot be told".to_owned());
+    let unread = || {
+        ValueComparison::Unread("which character separates its fields cannot be told".to_owned())
+    };
     let Some(separator) = separator(one, columns) else { return unread() };
     if self::separator(other, columns) != Some(separator) {
-        return Values::Unlike("its header has other fields".to_owned());
+        return ValueComparison::Unlike("its header has other fields".to_owned());
     }
     let (mut ones, mut others) =
         (Fields { text: one, separator }, Fields { text: other, separator });
     let (mut row, mut column) = (0_usize, 0_usize);
     loop {
         let (one, other) = match (ones.next(), others.next()) {
-            (None, None) => return Values::Same,
+            (None, None) => return ValueComparison::Same,
             (Some(one), Some(other)) => (one, other),
-            (Some(_), None) => return Values::Unlike(format!("it ends before row {row}")),
-            (None, Some(_)) => return Values::Unlike(format!("it goes on at row {row}")),
+            (Some(_), None) => return ValueComparison::Unlike(format!("it ends before row {row}")),
+            (None, Some(_)) => return ValueComparison::Unlike(format!("it goes on at row {row}")),
         };
         let number = row > 0
             && schema.fields().get(column).is_some_and(|field| is_number(field.data_type()));
         if !one.is(&other, number) {
             let name = schema.fields().get(column).map_or("", |field| field.name().as_str());
             let values = format!("{} instead of {}", other.shown(), one.shown());
-            return Values::Unlike(format!("{values} in row {row}, column {}", shown(name)));
+            return ValueComparison::Unlike(format!(
+                "{values} in row {row}, column {}",
+                shown(name)
+            ));
         }
         if one.last != other.last {
-            return Values::Unlike(format!("row {row} has another number of fields"));
+            return ValueComparison::Unlike(format!("row {row} has another number of fields"));
         }
         (row, column) = if one.last { (row + 1, 0) } else { (row, column + 1) };
     }
@@ -149,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    fn of(one: &str, other: &str) -> Values {
+    fn of(one: &str, other: &str) -> ValueComparison {
         let schema = Schema::new(vec![
             Column::new("t", DataType::Utf8, true),
             Column::new("v", DataType::Float64, true),
@@ -161,15 +165,15 @@ mod tests {
     fn quotes_line_ends_and_ways_to_write_a_float_are_no_difference() {
         assert_eq!(
             of("t,v\na,1.0\nb \"c\",\n", "\"t\",v\r\na,1e0\r\n\"b \"\"c\"\"\",\r\n"),
-            Values::Same
+            ValueComparison::Same
         );
-        assert_eq!(of("t;v\n\"a;b\nc\";2\n", "t;v\n\"a;b\nc\";2.0"), Values::Same);
+        assert_eq!(of("t;v\n\"a;b\nc\";2\n", "t;v\n\"a;b\nc\";2.0"), ValueComparison::Same);
     }
 
     #[test]
     fn a_value_that_differs_is_shown_with_its_place() {
         let unlike = |one: &str, other: &str, why: &str| {
-            assert_eq!(of(one, other), Values::Unlike(why.to_owned()), "{other}")
+            assert_eq!(of(one, other), ValueComparison::Unlike(why.to_owned()), "{other}")
         };
         unlike("t,v\n007,1\n", "t,v\n7,1\n", "`7` instead of `007` in row 1, column `t`");
         unlike("t,v\na,1\n", "t,v\na,1.5\n", "`1.5` instead of `1` in row 1, column `v`");
@@ -179,16 +183,16 @@ mod tests {
         unlike("t,v\na,1\n", "t;v\na;1\n", "its header has other fields");
         unlike("t,v\na,1\n", "t,v\na\n,1\n", "row 1 has another number of fields");
         unlike("t,v\na,1\n", "t,v\n\"a,1\n", "`a,1 ` instead of `a` in row 1, column `t`");
-        assert!(matches!(of("t/v\na/1\n", "t/v\nb/1\n"), Values::Unread(_)));
+        assert!(matches!(of("t/v\na/1\n", "t/v\nb/1\n"), ValueComparison::Unread(_)));
     }
 
     #[test]
     fn a_row_of_one_empty_field_is_a_row_0033() {
         let schema = Schema::new(vec![Column::new("t", DataType::Utf8, true)]);
-        assert_eq!(compare(&schema, b"t\n\na\n", b"t\r\n\r\na\r\n"), Values::Same);
-        assert!(matches!(compare(&schema, b"t\n\na\n", b"t\na\n"), Values::Unlike(_)));
+        assert_eq!(compare(&schema, b"t\n\na\n", b"t\r\n\r\na\r\n"), ValueComparison::Same);
+        assert!(matches!(compare(&schema, b"t\n\na\n", b"t\na\n"), ValueComparison::Unlike(_)));
         assert!(
-            matches!(compare(&schema, b"t\n\na\n", b"t\n\"\"\na\n"), Values::Unlike(_)),
+            matches!(compare(&schema, b"t\n\na\n", b"t\n\"\"\na\n"), ValueComparison::Unlike(_)),
             "null is not an empty text"
         );
     }

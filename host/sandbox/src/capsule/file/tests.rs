@@ -14,7 +14,7 @@ use crate::description::{OptionValue, Value as Option};
 use crate::generator::Request;
 use crate::tally::ReleaseName;
 
-fn capsule() -> Capsule {
+fn capsule() -> FailureDump {
     let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let fields = vec![
         Field::new("t", text, true).with_metadata([("yearbook.role", "key")]),
@@ -34,34 +34,34 @@ fn capsule() -> Capsule {
         version: "1.0.0".to_owned(),
         digest: "0a".repeat(32),
     };
-    let mut capsule = Capsule::of_response(&release, &schema, &options, &Limits::default());
+    let mut capsule = FailureDump::for_response(&release, &schema, &options, &Limits::default());
     let texts: ArrayRef =
         Arc::new([Some("x"), None, Some("x")].into_iter().collect::<DictionaryArray<Int32Type>>());
     let numbers: ArrayRef = Arc::new(Float64Array::from(vec![Some(0.5), None, Some(f64::MAX)]));
     capsule.batch = Some(RecordBatch::try_new(Arc::new(schema), vec![texts, numbers]).unwrap());
     capsule.notes = vec![(0, b"\0\xff".to_vec()), (u64::MAX, vec![7; 100])];
-    capsule.about.call = CallName::Part;
+    capsule.about.call = GuestFunction::Part;
     capsule.about.failure = Fault { kind: "wasm".to_owned(), message: "trapped".to_owned() };
     capsule.about.log = vec![Line { level: "error".to_owned(), message: "panicked".to_owned() }];
     capsule.about.before.allowance = usize::MAX >> 1;
     capsule
 }
 
-fn written(capsule: &Capsule) -> Vec<u8> {
+fn written(capsule: &FailureDump) -> Vec<u8> {
     let mut bytes = Vec::new();
     capsule.write(&mut bytes).unwrap();
     bytes
 }
 
-fn opened(bytes: &[u8]) -> Result<Capsule, String> {
+fn opened(bytes: &[u8]) -> Result<FailureDump, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.capsule.arrow");
     std::fs::write(&path, bytes).unwrap();
-    Capsule::open(&path).map_err(|error| error.to_string())
+    FailureDump::open(&path).map_err(|error| error.to_string())
 }
 
 /// The file after what `spoil` does to its description.
-fn forged(capsule: &Capsule, spoil: impl Fn(&mut Value)) -> Vec<u8> {
+fn forged(capsule: &FailureDump, spoil: impl Fn(&mut Value)) -> Vec<u8> {
     let mut about = serde_json::to_value(&capsule.about).unwrap();
     spoil(&mut about);
     let text = about.to_string();
@@ -103,8 +103,8 @@ fn a_generators_request_is_read_as_it_was_and_there_are_no_columns() {
         datasets: Vec::new(),
         options: vec![OptionValue { name: "n".to_owned(), value: Option::Number(2.0) }],
     };
-    let mut capsule = Capsule::of_request(&release, &request, Vec::new(), &Limits::default());
-    capsule.about.call = CallName::Generate;
+    let mut capsule = FailureDump::for_request(&release, &request, Vec::new(), &Limits::default());
+    capsule.about.call = GuestFunction::Generate;
     let read = opened(&written(&capsule)).unwrap();
     assert_eq!(format!("{:?}", read.request), format!("{:?}", Some(request)));
     assert_eq!((read.schema.fields().len(), read.batch), (0, None));
@@ -166,7 +166,7 @@ fn what_was_forged_is_refused_for_what_is_wrong() {
         let found = opened(&forged(&good, spoil)).err().unwrap_or_else(|| panic!("{reason}"));
         assert!(found.contains(reason), "{found}");
     }
-    let rowless = Capsule { batch: None, ..good.clone() };
+    let rowless = FailureDump { batch: None, ..good.clone() };
     assert!(opened(&forged(&rowless, |_| {})).unwrap_err().contains("the part has no rows"));
     let spoken =
         forged(&good, |about| about["failure"]["message"] = json!("a\u{1b}[2J\r\nb\u{202e}c"));
@@ -205,15 +205,15 @@ fn what_is_no_capsule_is_told_why() {
     assert!(opened(&packed).unwrap_err().contains("compressed"));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large");
-    std::fs::File::create(&path).unwrap().set_len(CAPSULE_BYTES + 1).unwrap();
-    assert!(matches!(Capsule::open(&path), Err(Unreadable::TooLarge)));
-    assert!(matches!(Capsule::open(&folder.path().join("absent")), Err(Unreadable::Io(_))));
+    std::fs::File::create(&path).unwrap().set_len(MAX_DUMP_BYTES + 1).unwrap();
+    assert!(matches!(FailureDump::open(&path), Err(Unreadable::TooLarge)));
+    assert!(matches!(FailureDump::open(&folder.path().join("absent")), Err(Unreadable::Io(_))));
 }
 
 #[test]
 fn what_would_be_too_large_is_not_written_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let large = Capsule { notes: vec![(0, vec![0; 100 << 20])], ..capsule() };
+    let large = FailureDump { notes: vec![(0, vec![0; 100 << 20])], ..capsule() };
     assert!(large.write_to(folder.path()).unwrap_err().to_string().contains("too large"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

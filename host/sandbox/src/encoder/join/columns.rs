@@ -30,7 +30,7 @@ pub(crate) fn concat(batches: &[RecordBatch]) -> Result<RecordBatch, ArrowError>
             DataType::Dictionary(keys, values)
                 if **keys == DataType::Int32 && **values == DataType::Utf8 =>
             {
-                dictionary(&pieces)
+                concat_dictionaries(&pieces)
             }
             whole @ DataType::Dictionary(_, values) => {
                 let plain = pieces
@@ -47,7 +47,7 @@ pub(crate) fn concat(batches: &[RecordBatch]) -> Result<RecordBatch, ArrowError>
     RecordBatch::try_new(first.schema(), columns.collect::<Result<_, _>>()?)
 }
 
-fn dictionary(pieces: &[&dyn Array]) -> Result<ArrayRef, ArrowError> {
+fn concat_dictionaries(pieces: &[&dyn Array]) -> Result<ArrayRef, ArrowError> {
     let pieces: Vec<&DictionaryArray<Int32Type>> =
         pieces.iter().map(|piece| piece.as_dictionary::<Int32Type>()).collect();
     let one = pieces[0].values();

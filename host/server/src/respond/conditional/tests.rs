@@ -17,16 +17,16 @@ fn status(headers: &[(HeaderName, &str)], modified: Option<Millis>) -> u16 {
     for (name, value) in headers {
         map.append(name, value.parse().unwrap());
     }
-    match evaluate(&map, &Tag::of_bytes(b"x"), modified) {
-        Ok(Preconditions::Met) => 200,
-        Ok(Preconditions::NotModified) => 304,
+    match evaluate(&map, &EntityTag::from_bytes(b"x"), modified) {
+        Ok(PreconditionOutcome::Met) => 200,
+        Ok(PreconditionOutcome::NotModified) => 304,
         Err(error) => error.status().as_u16(),
     }
 }
 
 #[test]
 fn preconditions_are_evaluated_in_the_order_of_rfc_9110_13_2_2() {
-    let own = Tag::of_bytes(b"x").header(None);
+    let own = EntityTag::from_bytes(b"x").header(None);
     let own = own.to_str().unwrap();
     let packed = own.replace('"', "") + "-gzip";
     let (packed, weak) = (format!("\"{packed}\""), format!("W/{own}"));

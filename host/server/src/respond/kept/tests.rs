@@ -17,27 +17,29 @@ fn responses(bytes: u64, entry: usize) -> Responses {
     })
 }
 
-fn whole(bytes: &[u8]) -> Result<Made, Error> {
-    Ok(Made {
-        content: Content::Whole(Bytes::copy_from_slice(bytes)),
+fn whole(bytes: &[u8]) -> Result<RenderedBody, Error> {
+    Ok(RenderedBody {
+        content: BodyContent::Whole(Bytes::copy_from_slice(bytes)),
         counts: RowCounts { rows: Some(5), total: Some(9), next: Some(7) },
     })
 }
 
-fn text(made: &Made) -> Option<&[u8]> {
+fn text(made: &RenderedBody) -> Option<&[u8]> {
     match &made.content {
-        Content::Whole(bytes) => Some(bytes),
-        Content::Stream(_) => None,
+        BodyContent::Whole(bytes) => Some(bytes),
+        BodyContent::Stream(_) => None,
     }
 }
 
 #[tokio::test]
 async fn an_entry_is_found_by_tag_and_coding_with_its_next_row() {
     let kept = responses(1 << 20, 100);
-    let (one, two) = (Tag::of_bytes(b"1"), Tag::of_bytes(b"2"));
-    for (tag, coding, body) in
-        [(&one, None, b"plain"), (&one, Some(Coding::Gzip), b"gzipd"), (&two, None, b"other")]
-    {
+    let (one, two) = (EntityTag::from_bytes(b"1"), EntityTag::from_bytes(b"2"));
+    for (tag, coding, body) in [
+        (&one, None, b"plain"),
+        (&one, Some(ContentCoding::Gzip), b"gzipd"),
+        (&two, None, b"other"),
+    ] {
         assert_eq!(
             text(&kept.get(tag, coding, async || whole(body)).await.unwrap()),
             Some(&body[..])
@@ -58,7 +60,9 @@ async fn memory_is_bounded_whatever_is_asked_for() {
     let kept = responses(100_000, 10_000);
     for index in 0..1_000_u32 {
         let body = vec![0; index as usize * 10];
-        kept.get(&Tag::of_bytes(&index.to_le_bytes()), None, async || whole(&body)).await.unwrap();
+        kept.get(&EntityTag::from_bytes(&index.to_le_bytes()), None, async || whole(&body))
+            .await
+            .unwrap();
         assert!(kept.counts().bytes <= 100_000, "{:?}", kept.counts());
     }
     assert!(kept.counts().entries > 5);
@@ -69,7 +73,9 @@ async fn zero_bytes_switch_it_off() {
     let kept = responses(0, 100);
     for body in [b"1", b"2"] {
         assert_eq!(
-            text(&kept.get(&Tag::of_bytes(b"x"), None, async || whole(body)).await.unwrap()),
+            text(
+                &kept.get(&EntityTag::from_bytes(b"x"), None, async || whole(body)).await.unwrap()
+            ),
             Some(&body[..])
         );
     }
@@ -79,23 +85,27 @@ async fn zero_bytes_switch_it_off() {
 #[tokio::test]
 async fn what_is_long_or_a_stream_is_made_each_time() {
     let kept = responses(1 << 20, 4);
-    let tag = Tag::of_bytes(b"x");
+    let tag = EntityTag::from_bytes(b"x");
     for body in [b"long1", b"long2"] {
         assert_eq!(
             text(&kept.get(&tag, None, async || whole(body)).await.unwrap()),
             Some(&body[..])
         );
     }
-    let stream =
-        async || Ok(Made { content: Content::Stream(Body::empty()), counts: RowCounts::default() });
-    assert_eq!(text(&kept.get(&tag, Some(Coding::Zstd), stream).await.unwrap()), None);
+    let stream = async || {
+        Ok(RenderedBody {
+            content: BodyContent::Stream(Body::empty()),
+            counts: RowCounts::default(),
+        })
+    };
+    assert_eq!(text(&kept.get(&tag, Some(ContentCoding::Zstd), stream).await.unwrap()), None);
     assert_eq!((kept.counts().hits, kept.counts().misses), (0, 3));
 }
 
 #[tokio::test]
 async fn a_failure_is_nobody_elses_and_does_not_stay() {
     let kept = responses(1 << 20, 100);
-    let tag = Tag::of_bytes(b"x");
+    let tag = EntityTag::from_bytes(b"x");
     assert!(kept.get(&tag, None, async || Err(Error::Broken)).await.is_err());
     assert_eq!(kept.counts().entries, 0);
     assert_eq!(text(&kept.get(&tag, None, async || whole(b"ok")).await.unwrap()), Some(&b"ok"[..]));
@@ -115,7 +125,7 @@ async fn many_at_once_make_it_once_and_a_long_one_at_the_same_time() {
                         made.fetch_add(1, Ordering::SeqCst);
                         whole(b"ok")
                     };
-                    kept.get(&Tag::of_bytes(b"x"), None, make).await.unwrap().counts.next
+                    kept.get(&EntityTag::from_bytes(b"x"), None, make).await.unwrap().counts.next
                 })
             })
             .collect();
@@ -129,7 +139,7 @@ async fn many_at_once_make_it_once_and_a_long_one_at_the_same_time() {
 #[tokio::test]
 async fn whoever_waits_for_one_that_gives_up_makes_it() {
     let kept = Arc::new(responses(1 << 20, 100));
-    let tag = Tag::of_bytes(b"x");
+    let tag = EntityTag::from_bytes(b"x");
     let (begun, has_begun) = tokio::sync::oneshot::channel();
     let first = tokio::spawn({
         let (kept, tag) = (Arc::clone(&kept), tag.clone());

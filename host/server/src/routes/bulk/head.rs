@@ -15,14 +15,14 @@ use yearbook_domain::bulk::BulkPlan;
 use super::range::Part;
 use crate::error::Error;
 use crate::headers::{FRESHNESS, REPR_DIGEST};
-use crate::respond::{Tag, attribution, body, conditional};
+use crate::respond::{EntityTag, attribution, body, conditional};
 
 /// The stored form of every snapshot.
 pub(super) const PARQUET: &str = "application/vnd.apache.parquet";
 
 /// The head of a response.
 pub(super) struct Head {
-    tag: Tag,
+    tag: EntityTag,
     modified: Millis,
     /// Size of the file in bytes.
     size: u64,
@@ -39,7 +39,7 @@ impl Head {
     pub(super) fn new(plan: &BulkPlan) -> Self {
         let snapshot = &plan.snapshot;
         // The digest alone: the same bytes have the same tag whatever freshness named them.
-        let tag = Tag::of_file(&snapshot.file);
+        let tag = EntityTag::from_file(&snapshot.file);
         let mut shared = HeaderMap::new();
         attribution::write(&mut shared, &plan.namespace, snapshot);
         shared.insert(ETAG, tag.header(None));
@@ -48,12 +48,12 @@ impl Head {
         }
         // Whoever compresses on the way would break ranges and the digest.
         shared.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache, no-transform"));
-        shared.insert(FRESHNESS, HeaderValue::from_static(plan.freshness.word()));
+        shared.insert(FRESHNESS, HeaderValue::from_static(plan.freshness.as_str()));
         // The key decides by its plan which snapshot it is.
         shared.insert(VARY, HeaderValue::from_static("X-API-Key"));
         shared.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
         if let Some(digest) = digest(&snapshot.file.sha256) {
-            put(&mut shared, REPR_DIGEST, digest);
+            insert_text(&mut shared, REPR_DIGEST, digest);
         }
         let mut content = HeaderMap::new();
         content.insert(CONTENT_TYPE, HeaderValue::from_static(PARQUET));
@@ -63,7 +63,7 @@ impl Head {
             plan.dataset,
             snapshot.created_at.date()
         );
-        put(&mut content, CONTENT_DISPOSITION, disposition.clone());
+        insert_text(&mut content, CONTENT_DISPOSITION, disposition.clone());
         Self {
             tag,
             modified: snapshot.created_at,
@@ -75,7 +75,7 @@ impl Head {
     }
 
     /// The entity tag.
-    pub(super) fn tag(&self) -> &Tag {
+    pub(super) fn tag(&self) -> &EntityTag {
         &self.tag
     }
 
@@ -99,7 +99,7 @@ impl Head {
     ///
     /// # Errors
     /// When the address is none.
-    pub(super) fn elsewhere(&self, link: String) -> Result<Response, Error> {
+    pub(super) fn redirect(&self, link: String) -> Result<Response, Error> {
         let location = HeaderValue::try_from(link)
             .map_err(|_| Error::broken("redirect", &"the store's address does not fit a header"))?;
         let mut response = Response::new(Body::empty());
@@ -132,7 +132,7 @@ impl Head {
         let mut response = self.with(body, range.end - range.start);
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
         let said = format!("bytes {}-{}/{}", range.start, range.end - 1, self.size);
-        put(response.headers_mut(), CONTENT_RANGE, said);
+        insert_text(response.headers_mut(), CONTENT_RANGE, said);
         response
     }
 
@@ -152,7 +152,7 @@ fn digest(hexadecimal: &str) -> Option<String> {
     Some(format!("sha-256=:{}:", BASE64_STANDARD.encode(bytes?)))
 }
 
-fn put(headers: &mut HeaderMap, name: HeaderName, text: String) {
+fn insert_text(headers: &mut HeaderMap, name: HeaderName, text: String) {
     match HeaderValue::try_from(text) {
         Ok(value) => {
             headers.insert(name, value);

@@ -26,20 +26,20 @@ pub(super) fn of(
 ) -> Result<Option<Part>, Error> {
     let mut ranges = headers.get_all(RANGE).iter();
     let (Some(range), None) = (ranges.next(), ranges.next()) else { return Ok(None) };
-    if !still_the_same(headers, head, dataset) {
+    if !if_range_holds(headers, head, dataset) {
         return Ok(None);
     }
-    match range.to_str().map_or(Asked::Nothing, |text| single(text, head.size())) {
-        Asked::Nothing => Ok(None),
-        Asked::Part(part) => Ok(Some(part)),
-        Asked::Outside => Err(Error::RangeNotSatisfiable { bytes: head.size() }),
+    match range.to_str().map_or(RangeOutcome::Nothing, |text| single(text, head.size())) {
+        RangeOutcome::Nothing => Ok(None),
+        RangeOutcome::Part(part) => Ok(Some(part)),
+        RangeOutcome::Outside => Err(Error::RangeNotSatisfiable { bytes: head.size() }),
     }
 }
 
 /// `If-Range`: whether the client's first part is of the file that would be sent now. Tags compare
 /// strongly. A date counts only while it names one snapshot: two may have been committed within the
 /// same second.
-fn still_the_same(headers: &HeaderMap, head: &Head, dataset: &Dataset) -> bool {
+fn if_range_holds(headers: &HeaderMap, head: &Head, dataset: &Dataset) -> bool {
     let Some(validator) = headers.get(IF_RANGE) else { return true };
     if validator.as_bytes().contains(&b'"') {
         return head.tag().header(None) == *validator;
@@ -55,7 +55,7 @@ fn still_the_same(headers: &HeaderMap, head: &Head, dataset: &Dataset) -> bool {
 
 /// What one `Range` header means for a file.
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
+enum RangeOutcome {
     /// Not one range of bytes: the header is ignored.
     Nothing,
     /// A range that begins within the file.
@@ -64,33 +64,33 @@ enum Asked {
     Outside,
 }
 
-fn single(text: &str, size: u64) -> Asked {
-    let Some((unit, set)) = text.split_once('=') else { return Asked::Nothing };
+fn single(text: &str, size: u64) -> RangeOutcome {
+    let Some((unit, set)) = text.split_once('=') else { return RangeOutcome::Nothing };
     // Empty elements of a list are to be ignored (RFC 9110, 5.6.1.2).
     let mut specs =
         set.split(',').map(|spec| spec.trim_matches([' ', '\t'])).filter(|spec| !spec.is_empty());
     let (Some(spec), None, true) =
         (specs.next(), specs.next(), unit.trim().eq_ignore_ascii_case("bytes"))
     else {
-        return Asked::Nothing;
+        return RangeOutcome::Nothing;
     };
-    let Some((first, last)) = spec.split_once('-') else { return Asked::Nothing };
-    let range = match (number(first), number(last)) {
+    let Some((first, last)) = spec.split_once('-') else { return RangeOutcome::Nothing };
+    let range = match (parse_number(first), parse_number(last)) {
         (Some(first), Some(last)) if first <= last => first..last.saturating_add(1).min(size),
         (Some(first), None) if last.is_empty() => first..size,
         (None, Some(length)) if first.is_empty() => {
             if length == 0 {
-                return Asked::Outside;
+                return RangeOutcome::Outside;
             }
             size.saturating_sub(length)..size
         }
-        _ => return Asked::Nothing,
+        _ => return RangeOutcome::Nothing,
     };
-    if range.is_empty() { Asked::Outside } else { Asked::Part(Part(range)) }
+    if range.is_empty() { RangeOutcome::Outside } else { RangeOutcome::Part(Part(range)) }
 }
 
 /// Digits; more than 64 bits hold stand past the end of every file.
-fn number(text: &str) -> Option<u64> {
+fn parse_number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(u64::MAX))
 }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn one_range_of_bytes_is_served_and_anything_else_ignored_rfc_9110() {
-        let part = |range: Range<u64>| Asked::Part(Part(range));
+        let part = |range: Range<u64>| RangeOutcome::Part(Part(range));
         for (text, expected) in [
             ("bytes=0-0", part(0..1)),
             ("bytes=0-9", part(0..10)),
@@ -113,20 +113,20 @@ mod tests {
             ("bytes=-99", part(0..10)),
             ("Bytes = 2-3 ", part(2..4)),
             ("bytes=,2-3,", part(2..4)),
-            ("bytes=10-", Asked::Outside),
-            ("bytes=10-12", Asked::Outside),
-            ("bytes=99999999999999999999999-", Asked::Outside),
-            ("bytes=-0", Asked::Outside),
-            ("bytes=3-2", Asked::Nothing),
-            ("bytes=0-1,3-4", Asked::Nothing),
-            ("bytes=", Asked::Nothing),
-            ("bytes=-", Asked::Nothing),
-            ("bytes=a-b", Asked::Nothing),
-            ("bytes=+1-2", Asked::Nothing),
-            ("bytes=1--2", Asked::Nothing),
-            ("bytes 1-2", Asked::Nothing),
-            ("rows=1-2", Asked::Nothing),
-            ("", Asked::Nothing),
+            ("bytes=10-", RangeOutcome::Outside),
+            ("bytes=10-12", RangeOutcome::Outside),
+            ("bytes=99999999999999999999999-", RangeOutcome::Outside),
+            ("bytes=-0", RangeOutcome::Outside),
+            ("bytes=3-2", RangeOutcome::Nothing),
+            ("bytes=0-1,3-4", RangeOutcome::Nothing),
+            ("bytes=", RangeOutcome::Nothing),
+            ("bytes=-", RangeOutcome::Nothing),
+            ("bytes=a-b", RangeOutcome::Nothing),
+            ("bytes=+1-2", RangeOutcome::Nothing),
+            ("bytes=1--2", RangeOutcome::Nothing),
+            ("bytes 1-2", RangeOutcome::Nothing),
+            ("rows=1-2", RangeOutcome::Nothing),
+            ("", RangeOutcome::Nothing),
         ] {
             assert_eq!(single(text, 10), expected, "{text}");
         }

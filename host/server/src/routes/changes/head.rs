@@ -3,16 +3,21 @@
 use http::HeaderValue;
 use http::request::Parts;
 use yearbook_sandbox::OptionValue;
-use yearbook_snapshot::SLICING_VERSION;
+use yearbook_snapshot::BATCHING_VERSION;
 
-use super::Answer;
+use super::ChangesSelection;
 use crate::extract::Asked;
 use crate::headers::{HAS_MORE, ROW_CAP, TRUNCATED, WATERMARK};
-use crate::respond::Tag;
+use crate::respond::EntityTag;
 use crate::respond::head::{Head, put};
 
 /// What can be said of `answer`.
-pub(super) fn of(parts: &Parts, asked: &Asked, answer: &Answer, options: &[OptionValue]) -> Head {
+pub(super) fn of(
+    parts: &Parts,
+    asked: &Asked,
+    answer: &ChangesSelection,
+    options: &[OptionValue],
+) -> Head {
     let plan = &answer.plan;
     // The plan decides the rows and their credit, the others how they are written; how a value is
     // printed here is of no matter.
@@ -20,9 +25,9 @@ pub(super) fn of(parts: &Parts, asked: &Asked, answer: &Answer, options: &[Optio
         plan,
         asked.encoder.digest(),
         asked.encoder.description().complete(options),
-        SLICING_VERSION,
+        BATCHING_VERSION,
     );
-    let tag = Tag::of_bytes(format!("{decides:?}").as_bytes());
+    let tag = EntityTag::from_bytes(format!("{decides:?}").as_bytes());
     let mut head = Head::new(
         parts,
         asked,

@@ -1,9 +1,9 @@
 //! Watermarks (contract 4): the id of a snapshot where a client has all of it, a signed position
 //! where an answer ended within one.
 
-use yearbook_catalog::Standing;
-use yearbook_domain::changes::{self, ChangeSet, Mark};
-use yearbook_domain::{Dataset, Position, Problem, Refusal};
+use yearbook_catalog::SnapshotStatus;
+use yearbook_domain::changes::{self, ChangeSet, Watermark};
+use yearbook_domain::{CursorPosition, Dataset, Refusal, ValidationError};
 
 use crate::error::Error;
 use crate::state::AppState;
@@ -34,7 +34,7 @@ pub(super) fn read(
     state: &AppState,
     dataset: &Dataset,
     raw: Option<&str>,
-) -> Result<Since, Problem> {
+) -> Result<Since, ValidationError> {
     let Some(raw) = raw else { return Ok(Since::Oldest) };
     if raw.len() == ID_CHARACTERS
         && raw.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
@@ -45,13 +45,13 @@ pub(super) fn read(
         .own()
         .cursors
         .open(raw)
-        .filter(|position| position.filters == changes::seal(&dataset.name))
+        .filter(|position| position.filters == changes::watermark_fingerprint(&dataset.name))
     {
-        Some(Position { snapshot: sha256, row, .. }) => Ok(Since::Within { sha256, row }),
+        Some(CursorPosition { snapshot: sha256, row, .. }) => Ok(Since::Within { sha256, row }),
         None => {
             let sentence = "since is neither a snapshot id nor a watermark of this dataset; \
                             send the value of X-Service-Watermark unchanged, or leave since out";
-            Err(Problem::value_error("since", sentence, raw))
+            Err(ValidationError::value_error("since", sentence, raw))
         }
     }
 }
@@ -65,23 +65,23 @@ pub(super) async fn place(
     dataset: &Dataset,
     history: &[ChangeSet],
     since: Since,
-) -> Result<Mark, Error> {
-    let beginning = Mark { set: 0, row: 0 };
+) -> Result<Watermark, Error> {
+    let beginning = Watermark { set: 0, row: 0 };
     let oldest = history.first().map_or(&dataset.current.id, |set| &set.from);
     let gone = || Refusal::WatermarkGone { oldest: oldest.clone() };
     match since {
         Since::Oldest => Ok(beginning),
         Since::Snapshot(id) if history.is_empty() && id == dataset.current.id => Ok(beginning),
-        Since::Snapshot(id) => match changes::after(history, &id) {
+        Since::Snapshot(id) => match changes::watermark_after(history, &id) {
             Some(mark) => Ok(mark),
-            None => Err(match state.store.standing(&dataset.name, &id).await? {
-                Standing::Unknown => Refusal::NoSuchSnapshot { id }.into(),
-                Standing::Dropped | Standing::Retained => gone().into(),
+            None => Err(match state.store.snapshot_status(&dataset.name, &id).await? {
+                SnapshotStatus::Unknown => Refusal::NoSuchSnapshot { id }.into(),
+                SnapshotStatus::Dropped | SnapshotStatus::Retained => gone().into(),
             }),
         },
         Since::Within { sha256, row } => {
             let set = history.iter().rposition(|set| set.file.sha256 == sha256 && row <= set.rows);
-            set.map(|set| Mark { set, row }).ok_or_else(|| gone().into())
+            set.map(|set| Watermark { set, row }).ok_or_else(|| gone().into())
         }
     }
 }
@@ -91,14 +91,14 @@ pub(super) fn watermark(
     state: &AppState,
     dataset: &Dataset,
     history: &[ChangeSet],
-    end: Mark,
+    end: Watermark,
 ) -> String {
     match history.get(end.set) {
         Some(set) if end.row > 0 => {
-            let position = Position {
+            let position = CursorPosition {
                 snapshot: set.file.sha256.clone(),
                 row: end.row,
-                filters: changes::seal(&dataset.name),
+                filters: changes::watermark_fingerprint(&dataset.name),
             };
             state.own().cursors.seal(&position)
         }

@@ -5,22 +5,22 @@ use http::header::{LAST_MODIFIED, LINK};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use yearbook_domain::cursor::fingerprint;
-use yearbook_domain::{Position, ReadPlan};
+use yearbook_domain::{CursorPosition, ReadPlan};
 use yearbook_sandbox::OptionValue;
 use yearbook_snapshot::RowCounts;
 
 use crate::extract::Asked;
 use crate::headers::{NEXT_PAGE, ROW_CAP, ROWS, TOTAL_ROWS, TRUNCATED};
 use crate::respond::head::{Head, put};
-use crate::respond::{Tag, conditional, links};
+use crate::respond::{EntityTag, conditional, links};
 use crate::state::AppState;
 
 /// Where the alias of spec 4.2 begins.
 const ALIAS: &str = "/v1/series/";
 
 /// The entity tag of `plan`'s response, without coding.
-pub(super) fn tag(asked: &Asked, plan: &ReadPlan, options: &[OptionValue]) -> Tag {
-    Tag::of_plan(plan, asked.encoder.description(), asked.encoder.digest(), options)
+pub(super) fn tag(asked: &Asked, plan: &ReadPlan, options: &[OptionValue]) -> EntityTag {
+    EntityTag::from_plan(plan, asked.encoder.description(), asked.encoder.digest(), options)
 }
 
 /// What can be said of `plan`'s response before it is made.
@@ -67,18 +67,18 @@ pub(super) fn count(
     }
     if let Some(row) = counts.next {
         let filters = fingerprint(&plan.dataset, &asked.query);
-        let cursor = state.own().cursors.seal(&Position {
+        let cursor = state.own().cursors.seal(&CursorPosition {
             snapshot: plan.snapshot.id.clone(),
             row,
             filters,
         });
-        more(headers, state, parts, asked, plan, &cursor);
+        insert_next_page(headers, state, parts, asked, plan, &cursor);
     }
 }
 
 /// Headers of a response after which rows remain: where they go on, and whether the plan's cap held
 /// them back.
-fn more(
+fn insert_next_page(
     headers: &mut HeaderMap,
     state: &AppState,
     parts: &Parts,
@@ -92,7 +92,7 @@ fn more(
         headers.append(LINK, canonical);
     }
     put(headers, NEXT_PAGE, cursor.to_owned());
-    if let Some(cap) = plan.capped_at {
+    if let Some(cap) = plan.plan_row_cap {
         headers.insert(TRUNCATED, HeaderValue::from_static("true"));
         headers.insert(ROW_CAP, HeaderValue::from(cap));
     }

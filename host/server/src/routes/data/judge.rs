@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
-use yearbook_catalog::Standing;
-use yearbook_domain::{Dataset, Position, Problem, Refusal, Snapshot, cursor, read};
+use yearbook_catalog::SnapshotStatus;
+use yearbook_domain::{
+    CursorPosition, Dataset, Refusal, Snapshot, ValidationError, cursor, read_plan,
+};
 use yearbook_sandbox::OptionValue;
 
 use crate::error::Error;
@@ -31,7 +33,7 @@ pub(super) async fn judge(
     asked: &Asked,
     dataset: &Dataset,
 ) -> Result<Judged, Error> {
-    let mut problems: Vec<Problem> = Vec::new();
+    let mut problems: Vec<ValidationError> = Vec::new();
     let position = position(state, asked).unwrap_or_else(|problem| {
         problems.push(problem);
         None
@@ -41,13 +43,18 @@ pub(super) async fn judge(
         .map(|position| position.snapshot.as_str())
         .or(asked.query.snapshot.as_deref());
     let snapshot = match pinned {
-        Some(id) => kept(state, dataset, id).await?,
+        Some(id) => retained_snapshot(state, dataset, id).await?,
         None => Some(Arc::clone(&dataset.current)),
     };
     // Where the snapshot is gone, its successor judges: a wrong name is more useful to know than a
     // lost version.
-    problems
-        .extend(read::select(snapshot.as_deref().unwrap_or(&dataset.current), &asked.query).err());
+    problems.extend(
+        read_plan::resolve_projection(
+            snapshot.as_deref().unwrap_or(&dataset.current),
+            &asked.query,
+        )
+        .err(),
+    );
     let options = asked.options().unwrap_or_else(|found| {
         problems.extend(found);
         Vec::new()
@@ -61,22 +68,22 @@ pub(super) async fn judge(
         (None, Some(id)) if position.is_some() => {
             return Err(Refusal::SnapshotGone { id: id.to_owned() }.into());
         }
-        (None, id) => absent(state, dataset, id.unwrap_or_default()).await?,
+        (None, id) => unlisted_snapshot(state, dataset, id.unwrap_or_default()).await?,
     };
     Ok(Judged { snapshot, first_row: position.map_or(0, |position| position.row), options })
 }
 
-fn position(state: &AppState, asked: &Asked) -> Result<Option<Position>, Problem> {
+fn position(state: &AppState, asked: &Asked) -> Result<Option<CursorPosition>, ValidationError> {
     let Some(text) = &asked.query.cursor else { return Ok(None) };
     let position =
-        state.own().cursors.open(text).ok_or_else(|| cursor::unreadable(&asked.query))?;
-    position.check(&asked.name, &asked.query)?;
+        state.own().cursors.open(text).ok_or_else(|| cursor::invalid_cursor(&asked.query))?;
+    position.validate_query(&asked.name, &asked.query)?;
     Ok(Some(position))
 }
 
 /// The retained snapshot called `id`. The list in memory answers for those that are not, without a
 /// query.
-async fn kept(
+async fn retained_snapshot(
     state: &AppState,
     dataset: &Dataset,
     id: &str,
@@ -91,13 +98,17 @@ async fn kept(
 ///
 /// # Errors
 /// 410 for one that was dropped, 404 for one that never was.
-async fn absent(state: &AppState, dataset: &Dataset, id: &str) -> Result<Arc<Snapshot>, Error> {
+async fn unlisted_snapshot(
+    state: &AppState,
+    dataset: &Dataset,
+    id: &str,
+) -> Result<Arc<Snapshot>, Error> {
     let id = id.to_owned();
-    match state.store.standing(&dataset.name, &id).await? {
-        Standing::Unknown => Err(Refusal::NoSuchSnapshot { id }.into()),
-        Standing::Dropped => Err(Refusal::SnapshotGone { id }.into()),
+    match state.store.snapshot_status(&dataset.name, &id).await? {
+        SnapshotStatus::Unknown => Err(Refusal::NoSuchSnapshot { id }.into()),
+        SnapshotStatus::Dropped => Err(Refusal::SnapshotGone { id }.into()),
         // It was published a moment ago, and the list in memory does not show it yet.
-        Standing::Retained => match state.live.snapshot(dataset, &id).await? {
+        SnapshotStatus::Retained => match state.live.snapshot(dataset, &id).await? {
             Some(snapshot) => Ok(snapshot),
             None => Err(Refusal::SnapshotGone { id }.into()),
         },

@@ -4,12 +4,12 @@
 use serde::Serialize;
 use yearbook_domain::credit::SourceUrlPrecision;
 use yearbook_domain::{
-    BoundingBox, ColumnType, Dataset, DatasetName, Layout, Namespace, Role, SourceEntry,
+    BoundingBox, ColumnRole, ColumnType, Dataset, DatasetName, Namespace, SourceEntry, TableLayout,
 };
 
 /// `DatasetMeta`.
 #[derive(Serialize)]
-pub(super) struct Meta<'a> {
+pub(super) struct DatasetMeta<'a> {
     name: &'a DatasetName,
     namespace: &'a Namespace,
     source: &'a str,
@@ -21,7 +21,7 @@ pub(super) struct Meta<'a> {
 #[derive(Serialize)]
 pub(super) struct Full<'a> {
     #[serde(flatten)]
-    meta: Meta<'a>,
+    meta: DatasetMeta<'a>,
     date_filter_column: Option<&'a str>,
     attribution_text: &'a str,
     licence: &'a str,
@@ -34,42 +34,42 @@ pub(super) struct Full<'a> {
     refresh_cadence: Option<&'a str>,
     row_count_at_last_refresh: u64,
     current_snapshot_id: &'a str,
-    columns: Vec<Column<'a>>,
+    columns: Vec<ColumnView<'a>>,
     primary_key: &'a [String],
     dimensions: &'a [String],
-    layout: Layout,
+    layout: TableLayout,
     has_geometry: bool,
     bbox: Option<BoundingBox>,
-    date_range: Option<DateRange<'a>>,
+    date_range: Option<DateRangeView<'a>>,
     checked_at: String,
-    snapshots: Vec<Retained<'a>>,
+    snapshots: Vec<SnapshotView<'a>>,
 }
 
 #[derive(Serialize)]
-struct Column<'a> {
+struct ColumnView<'a> {
     name: &'a str,
     #[serde(rename = "type")]
     column_type: ColumnType,
     nullable: bool,
-    role: Role,
+    role: ColumnRole,
     unit: Option<&'a str>,
     description: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-struct DateRange<'a> {
+struct DateRangeView<'a> {
     first: &'a str,
     last: &'a str,
 }
 
 #[derive(Serialize)]
-struct Retained<'a> {
+struct SnapshotView<'a> {
     id: &'a str,
     created_at: String,
     rows: u64,
 }
 
-impl<'a> Meta<'a> {
+impl<'a> DatasetMeta<'a> {
     pub(super) fn of(dataset: &'a Dataset) -> Self {
         let snapshot = &dataset.current;
         Self {
@@ -86,7 +86,7 @@ impl<'a> Full<'a> {
     pub(super) fn of(dataset: &'a Dataset) -> Self {
         let snapshot = &dataset.current;
         let credit = &snapshot.credit;
-        let column = |column: &'a yearbook_domain::Column| Column {
+        let column = |column: &'a yearbook_domain::Column| ColumnView {
             name: &column.name,
             column_type: column.column_type,
             nullable: column.nullable,
@@ -94,13 +94,13 @@ impl<'a> Full<'a> {
             unit: column.unit.as_deref(),
             description: column.description.as_deref(),
         };
-        let retained = |summary: &'a yearbook_domain::SnapshotSummary| Retained {
+        let retained = |summary: &'a yearbook_domain::SnapshotSummary| SnapshotView {
             id: &summary.id,
             created_at: summary.created_at.rfc3339(),
             rows: summary.rows,
         };
         Self {
-            meta: Meta::of(dataset),
+            meta: DatasetMeta::of(dataset),
             date_filter_column: snapshot.date_column.as_deref(),
             attribution_text: &credit.attribution,
             licence: &credit.licence,
@@ -119,7 +119,10 @@ impl<'a> Full<'a> {
             layout: snapshot.layout,
             has_geometry: snapshot.has_geometry(),
             bbox: snapshot.bbox,
-            date_range: snapshot.date_range.as_ref().map(|(first, last)| DateRange { first, last }),
+            date_range: snapshot
+                .date_range
+                .as_ref()
+                .map(|(first, last)| DateRangeView { first, last }),
             checked_at: dataset.checked_at.rfc3339(),
             snapshots: dataset.snapshots.iter().map(retained).collect(),
         }

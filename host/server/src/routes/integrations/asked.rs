@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use percent_encoding::percent_decode_str;
-use yearbook_domain::query::{last, pairs, too_many_names};
-use yearbook_domain::{Dataset, Problem, Refusal};
+use yearbook_domain::query::{last_value, parse_pairs, too_many_names_message};
+use yearbook_domain::{Dataset, Refusal, ValidationError};
 use yearbook_sandbox::{Generator, OptionValue, Plugins};
 
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::extract::options;
 use crate::state::AppState;
 
 /// Unknown names that a 422 lists.
-const NAMED: usize = 20;
+const LISTED_NAMES: usize = 20;
 
 /// A request that can be answered.
 pub(super) struct Asked {
@@ -39,13 +39,13 @@ impl Asked {
     /// 404 for the tool, 422 for the rest.
     pub(super) fn parse(state: &AppState, parts: &Parts, plugins: &Plugins) -> Result<Self, Error> {
         let generator = generator(parts, plugins)?;
-        let pairs = pairs(parts.uri.query().unwrap_or_default());
-        let raw = last(&pairs, "datasets");
+        let pairs = parse_pairs(parts.uri.query().unwrap_or_default());
+        let raw = last_value(&pairs, "datasets");
         let datasets = match raw {
             Some(raw) => datasets(state, raw),
-            None => Err(Problem::missing("datasets")),
+            None => Err(ValidationError::missing("datasets")),
         };
-        match (datasets, options::of_generator(generator.description(), &pairs)) {
+        match (datasets, options::generator_options(generator.description(), &pairs)) {
             (Ok(datasets), Ok(options)) => {
                 let raw = raw.unwrap_or_default().to_owned();
                 Ok(Self { generator, datasets, raw, pairs, options })
@@ -71,9 +71,9 @@ fn generator(parts: &Parts, plugins: &Plugins) -> Result<Arc<Generator>, Refusal
     })
 }
 
-fn datasets(state: &AppState, raw: &str) -> Result<Vec<Arc<Dataset>>, Problem> {
-    let refuse = |sentence: &str| Err(Problem::value_error("datasets", sentence, raw));
-    if let Some(sentence) = too_many_names("datasets", raw) {
+fn datasets(state: &AppState, raw: &str) -> Result<Vec<Arc<Dataset>>, ValidationError> {
+    let refuse = |sentence: &str| Err(ValidationError::value_error("datasets", sentence, raw));
+    if let Some(sentence) = too_many_names_message("datasets", raw) {
         return refuse(&sentence);
     }
     let mut names: Vec<&str> = Vec::new();
@@ -94,9 +94,10 @@ fn datasets(state: &AppState, raw: &str) -> Result<Vec<Arc<Dataset>>, Problem> {
     if unknown.is_empty() {
         return Ok(found.into_iter().flatten().collect());
     }
-    let listed: Vec<String> = unknown.iter().take(NAMED).map(|name| format!("'{name}'")).collect();
-    let more = if unknown.len() > NAMED {
-        format!(" and {} more", unknown.len() - NAMED)
+    let listed: Vec<String> =
+        unknown.iter().take(LISTED_NAMES).map(|name| format!("'{name}'")).collect();
+    let more = if unknown.len() > LISTED_NAMES {
+        format!(" and {} more", unknown.len() - LISTED_NAMES)
     } else {
         String::new()
     };

@@ -8,7 +8,7 @@ use yearbook_sandbox::Plugins;
 use crate::settings::Settings;
 
 /// JSON of the schema called `schema`.
-pub(super) fn json_of(schema: &str, example: &Value) -> Value {
+pub(super) fn json_content(schema: &str, example: &Value) -> Value {
     json!({"application/json": {"schema": reference(schema), "example": example}})
 }
 
@@ -19,7 +19,7 @@ pub(super) fn datasets() -> Value {
 
 /// Rows in every format that is loaded.
 pub(super) fn rows(plugins: &Plugins) -> Value {
-    of_formats(plugins, "Row", "Envelope", &row())
+    content_by_format(plugins, "Row", "Envelope", &row())
 }
 
 /// Changes in every format that is loaded.
@@ -30,11 +30,11 @@ pub(super) fn changes(plugins: &Plugins) -> Value {
     {
         changed[name] = json!(value);
     }
-    of_formats(plugins, "Change", "ChangeEnvelope", &changed)
+    content_by_format(plugins, "Change", "ChangeEnvelope", &changed)
 }
 
 /// Formats other than JSON are described by what they are, not by a schema.
-fn of_formats(plugins: &Plugins, row: &str, envelope: &str, example: &Value) -> Value {
+fn content_by_format(plugins: &Plugins, row: &str, envelope: &str, example: &Value) -> Value {
     let source = json!({
         "dataset": "consumer_prices", "namespace": "prices", "source": "Stats NZ", "source_url": "https://www.stats.govt.nz/",
         "licence": "CC-BY-4.0", "licence_title": "Creative Commons Attribution 4.0 International",

@@ -9,14 +9,14 @@ use serde_json::{Map, Value, json};
 use yearbook_domain::bulk::Freshness;
 
 use crate::headers::{
-    ATTRIBUTION, FRESHNESS, GEOMETRY_OMITTED, HAS_MORE, LICENCE, NAMESPACE, NEXT_PAGE, RATE,
-    RATE_LIMIT, RATE_POLICY, RATE_REMAINING, RATE_RESET, REPR_DIGEST, REQUEST_ID, ROW_CAP, ROWS,
-    SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED, WATERMARK,
+    ATTRIBUTION, FRESHNESS, GEOMETRY_OMITTED, HAS_MORE, IETF_RATE_LIMIT, IETF_RATE_LIMIT_POLICY,
+    LICENCE, NAMESPACE, NEXT_PAGE, RATE_LIMIT, RATE_REMAINING, RATE_RESET, REPR_DIGEST, REQUEST_ID,
+    ROW_CAP, ROWS, SNAPSHOT_ID, SOURCE, SOURCE_URL, TOTAL_ROWS, TRUNCATED, WATERMARK,
 };
 
 /// The month's quota on keyed answers of a limited plan, the bucket's on a refused burst (contract
 /// 5).
-pub(super) const MONTH: [&str; 5] = [
+pub(super) const RATE_LIMIT_HEADERS: [&str; 5] = [
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",
     "X-RateLimit-Reset",
@@ -25,7 +25,7 @@ pub(super) const MONTH: [&str; 5] = [
 ];
 
 /// What must be passed on with data (spec 4.1).
-pub(super) const CREDIT: [&str; 6] = [
+pub(super) const CREDIT_HEADERS: [&str; 6] = [
     "X-Service-Attribution",
     "X-Service-Source",
     "X-Service-Licence",
@@ -115,7 +115,7 @@ pub(super) fn components() -> Value {
         (
             FRESHNESS,
             "The tier of freshness that the file is of.",
-            json!({"type": "string", "enum": [Freshness::Monthly.word(), Freshness::Current.word()]}),
+            json!({"type": "string", "enum": [Freshness::Monthly.as_str(), Freshness::Current.as_str()]}),
             true,
         ),
         (
@@ -167,9 +167,14 @@ pub(super) fn components() -> Value {
             count(1_798_761_600),
             false,
         ),
-        (RATE, "The same in the IETF's spelling.", text("\"month\";r=7;t=864000"), false),
         (
-            RATE_POLICY,
+            IETF_RATE_LIMIT,
+            "The same in the IETF's spelling.",
+            text("\"month\";r=7;t=864000"),
+            false,
+        ),
+        (
+            IETF_RATE_LIMIT_POLICY,
             "The policy behind it, `month` or `burst`.",
             text("\"month\";q=10;w=2592000"),
             false,
@@ -184,7 +189,7 @@ pub(super) fn components() -> Value {
     ];
     let header = |(name, description, schema, required): (HeaderName, &str, Value, bool)| {
         (
-            spelled(&name),
+            display_name(&name),
             json!({"description": description, "required": required, "schema": schema}),
         )
     };
@@ -207,7 +212,7 @@ pub(super) fn references_alone(names: &[&str]) -> Value {
 }
 
 /// A header's name as specifications write it; case means nothing on the wire.
-pub(super) fn spelled(name: &HeaderName) -> String {
+pub(super) fn display_name(name: &HeaderName) -> String {
     let word = |word: &str| match word {
         "url" | "api" | "www" => word.to_ascii_uppercase(),
         "etag" => "ETag".to_owned(),
@@ -234,14 +239,18 @@ mod tests {
             (WWW_AUTHENTICATE, "WWW-Authenticate"),
             (crate::headers::API_KEY, "X-API-Key"),
         ] {
-            assert_eq!(spelled(&name), expected);
+            assert_eq!(display_name(&name), expected);
         }
     }
 
     #[test]
     fn what_is_referred_to_is_there() {
         let components = components();
-        for name in MONTH.iter().chain(&CREDIT).chain(&["X-Request-Id", "Cache-Control", "Vary"]) {
+        for name in RATE_LIMIT_HEADERS.iter().chain(&CREDIT_HEADERS).chain(&[
+            "X-Request-Id",
+            "Cache-Control",
+            "Vary",
+        ]) {
             assert!(components[*name].is_object(), "{name}");
         }
     }

@@ -7,7 +7,7 @@ use super::{fields, refusals};
 
 /// What kind of route answers; decides which key scheme it names and which refusals it knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RouteKind {
     /// Liveness and readiness.
     Health,
     /// The list of datasets.
@@ -28,7 +28,7 @@ pub(super) enum Kind {
     Me,
 }
 
-impl Kind {
+impl RouteKind {
     /// Whether a key is needed (spec 4: all of `/v1` but the preview).
     pub(super) fn keyed(self) -> bool {
         !matches!(self, Self::Health | Self::Preview)
@@ -66,7 +66,7 @@ impl Kind {
 
 /// An operation in the making.
 pub(super) struct Operation {
-    kind: Kind,
+    kind: RouteKind,
     members: Map<String, Value>,
     parameters: Vec<Value>,
     responses: Map<String, Value>,
@@ -74,7 +74,12 @@ pub(super) struct Operation {
 
 impl Operation {
     /// An operation with nothing to choose yet. `id` is what client libraries call it.
-    pub(super) fn new(kind: Kind, id: &str, summary: &str, description: impl Into<String>) -> Self {
+    pub(super) fn new(
+        kind: RouteKind,
+        id: &str,
+        summary: &str,
+        description: impl Into<String>,
+    ) -> Self {
         let members = [
             ("operationId", json!(id)),
             ("tags", json!([kind.tag()])),
@@ -110,7 +115,7 @@ impl Operation {
     ) -> Self {
         let mut names: Vec<&str> = headers.to_vec();
         if self.kind.charged() {
-            names.extend(fields::MONTH);
+            names.extend(fields::RATE_LIMIT_HEADERS);
         }
         let mut response =
             json!({"description": description, "headers": fields::references(&names)});
@@ -123,7 +128,7 @@ impl Operation {
 
     /// The path item: the operation with what it may refuse, and the same for HEAD.
     pub(super) fn finish(mut self, plugins: &Plugins) -> Value {
-        if self.kind != Kind::Health {
+        if self.kind != RouteKind::Health {
             let headers = fields::references_alone(&["X-Request-Id", "Location"]);
             let moved = json!({"description": "The address was sent with a slash at its end, and is this one without it.", "headers": headers});
             self.responses.insert("308".to_owned(), moved);
@@ -154,7 +159,7 @@ impl Operation {
 
 /// What HEAD answers where GET is `get`: the same headers without a body. Parts of a file and
 /// redirects to it are a matter of GET alone.
-fn head(kind: Kind, get: &Map<String, Value>) -> Value {
+fn head(kind: RouteKind, get: &Map<String, Value>) -> Value {
     let mut head = get.clone();
     let text = |name: &str| get.get(name).and_then(Value::as_str).unwrap_or_default();
     let id = text("operationId");

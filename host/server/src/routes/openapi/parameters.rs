@@ -4,15 +4,15 @@
 use serde_json::{Value, json};
 use yearbook_domain::name::{MAX_BYTES, PATTERN};
 use yearbook_domain::query::DEFAULT_LIMIT;
-use yearbook_domain::query::options::VALUE_BYTES;
-use yearbook_domain::read::UNBOUNDED_ROWS;
+use yearbook_domain::query::options::MAX_VALUE_BYTES;
+use yearbook_domain::read_plan::UNBOUNDED_ROWS;
 use yearbook_domain::{Plan, changes};
 use yearbook_sandbox::{Parameter, ParameterKind, Plugins};
 
 use crate::settings::Settings;
 
 /// Query parameters of `/data`, in the order of spec 4.1; extensions after them.
-pub(super) const DATA: [&str; 11] = [
+pub(super) const DATA_PARAMETERS: [&str; 11] = [
     "name",
     "start",
     "end",
@@ -104,13 +104,13 @@ pub(super) fn components(settings: &Settings, plugins: &Plugins) -> Value {
 }
 
 /// What plugins declare under `prefix`, as `<prefix>.<name>`.
-pub(super) fn of_plugin<'a>(
+pub(super) fn plugin_parameters<'a>(
     prefix: &'a str,
     declared: &'a [Parameter],
 ) -> impl Iterator<Item = Value> + 'a {
     declared.iter().map(move |parameter| {
         let mut schema = match parameter.kind {
-            ParameterKind::Text => json!({"type": "string", "maxLength": VALUE_BYTES}),
+            ParameterKind::Text => json!({"type": "string", "maxLength": MAX_VALUE_BYTES}),
             ParameterKind::Integer => json!({"type": "integer", "format": "int64"}),
             ParameterKind::Number => json!({"type": "number", "format": "double"}),
             ParameterKind::Boolean => json!({"type": "boolean"}),
@@ -129,7 +129,7 @@ fn limit(settings: &Settings) -> String {
     let caps: Vec<String> = Plan::ALL
         .into_iter()
         .filter_map(|plan| {
-            settings.plans.of(plan).row_cap.map(|cap| format!("{cap} rows on {plan}"))
+            settings.plans.limits(plan).row_cap.map(|cap| format!("{cap} rows on {plan}"))
         })
         .collect();
     let capped = if caps.is_empty() {
@@ -190,7 +190,7 @@ mod tests {
             docs: String::new(),
         };
         let free = Parameter { name: "label".to_owned(), allowed: Vec::new(), ..delimiter.clone() };
-        let found: Vec<Value> = of_plugin("csv", &[delimiter, level, free]).collect();
+        let found: Vec<Value> = plugin_parameters("csv", &[delimiter, level, free]).collect();
         assert_eq!(found[2]["schema"], json!({"type": "string", "maxLength": 256, "default": ","}));
         assert_eq!(found[0]["name"], "csv.delimiter");
         assert_eq!(

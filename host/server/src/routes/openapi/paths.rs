@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use yearbook_sandbox::{GeneratorDescription, Plugins};
 
-use super::operation::{Kind, Operation};
+use super::operation::{Operation, RouteKind};
 use super::{answers, fields, parameters};
 use crate::settings::Settings;
 
@@ -23,15 +23,20 @@ const DATED_CONDITIONS: [&str; 3] = ["If-Match", "If-Unmodified-Since", "If-None
 /// Path items by path.
 pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
     let health = Operation::new(
-        Kind::Health,
+        RouteKind::Health,
         "getHealth",
         "Is the process alive",
         "Asks nothing of anybody.",
     )
-    .answers(200, "It is.", &[], Some(answers::json_of("Health", &json!({"status": "ok"}))));
-    let ready = Some(answers::json_of("Readiness", &answers::readiness()));
+    .answers(
+        200,
+        "It is.",
+        &[],
+        Some(answers::json_content("Health", &json!({"status": "ok"}))),
+    );
+    let ready = Some(answers::json_content("Readiness", &answers::readiness()));
     let readiness = Operation::new(
-        Kind::Health,
+        RouteKind::Health,
         "getReadiness",
         "Is everything there that requests need",
         "Database, object storage, catalogue and plugins, looked at once in 60 s.",
@@ -44,13 +49,13 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
     )
     .answers(503, "Requests cannot be answered.", &["Retry-After"], ready);
     let list =
-        Operation::new(Kind::Listing, "listDatasets", "List all datasets", "Sorted by name.")
+        Operation::new(RouteKind::Listing, "listDatasets", "List all datasets", "Sorted by name.")
             .takes(&CONDITIONS)
             .takes(&["Accept-Encoding"])
             .answers(200, "The datasets.", &PACKED, Some(answers::datasets()))
             .answers(304, "Nothing changed since this tag.", &TAGGED, None);
     let show = Operation::new(
-        Kind::Dataset,
+        RouteKind::Dataset,
         "getDataset",
         "Describe one dataset",
         "Its columns, credit, versions and size: look here before asking for rows.",
@@ -58,11 +63,16 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
     .takes(&["name"])
     .takes(&CONDITIONS)
     .takes(&["Accept-Encoding"])
-    .answers(200, "The dataset.", &PACKED, Some(answers::json_of("Dataset", &answers::dataset())))
+    .answers(
+        200,
+        "The dataset.",
+        &PACKED,
+        Some(answers::json_content("Dataset", &answers::dataset())),
+    )
     .answers(304, "Nothing changed since this tag.", &TAGGED, None);
-    let credited = [&PACKED[..], &fields::CREDIT].concat();
+    let credited = [&PACKED[..], &fields::CREDIT_HEADERS].concat();
     let preview = Operation::new(
-        Kind::Preview,
+        RouteKind::Preview,
         "previewDataset",
         "Look at ten rows",
         "Newest first where there are dates; without geometry. Texts are cut at 1,000 characters, and the document at 64 KiB by leaving out \
@@ -71,14 +81,15 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
     .takes(&["name"])
     .takes(&CONDITIONS)
     .takes(&["Accept-Encoding"])
-    .answers(200, "Up to ten rows.", &credited, Some(answers::json_of("Preview", &answers::preview())))
+    .answers(200, "Up to ten rows.", &credited, Some(answers::json_content("Preview", &answers::preview())))
     .answers(304, "Nothing changed since this tag.", &TAGGED, None);
-    let me = Operation::new(Kind::Me, "getMe", "What the key may do", "Costs nothing.").answers(
-        200,
-        "The plan, and what is left of it.",
-        &fields::MONTH,
-        Some(answers::json_of("Me", &answers::me(settings))),
-    );
+    let me = Operation::new(RouteKind::Me, "getMe", "What the key may do", "Costs nothing.")
+        .answers(
+            200,
+            "The plan, and what is left of it.",
+            &fields::RATE_LIMIT_HEADERS,
+            Some(answers::json_content("Me", &answers::me(settings))),
+        );
     let mut paths = Map::new();
     let mut put = |path: &str, operation: Operation| {
         paths.insert(path.to_owned(), operation.finish(plugins));
@@ -105,7 +116,7 @@ pub(super) fn all(settings: &Settings, plugins: &Plugins) -> Value {
 
 fn data(id: &str, summary: &str, plugins: &Plugins) -> Operation {
     let also = ["Last-Modified", "Content-Disposition", "X-Service-Geometry-Omitted"];
-    let credited = [&TAGGED[..], &also, &fields::CREDIT].concat();
+    let credited = [&TAGGED[..], &also, &fields::CREDIT_HEADERS].concat();
     let more = [
         "X-Service-Rows",
         "X-Service-Total-Rows",
@@ -115,14 +126,14 @@ fn data(id: &str, summary: &str, plugins: &Plugins) -> Operation {
         "X-Plan-Row-Cap",
     ];
     Operation::new(
-        Kind::Data,
+        RouteKind::Data,
         id,
         summary,
         "By date, then by primary key, then as published; the same in every request for the same snapshot. \
          Arrow and Parquet are typed and recommended for large pulls.",
     )
-    .takes(&parameters::DATA)
-    .takes_also(declared(plugins))
+    .takes(&parameters::DATA_PARAMETERS)
+    .takes_also(format_parameters(plugins))
     .takes(&DATED_CONDITIONS)
     .takes(&["If-Modified-Since", "Accept", "Accept-Encoding"])
     .answers(200, "The rows.", &[&credited[..], &more, &["Content-Encoding"]].concat(), Some(answers::rows(plugins)))
@@ -137,16 +148,16 @@ fn changes(plugins: &Plugins) -> Operation {
         "X-Service-Truncated",
         "X-Plan-Row-Cap",
     ];
-    let credited = [&TAGGED[..], &also, &fields::CREDIT].concat();
+    let credited = [&TAGGED[..], &also, &fields::CREDIT_HEADERS].concat();
     Operation::new(
-        Kind::Changes,
+        RouteKind::Changes,
         "getChanges",
         "What changed between versions",
         "Rows of a snapshot and all changes since then are the rows of the newest. Ask again with `since` set to `X-Service-Watermark` \
          while `X-Service-Has-More` is `true`.",
     )
     .takes(&["name", "since", "changes_limit", "format", "geometry"])
-    .takes_also(declared(plugins))
+    .takes_also(format_parameters(plugins))
     .takes(&CONDITIONS)
     .takes(&["Accept", "Accept-Encoding"])
     .answers(200, "The changes.", &[&credited[..], &["Content-Disposition", "Content-Encoding"]].concat(), Some(answers::changes(plugins)))
@@ -154,20 +165,23 @@ fn changes(plugins: &Plugins) -> Operation {
 }
 
 /// What every loaded format declares.
-fn declared(plugins: &Plugins) -> impl Iterator<Item = Value> {
+fn format_parameters(plugins: &Plugins) -> impl Iterator<Item = Value> {
     let formats = plugins.encoders().map(|encoder| encoder.description());
-    formats.flat_map(|format| parameters::of_plugin(&format.format, &format.parameters))
+    formats.flat_map(|format| parameters::plugin_parameters(&format.format, &format.parameters))
 }
 
 fn bulk() -> Operation {
     let also = ["Last-Modified", "Content-Disposition", "Repr-Digest", "X-Service-Freshness"];
-    let credited = [&TAGGED[..], &also, &fields::CREDIT].concat();
-    let moved =
-        [&TAGGED[..], &["Last-Modified", "Location", "X-Service-Freshness"], &fields::CREDIT]
-            .concat();
+    let credited = [&TAGGED[..], &also, &fields::CREDIT_HEADERS].concat();
+    let moved = [
+        &TAGGED[..],
+        &["Last-Modified", "Location", "X-Service-Freshness"],
+        &fields::CREDIT_HEADERS,
+    ]
+    .concat();
     let file = || Some(json!({"application/vnd.apache.parquet": {}}));
     Operation::new(
-        Kind::Bulk,
+        RouteKind::Bulk,
         "downloadBulk",
         "Download a whole dataset",
         "The stored Parquet file, never compressed on the way: whole, or one range of it, so that a download can go on where it stopped.",
@@ -192,16 +206,16 @@ fn integration(tool: &GeneratorDescription) -> Operation {
         .map(|word| word.split_at(1))
         .map(|(first, rest)| first.to_ascii_uppercase() + rest)
         .collect();
-    let mut content = answers::json_of("Project", &answers::project(&tool.tool));
+    let mut content = answers::json_content("Project", &answers::project(&tool.tool));
     content["application/zip"] = json!({});
     Operation::new(
-        Kind::Integration,
+        RouteKind::Integration,
         &format!("generate{camel}"),
         &format!("Files for {}", tool.title),
         tool.docs.clone(),
     )
     .takes(&["datasets", "Accept", "Accept-Encoding"])
-    .takes_also(parameters::of_plugin(&tool.tool, &tool.parameters))
+    .takes_also(parameters::plugin_parameters(&tool.tool, &tool.parameters))
     .answers(
         200,
         "The files, as JSON or as one zip by `Accept`. A key never stands in them.",

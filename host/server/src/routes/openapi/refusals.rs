@@ -5,11 +5,11 @@
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 use yearbook_domain::query::scalar;
-use yearbook_domain::{Millis, Problem, Refusal};
+use yearbook_domain::{Millis, Refusal, ValidationError};
 use yearbook_sandbox::Plugins;
 
 use super::fields;
-use super::operation::Kind;
+use super::operation::RouteKind;
 use crate::error::Error;
 use crate::middleware::errors;
 use crate::settings::Settings;
@@ -18,12 +18,12 @@ use crate::settings::Settings;
 const REQUEST_ID: &str = "6f1d0c55a3b24f9e";
 
 /// The moment in examples, 2027-01-01T00:00:00Z.
-const MOMENT: Millis = Millis(1_798_761_600_000);
+const EXAMPLE_TIME: Millis = Millis(1_798_761_600_000);
 
 /// Responses by status, in the order of statuses.
-pub(super) fn of(kind: Kind, plugins: &Plugins) -> Vec<(String, Value)> {
+pub(super) fn of(kind: RouteKind, plugins: &Plugins) -> Vec<(String, Value)> {
     let met: Vec<Error> =
-        every(kind, plugins).into_iter().filter(|error| knows(kind, error)).collect();
+        all_errors(kind, plugins).into_iter().filter(|error| knows(kind, error)).collect();
     let mut statuses: Vec<StatusCode> = met.iter().map(Error::status).collect();
     statuses.sort_unstable();
     statuses.dedup();
@@ -32,45 +32,51 @@ pub(super) fn of(kind: Kind, plugins: &Plugins) -> Vec<(String, Value)> {
     };
     statuses
         .into_iter()
-        .map(|status| (status.as_str().to_owned(), response(kind, status, &together(status))))
+        .map(|status| (status.as_str().to_owned(), error_response(kind, status, &together(status))))
         .collect()
 }
 
 /// Whether routes of this kind can answer so. Closed: a new error does not compile until its routes
 /// are named here.
-fn knows(kind: Kind, error: &Error) -> bool {
-    let named =
-        matches!(kind, Kind::Dataset | Kind::Preview | Kind::Data | Kind::Changes | Kind::Bulk);
+fn knows(kind: RouteKind, error: &Error) -> bool {
+    let named = matches!(
+        kind,
+        RouteKind::Dataset
+            | RouteKind::Preview
+            | RouteKind::Data
+            | RouteKind::Changes
+            | RouteKind::Bulk
+    );
     match error {
         Error::Refused(refusal) => match refusal {
             Refusal::KeyMissing | Refusal::KeyInvalid => kind.keyed(),
-            Refusal::Invalid(_) => named || kind == Kind::Integration,
+            Refusal::Invalid(_) => named || kind == RouteKind::Integration,
             Refusal::NotAcceptable { .. } => {
-                matches!(kind, Kind::Data | Kind::Changes | Kind::Integration)
+                matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
             }
             Refusal::NoSuchDataset { .. } => named,
-            Refusal::NoSuchSnapshot { .. } => matches!(kind, Kind::Data | Kind::Changes),
-            Refusal::WatermarkGone { .. } => kind == Kind::Changes,
-            Refusal::SnapshotGone { .. } | Refusal::Unbounded { .. } => kind == Kind::Data,
+            Refusal::NoSuchSnapshot { .. } => matches!(kind, RouteKind::Data | RouteKind::Changes),
+            Refusal::WatermarkGone { .. } => kind == RouteKind::Changes,
+            Refusal::SnapshotGone { .. } | Refusal::Unbounded { .. } => kind == RouteKind::Data,
             Refusal::AnswerTooLarge { .. } => {
-                matches!(kind, Kind::Data | Kind::Changes | Kind::Integration)
+                matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
             }
-            Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == Kind::Bulk,
+            Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == RouteKind::Bulk,
             Refusal::QuotaUsedUp { .. } => kind.charged(),
-            Refusal::ShareUsedUp { .. } => waits_a_while(kind),
-            Refusal::TooFast { .. } => kind.keyed() || kind == Kind::Preview,
+            Refusal::ShareUsedUp { .. } => refuses_for_capacity(kind),
+            Refusal::TooFast { .. } => kind.keyed() || kind == RouteKind::Preview,
             // The description lists the tools that are loaded; each has an address of its own.
             Refusal::NoSuchIntegration { .. } => false,
         },
         // Not said of a route that is there.
         Error::NoSuchRoute => false,
-        Error::PreconditionFailed => named || kind == Kind::Listing,
-        Error::RangeNotSatisfiable { .. } => kind == Kind::Bulk,
+        Error::PreconditionFailed => named || kind == RouteKind::Listing,
+        Error::RangeNotSatisfiable { .. } => kind == RouteKind::Bulk,
         // To clients it is one of our own.
         Error::PluginFailed => false,
-        Error::Busy { .. } => kind.keyed() || kind == Kind::Preview,
-        Error::FormatUnavailable { .. } => matches!(kind, Kind::Data | Kind::Changes),
-        Error::Unavailable => kind.keyed() || kind == Kind::Preview,
+        Error::Busy { .. } => kind.keyed() || kind == RouteKind::Preview,
+        Error::FormatUnavailable { .. } => matches!(kind, RouteKind::Data | RouteKind::Changes),
+        Error::Unavailable => kind.keyed() || kind == RouteKind::Preview,
         Error::MethodNotAllowed
         | Error::AddressTooLong { .. }
         | Error::HeadersTooLarge { .. }
@@ -81,26 +87,26 @@ fn knows(kind: Kind, error: &Error) -> bool {
 
 /// Whether want of capacity is refused; integrations wait as long as their caller does (contract
 /// 4).
-fn waits_a_while(kind: Kind) -> bool {
-    (kind.charged() && kind != Kind::Integration) || kind == Kind::Preview
+fn refuses_for_capacity(kind: RouteKind) -> bool {
+    (kind.charged() && kind != RouteKind::Integration) || kind == RouteKind::Preview
 }
 
 /// One of each that there is.
-fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
+fn all_errors(kind: RouteKind, plugins: &Plugins) -> Vec<Error> {
     let settings = Settings::default();
     let formats: Vec<&str> =
         plugins.encoders().map(|encoder| encoder.description().format.as_str()).collect();
     let available = match kind {
-        Kind::Integration => crate::routes::integrations::OFFERS.map(str::to_owned).to_vec(),
+        RouteKind::Integration => crate::routes::integrations::OFFERS.map(str::to_owned).to_vec(),
         _ => plugins.encoders().map(|encoder| encoder.description().media_type.clone()).collect(),
     };
     let name = "consumer_price".to_owned();
     let refusals = [
         Refusal::KeyMissing,
         Refusal::KeyInvalid,
-        Refusal::Invalid(problems(kind, &formats)),
+        Refusal::Invalid(example_problems(kind, &formats)),
         Refusal::NotAcceptable { available },
-        Refusal::NoSuchDataset { name: if kind == Kind::Bulk { format!("prices/{name}") } else { name } },
+        Refusal::NoSuchDataset { name: if kind == RouteKind::Bulk { format!("prices/{name}") } else { name } },
         Refusal::SnapshotGone { id: "310413fcb9f65f52b329453883a6535f".to_owned() },
         Refusal::NoSuchSnapshot { id: "00000000000000000000000000000000".to_owned() },
         Refusal::WatermarkGone { oldest: "310413fcb9f65f52b329453883a6535f".to_owned() },
@@ -110,10 +116,10 @@ fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
         },
         Refusal::Unbounded { rows: 250_000, geometry: false, dated: true, bulk: false },
         Refusal::AnswerTooLarge {
-            plugin: if kind == Kind::Integration { "meltano" } else { "json" }.to_owned(),
-            ways: vec![if kind == Kind::Integration { "name fewer datasets" } else { "ask for fewer rows with limit" }.to_owned()],
+            plugin: if kind == RouteKind::Integration { "meltano" } else { "json" }.to_owned(),
+            ways: vec![if kind == RouteKind::Integration { "name fewer datasets" } else { "ask for fewer rows with limit" }.to_owned()],
         },
-        Refusal::QuotaUsedUp { limit: settings.plans.free.requests_per_month.unwrap_or(10), resets_at: MOMENT },
+        Refusal::QuotaUsedUp { limit: settings.plans.free.requests_per_month.unwrap_or(10), resets_at: EXAMPLE_TIME },
         Refusal::ShareUsedUp { retry_after: 5 },
         Refusal::TooFast { retry_after: 1 },
     ];
@@ -136,30 +142,30 @@ fn every(kind: Kind, plugins: &Plugins) -> Vec<Error> {
 }
 
 /// What is wrong in the example of a 422: parameters that the route has.
-fn problems(kind: Kind, formats: &[&str]) -> Vec<Problem> {
+fn example_problems(kind: RouteKind, formats: &[&str]) -> Vec<ValidationError> {
     match kind {
-        Kind::Data => [
-            scalar::date("start", "2020-13-01").err(),
-            scalar::count("limit", "-1").err(),
-            scalar::literal("format", "xml", formats.iter().copied()).err(),
+        RouteKind::Data => [
+            scalar::parse_date("start", "2020-13-01").err(),
+            scalar::parse_count("limit", "-1").err(),
+            scalar::check_literal("format", "xml", formats.iter().copied()).err(),
         ]
         .into_iter()
         .flatten()
         .collect(),
-        Kind::Integration => vec![Problem::missing("datasets")],
-        Kind::Health
-        | Kind::Listing
-        | Kind::Dataset
-        | Kind::Preview
-        | Kind::Changes
-        | Kind::Bulk
-        | Kind::Me => {
-            vec![Problem::bad_name("name", "Consumer-Prices")]
+        RouteKind::Integration => vec![ValidationError::missing("datasets")],
+        RouteKind::Health
+        | RouteKind::Listing
+        | RouteKind::Dataset
+        | RouteKind::Preview
+        | RouteKind::Changes
+        | RouteKind::Bulk
+        | RouteKind::Me => {
+            vec![ValidationError::name_pattern_mismatch("name", "Consumer-Prices")]
         }
     }
 }
 
-fn response(kind: Kind, status: StatusCode, errors: &[&Error]) -> Value {
+fn error_response(kind: RouteKind, status: StatusCode, errors: &[&Error]) -> Value {
     let codes: Vec<&str> = errors.iter().map(|error| error.code()).collect();
     let code = json!({"description": "snake_case name of the refusal.", "required": true, "schema": {"type": "string", "enum": codes}});
     let mut names = Vec::new();
@@ -170,16 +176,16 @@ fn response(kind: Kind, status: StatusCode, errors: &[&Error]) -> Value {
         StatusCode::UNAUTHORIZED => names.push("WWW-Authenticate"),
         StatusCode::METHOD_NOT_ALLOWED => names.push("Allow"),
         StatusCode::RANGE_NOT_SATISFIABLE => names.push("Content-Range"),
-        StatusCode::GONE if kind == Kind::Changes => names.push("X-Service-Watermark"),
+        StatusCode::GONE if kind == RouteKind::Changes => names.push("X-Service-Watermark"),
         _ => {}
     }
     // What the key check declines, and what is declined before it, says nothing of the month.
     let before_the_key = [401, 405, 414, 431].contains(&status.as_u16());
     if status == StatusCode::TOO_MANY_REQUESTS || (kind.keyed() && !before_the_key) {
-        names.extend(fields::MONTH);
+        names.extend(fields::RATE_LIMIT_HEADERS);
     }
     let mut headers = fields::references(&names);
-    headers[fields::spelled(&crate::headers::ERROR_CODE)] = code;
+    headers[fields::display_name(&crate::headers::ERROR_CODE)] = code;
 
     let invalid = status == StatusCode::UNPROCESSABLE_ENTITY;
     let mut content = Map::new();
@@ -203,34 +209,34 @@ fn response(kind: Kind, status: StatusCode, errors: &[&Error]) -> Value {
 }
 
 /// When a status is answered and what helps, in a sentence (spec 7).
-fn describe(kind: Kind, status: StatusCode) -> &'static str {
+fn describe(kind: RouteKind, status: StatusCode) -> &'static str {
     match status.as_u16() {
         401 => "The key is missing, malformed, unknown or revoked.",
         402 => "The plan has no bulk download, or not of this freshness.",
         403 => "The licence forbids bulk redistribution; no plan unlocks it.",
-        404 if matches!(kind, Kind::Data | Kind::Changes) => {
+        404 if matches!(kind, RouteKind::Data | RouteKind::Changes) => {
             "There is no such dataset, or it never had that snapshot."
         }
         404 => "There is no such dataset.",
         405 => "The method is none of GET, HEAD and OPTIONS.",
         406 => "Nothing that `Accept` asks for can be made.",
-        410 if kind == Kind::Changes => {
+        410 if kind == RouteKind::Changes => {
             "What changed since then is no longer known; `X-Service-Watermark` is the oldest that can be followed."
         }
         410 => "The pinned snapshot, or the one of the cursor, is not kept any more.",
         412 => "`If-Match` or `If-Unmodified-Since` is false: there is another version now.",
-        413 if kind == Kind::Data => {
+        413 if kind == RouteKind::Data => {
             "`limit=0` on a large or spatial dataset without an effective bound (`unbounded_pull`), or an answer that is larger than its \
              format can make (`answer_too_large`); the sentence says what helps."
         }
         413 => "The answer is larger than its plugin can make; the sentence says what helps.",
         414 => "The address is too long.",
         416 => "The range lies outside of the file.",
-        422 if matches!(kind, Kind::Data | Kind::Changes) => {
+        422 if matches!(kind, RouteKind::Data | RouteKind::Changes) => {
             "Parameters are wrong, in themselves or for this dataset; all of them are listed."
         }
         422 => "Parameters are wrong; all of them are listed.",
-        429 if kind == Kind::Integration => {
+        429 if kind == RouteKind::Integration => {
             "The month's requests are used up (`quota_used_up`: the headers are the month's), or too many came at once (`slow_down`: they are \
              those of the requests at once, and a second or so helps)."
         }
@@ -239,7 +245,7 @@ fn describe(kind: Kind, status: StatusCode) -> &'static str {
              those of the requests at once, and a second or so helps), or too many answers are open at once (`too_many_open`: read them to \
              their end or close them)."
         }
-        429 if kind == Kind::Preview => {
+        429 if kind == RouteKind::Preview => {
             "Too many requests came at once (the headers are those of the requests at once), or too many answers are open at once \
              (`too_many_open`)."
         }
@@ -260,27 +266,30 @@ mod tests {
         let plugins = Plugins::default();
         let statuses =
             |kind| of(kind, &plugins).into_iter().map(|(status, _)| status).collect::<Vec<_>>();
-        assert_eq!(statuses(Kind::Health), ["405", "414", "431", "500", "503"]);
+        assert_eq!(statuses(RouteKind::Health), ["405", "414", "431", "500", "503"]);
         assert_eq!(
-            statuses(Kind::Data),
+            statuses(RouteKind::Data),
             [
                 "401", "404", "405", "406", "410", "412", "413", "414", "422", "429", "431", "500",
                 "503"
             ]
         );
         assert_eq!(
-            statuses(Kind::Bulk),
+            statuses(RouteKind::Bulk),
             [
                 "401", "402", "403", "404", "405", "412", "414", "416", "422", "429", "431", "500",
                 "503"
             ]
         );
-        assert!(!statuses(Kind::Preview).contains(&"401".to_owned()), "a preview needs no key");
+        assert!(
+            !statuses(RouteKind::Preview).contains(&"401".to_owned()),
+            "a preview needs no key"
+        );
     }
 
     #[test]
     fn whatever_is_429_or_503_says_when_to_come_back_contract_5() {
-        for error in every(Kind::Data, &Plugins::default()) {
+        for error in all_errors(RouteKind::Data, &Plugins::default()) {
             let passes = matches!(error.status().as_u16(), 429 | 503);
             assert_eq!(error.retry_after().is_some_and(|seconds| seconds > 0), passes, "{error:?}");
         }
@@ -288,8 +297,11 @@ mod tests {
 
     #[test]
     fn every_problem_in_an_example_is_one() {
-        assert_eq!(problems(Kind::Data, &["json", "csv"]).len(), 3);
-        let place = |problem: &Problem| problem.loc[0].clone();
-        assert_eq!(problems(Kind::Bulk, &[]).iter().map(place).collect::<Vec<_>>(), ["path"]);
+        assert_eq!(example_problems(RouteKind::Data, &["json", "csv"]).len(), 3);
+        let place = |problem: &ValidationError| problem.loc[0].clone();
+        assert_eq!(
+            example_problems(RouteKind::Bulk, &[]).iter().map(place).collect::<Vec<_>>(),
+            ["path"]
+        );
     }
 }

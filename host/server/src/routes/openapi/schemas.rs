@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, SNAPSHOT_ID};
 use yearbook_domain::credit::SourceUrlPrecision;
-use yearbook_domain::{ColumnType, Layout, Plan, Role};
+use yearbook_domain::{ColumnRole, ColumnType, Plan, TableLayout};
 
 const COLUMN_TYPES: [ColumnType; 5] = [
     ColumnType::String,
@@ -14,19 +14,19 @@ const COLUMN_TYPES: [ColumnType; 5] = [
     ColumnType::Boolean,
     ColumnType::Date,
 ];
-const ROLES: [Role; 7] = [
-    Role::Date,
-    Role::Period,
-    Role::Dimension,
-    Role::Value,
-    Role::Geometry,
-    Role::Key,
-    Role::Attribute,
+const ROLES: [ColumnRole; 7] = [
+    ColumnRole::Date,
+    ColumnRole::Period,
+    ColumnRole::Dimension,
+    ColumnRole::Value,
+    ColumnRole::Geometry,
+    ColumnRole::Key,
+    ColumnRole::Attribute,
 ];
 
 /// Every schema that has a name.
 pub(super) fn components() -> Value {
-    let mut full = meta();
+    let mut full = dataset_meta();
     full["description"] =
         json!("One dataset: what `DatasetMeta` says, its columns, its credit and its versions.");
     if let (Some(properties), Value::Object(more)) = (full["properties"].as_object_mut(), more()) {
@@ -36,15 +36,15 @@ pub(super) fn components() -> Value {
         full["required"] = json!(names);
     }
     json!({
-        "DatasetMeta": meta(),
+        "DatasetMeta": dataset_meta(),
         "Dataset": full,
         "Column": object("A column.", &json!({
             "name": {"type": "string"},
-            "type": words(&COLUMN_TYPES),
+            "type": enumeration(&COLUMN_TYPES),
             "nullable": {"type": "boolean"},
-            "role": words(&ROLES),
-            "unit": or_null("string"),
-            "description": or_null("string"),
+            "role": enumeration(&ROLES),
+            "unit": nullable("string"),
+            "description": nullable("string"),
         })),
         "Row": {
             "type": "object",
@@ -58,7 +58,7 @@ pub(super) fn components() -> Value {
             "properties": {
                 CHANGE_TYPE: {"type": "string", "enum": ["insert", "update_preimage", "update_postimage", "delete"]},
                 SNAPSHOT_ID: {"type": "string"},
-                COMMITTED_AT: moment(),
+                COMMITTED_AT: date_time(),
             },
             "required": [CHANGE_TYPE, SNAPSHOT_ID, COMMITTED_AT],
             "additionalProperties": {"type": ["string", "integer", "number", "boolean", "null"]},
@@ -69,16 +69,16 @@ pub(super) fn components() -> Value {
             "dataset": {"type": "string"},
             "namespace": {"type": "string"},
             "source": {"type": "string"},
-            "source_url": or_null("string"),
+            "source_url": nullable("string"),
             "licence": {"type": "string"},
-            "licence_title": or_null("string"),
-            "licence_url": or_null("string"),
+            "licence_title": nullable("string"),
+            "licence_url": nullable("string"),
             "attribution": {"type": "string", "description": "Credit to be passed on verbatim."},
             "snapshot_id": {"type": "string"},
             "sources": {"type": "array", "items": reference("SourceEntry")},
         })),
         "SourceEntry": object("A source that the publisher names.", &json!({
-            "title": or_null("string"),
+            "title": nullable("string"),
             "path": {"type": ["string", "null"], "description": "Its address."},
         })),
         "Preview": object("Up to ten rows, in at most 64 KiB.", &json!({
@@ -87,8 +87,8 @@ pub(super) fn components() -> Value {
             "row_count": {"type": "integer", "minimum": 0, "description": "Rows of the snapshot."},
             "columns": {"type": "array", "items": object("A column that is shown.", &json!({
                 "name": {"type": "string"},
-                "type": words(&COLUMN_TYPES),
-                "role": words(&ROLES),
+                "type": enumeration(&COLUMN_TYPES),
+                "role": enumeration(&ROLES),
             }))},
             "hidden_columns": {
                 "type": "array", "items": {"type": "string"}, "description": "Columns that the rows lack: geometry, and what would not fit.",
@@ -103,13 +103,13 @@ pub(super) fn components() -> Value {
             "warnings": {"type": "array", "items": {"type": "string"}},
         })),
         "Me": object("The caller's plan and what is left of it.", &json!({
-            "plan": words(&Plan::ALL),
-            "row_cap": or_null("integer"),
+            "plan": enumeration(&Plan::ALL),
+            "row_cap": nullable("integer"),
             "requests": object("Requests of this month (UTC).", &json!({
-                "limit": or_null("integer"),
+                "limit": nullable("integer"),
                 "used": {"type": "integer"},
-                "left": or_null("integer"),
-                "resets_at": moment(),
+                "left": nullable("integer"),
+                "resets_at": date_time(),
             })),
         })),
         "Health": object("Alive.", &json!({"status": {"type": "string", "enum": ["ok"]}})),
@@ -131,7 +131,7 @@ pub(super) fn components() -> Value {
 }
 
 /// `DatasetMeta` (spec 2.1).
-fn meta() -> Value {
+fn dataset_meta() -> Value {
     json!({
         "type": "object",
         "description": "A dataset in the list.",
@@ -139,8 +139,8 @@ fn meta() -> Value {
             "name": {"type": "string", "description": "Address of the dataset."},
             "namespace": {"type": "string", "description": "Grouping used in bulk addresses."},
             "source": {"type": "string", "description": "The publishing agency."},
-            "title": or_null("string"),
-            "description": or_null("string"),
+            "title": nullable("string"),
+            "description": nullable("string"),
         },
         "required": ["name", "namespace", "source"],
     })
@@ -149,7 +149,7 @@ fn meta() -> Value {
 /// What the single dataset has besides.
 fn more() -> Value {
     let precisions =
-        words(&[Some(SourceUrlPrecision::Dataset), Some(SourceUrlPrecision::Source), None]);
+        enumeration(&[Some(SourceUrlPrecision::Dataset), Some(SourceUrlPrecision::Source), None]);
     let strings = json!({"type": "array", "items": {"type": "string"}});
     let date = json!({"type": "string", "format": "date"});
     let mut range = object("First and last date.", &json!({"first": date, "last": date}));
@@ -158,28 +158,28 @@ fn more() -> Value {
         "date_filter_column": {"type": ["string", "null"], "description": "The column that `start` and `end` filter; null: they have no effect."},
         "attribution_text": {"type": "string", "description": "Credit to be passed on verbatim."},
         "licence": {"type": "string"},
-        "licence_title": or_null("string"),
-        "licence_url": or_null("string"),
-        "source_url": or_null("string"),
+        "licence_title": nullable("string"),
+        "licence_url": nullable("string"),
+        "source_url": nullable("string"),
         "source_url_precision": precisions,
         "sources": {"type": "array", "items": reference("SourceEntry"), "description": "Every source that the publisher names."},
-        "last_refreshed_at": moment(),
+        "last_refreshed_at": date_time(),
         "refresh_cadence": {"type": ["string", "null"], "description": "How often the source is checked again; not the frequency of the series."},
         "row_count_at_last_refresh": {"type": "integer", "minimum": 0},
         "current_snapshot_id": {"type": "string"},
         "columns": {"type": "array", "items": reference("Column")},
         "primary_key": strings,
         "dimensions": strings,
-        "layout": words(&[Layout::Long, Layout::Wide]),
+        "layout": enumeration(&[TableLayout::Long, TableLayout::Wide]),
         "has_geometry": {"type": "boolean"},
         "bbox": {
             "type": ["array", "null"], "items": {"type": "number"}, "minItems": 4, "maxItems": 4,
             "description": "West, south, east, north (RFC 7946); west > east across 180°.",
         },
         "date_range": range,
-        "checked_at": moment(),
+        "checked_at": date_time(),
         "snapshots": {"type": "array", "items": object("A retained snapshot.", &json!({
-            "id": {"type": "string"}, "created_at": moment(), "rows": {"type": "integer", "minimum": 0},
+            "id": {"type": "string"}, "created_at": date_time(), "rows": {"type": "integer", "minimum": 0},
         }))},
     })
 }
@@ -194,7 +194,7 @@ fn readiness() -> Value {
         "What the service needs, looked at once a minute.",
         &json!({
             "status": status,
-            "checked_at": moment(),
+            "checked_at": date_time(),
             "version": {"type": "string"},
             "checks": object("Each by itself.", &json!({"database": check, "object_storage": check, "catalogue": check, "plugins": check})),
         }),
@@ -235,7 +235,7 @@ fn object(description: &str, properties: &Value) -> Value {
 }
 
 /// A closed set, spelled as the type is on the wire.
-fn words(all: &[impl Serialize]) -> Value {
+fn enumeration(all: &[impl Serialize]) -> Value {
     json!({"enum": all})
 }
 
@@ -243,10 +243,10 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-fn or_null(kind: &str) -> Value {
+fn nullable(kind: &str) -> Value {
     json!({"type": [kind, "null"]})
 }
 
-fn moment() -> Value {
+fn date_time() -> Value {
     json!({"type": "string", "format": "date-time"})
 }

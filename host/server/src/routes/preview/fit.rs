@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use yearbook_domain::{Column, ColumnType, DatasetName, Role};
+use yearbook_domain::{Column, ColumnRole, ColumnType, DatasetName};
 
 /// Bytes of a document (contract 4). Names of hidden columns are never left out.
 pub(super) const BYTES: usize = 64 << 10;
@@ -21,37 +21,37 @@ pub(super) struct Preview<'a> {
     /// Rows of that version.
     pub(super) row_count: u64,
     /// Columns of the rows, in their order.
-    pub(super) columns: &'a [ShownColumn<'a>],
+    pub(super) columns: &'a [PreviewColumn<'a>],
     /// Columns that the rows lack: geometry, and what would not fit.
     pub(super) hidden_columns: Vec<&'a str>,
     /// The newest rows.
-    pub(super) rows: Vec<Row<'a>>,
+    pub(super) rows: Vec<PreviewRow<'a>>,
 }
 
 /// A column that is shown.
 #[derive(Serialize)]
-pub(super) struct ShownColumn<'a> {
+pub(super) struct PreviewColumn<'a> {
     /// Its name.
     pub(super) name: &'a str,
     #[serde(rename = "type")]
     column_type: ColumnType,
-    role: Role,
+    role: ColumnRole,
 }
 
 /// A row, as an object.
-pub(super) struct Row<'a> {
-    columns: &'a [ShownColumn<'a>],
+pub(super) struct PreviewRow<'a> {
+    columns: &'a [PreviewColumn<'a>],
     cells: Vec<Value>,
 }
 
-impl<'a> ShownColumn<'a> {
+impl<'a> PreviewColumn<'a> {
     /// What is told of `column`.
     pub(super) fn new(column: &'a Column) -> Self {
         Self { name: &column.name, column_type: column.column_type, role: column.role }
     }
 }
 
-impl Serialize for Row<'_> {
+impl Serialize for PreviewRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.columns.iter().map(|column| column.name).zip(&self.cells))
     }
@@ -69,20 +69,20 @@ impl<'a> Preview<'a> {
     ) -> Result<Self, String> {
         let mut bytes = rendered(&self)?;
         for cells in rows {
-            let row = Row { columns: self.columns, cells: cells? };
+            let row = PreviewRow { columns: self.columns, cells: cells? };
             // With the comma before it.
             bytes += rendered(&row)? + 1;
             if bytes > BYTES {
-                return if self.rows.is_empty() { self.narrow(Some(row)) } else { Ok(self) };
+                return if self.rows.is_empty() { self.fit_columns(Some(row)) } else { Ok(self) };
             }
             self.rows.push(row);
         }
-        if bytes > BYTES { self.narrow(None) } else { Ok(self) }
+        if bytes > BYTES { self.fit_columns(None) } else { Ok(self) }
     }
 
     /// The same with as many columns as fit, of this row where there is one.
-    fn narrow(self, row: Option<Row<'a>>) -> Result<Self, String> {
-        let names = |columns: &[ShownColumn<'a>]| {
+    fn fit_columns(self, row: Option<PreviewRow<'a>>) -> Result<Self, String> {
+        let names = |columns: &[PreviewColumn<'a>]| {
             columns.iter().map(|column| column.name).collect::<Vec<_>>()
         };
         let (all, geometry) = (self.columns, self.hidden_columns);
@@ -111,7 +111,7 @@ impl<'a> Preview<'a> {
         let (columns, hidden) = all.split_at(kept);
         let rows = row
             .into_iter()
-            .map(|row| Row { columns, cells: row.cells.into_iter().take(kept).collect() });
+            .map(|row| PreviewRow { columns, cells: row.cells.into_iter().take(kept).collect() });
         let rows = rows.filter(|_| kept > 0).collect();
         Ok(Preview { columns, hidden_columns: [geometry, names(hidden)].concat(), rows, ..nothing })
     }
@@ -119,15 +119,15 @@ impl<'a> Preview<'a> {
 
 /// Bytes of `value` as JSON.
 fn rendered(value: &impl Serialize) -> Result<usize, String> {
-    let mut count = Count(0);
+    let mut count = ByteCounter(0);
     serde_json::to_writer(&mut count, value).map_err(|failure| failure.to_string())?;
     Ok(count.0)
 }
 
 /// Counts what is written and keeps none of it.
-struct Count(usize);
+struct ByteCounter(usize);
 
-impl Write for Count {
+impl Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())
@@ -151,10 +151,10 @@ mod tests {
         let names: Vec<String> = (0..columns).map(|index| format!("column_{index:04}")).collect();
         let shown: Vec<_> = names
             .iter()
-            .map(|name| ShownColumn {
+            .map(|name| PreviewColumn {
                 name,
                 column_type: ColumnType::String,
-                role: Role::Attribute,
+                role: ColumnRole::Attribute,
             })
             .collect();
         let preview = Preview {

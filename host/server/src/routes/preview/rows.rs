@@ -6,7 +6,7 @@ use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
 use serde_json::Value;
 
 /// Characters of a text that are shown (contract 4).
-pub(super) const CHARACTERS: usize = 1_000;
+pub(super) const MAX_TEXT_CHARACTERS: usize = 1_000;
 
 /// Columns of a batch, in the order in which they are shown.
 pub(super) struct Cells<'a>(Vec<&'a ArrayRef>);
@@ -36,8 +36,8 @@ impl<'a> Cells<'a> {
 }
 
 /// The beginning of a text.
-fn cut(text: &str) -> Value {
-    let end = text.char_indices().nth(CHARACTERS).map_or(text.len(), |(index, _)| index);
+fn truncate(text: &str) -> Value {
+    let end = text.char_indices().nth(MAX_TEXT_CHARACTERS).map_or(text.len(), |(index, _)| index);
     text.split_at(end).0.into()
 }
 
@@ -47,9 +47,9 @@ fn cell(array: &dyn Array, row: usize) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     Ok(match array.data_type() {
-        DataType::Utf8 => cut(array.as_string::<i32>().value(row)),
-        DataType::LargeUtf8 => cut(array.as_string::<i64>().value(row)),
-        DataType::Utf8View => cut(array.as_string_view().value(row)),
+        DataType::Utf8 => truncate(array.as_string::<i32>().value(row)),
+        DataType::LargeUtf8 => truncate(array.as_string::<i64>().value(row)),
+        DataType::Utf8View => truncate(array.as_string_view().value(row)),
         DataType::Int64 => array.as_primitive::<Int64Type>().value(row).into(),
         DataType::Float64 => array.as_primitive::<Float64Type>().value(row).into(),
         DataType::Boolean => array.as_boolean().value(row).into(),

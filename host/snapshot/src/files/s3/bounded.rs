@@ -7,15 +7,15 @@ use reqwest::Method;
 use reqwest::header::{CONTENT_LENGTH, HeaderMap, RANGE};
 
 /// Bytes of the body of an error: an XML document of some hundred bytes.
-const ERROR_BYTES: u64 = 64 << 10;
+const MAX_ERROR_BYTES: u64 = 64 << 10;
 
 /// Bytes of a document that describes something. The largest lists a thousand objects in some 500
 /// kB.
-const DOCUMENT_BYTES: u64 = 16 << 20;
+const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
 
 /// What a request asks for, as far as it bounds the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Expected {
+pub(super) enum ExpectedBody {
     /// So many bytes of an object.
     Range(u64),
     /// A whole object. Whoever asks judges the length that its head states before reading it.
@@ -31,7 +31,7 @@ struct TooLong {
     limit: u64,
 }
 
-impl Expected {
+impl ExpectedBody {
     /// What `request` asks for.
     pub(super) fn of(request: &HttpRequest) -> Self {
         match request.headers().get(RANGE).and_then(|range| length(range.to_str().ok()?)) {
@@ -47,10 +47,10 @@ impl Expected {
     pub(super) fn bound(self, answer: HttpResponse) -> HttpResponse {
         let (head, body) = answer.into_parts();
         let limit = match self {
-            _ if !head.status.is_success() => ERROR_BYTES,
+            _ if !head.status.is_success() => MAX_ERROR_BYTES,
             Self::Range(bytes) => bytes,
-            Self::Object => stated(&head.headers).unwrap_or(DOCUMENT_BYTES),
-            Self::Document => DOCUMENT_BYTES,
+            Self::Object => stated(&head.headers).unwrap_or(MAX_DOCUMENT_BYTES),
+            Self::Document => MAX_DOCUMENT_BYTES,
         };
         // Not tried again: what lies once will lie twice.
         let too_long = move |error: Box<dyn std::error::Error + Send + Sync>| match error
@@ -90,7 +90,7 @@ mod tests {
 
     /// What is read of an answer of `status` that states and sends so many bytes.
     async fn read(
-        expected: Expected,
+        expected: ExpectedBody,
         status: u16,
         stated: u64,
         sent: u64,
@@ -109,26 +109,26 @@ mod tests {
             *request.method_mut() = method.parse().unwrap();
             *request.uri_mut() = uri.parse().unwrap();
             request.headers_mut().extend(range.map(|range| (RANGE, range.parse().unwrap())));
-            Expected::of(&request)
+            ExpectedBody::of(&request)
         };
-        assert_eq!(of("GET", "http://s3/b/k", Some("bytes=10-19")), Expected::Range(10));
-        assert_eq!(of("GET", "http://s3/b/k", None), Expected::Object);
-        assert_eq!(of("GET", "http://s3/b?list-type=2", None), Expected::Document);
-        assert_eq!(of("PUT", "http://s3/b/k", None), Expected::Document);
+        assert_eq!(of("GET", "http://s3/b/k", Some("bytes=10-19")), ExpectedBody::Range(10));
+        assert_eq!(of("GET", "http://s3/b/k", None), ExpectedBody::Object);
+        assert_eq!(of("GET", "http://s3/b?list-type=2", None), ExpectedBody::Document);
+        assert_eq!(of("PUT", "http://s3/b/k", None), ExpectedBody::Document);
         for odd in ["bytes=-5", "bytes=5-", "bytes=9-3", "rows=1-2", ""] {
-            assert_eq!(of("GET", "http://s3/b/k", Some(odd)), Expected::Object, "{odd}");
+            assert_eq!(of("GET", "http://s3/b/k", Some(odd)), ExpectedBody::Object, "{odd}");
         }
     }
 
     #[tokio::test]
     async fn an_answer_longer_than_asked_is_an_error_and_not_read_contract_4() {
-        assert_eq!(read(Expected::Range(10), 206, 10, 10).await.unwrap(), 10);
-        assert_eq!(read(Expected::Object, 200, 10, 10).await.unwrap(), 10);
+        assert_eq!(read(ExpectedBody::Range(10), 206, 10, 10).await.unwrap(), 10);
+        assert_eq!(read(ExpectedBody::Object, 200, 10, 10).await.unwrap(), 10);
         for (expected, status, sent) in [
-            (Expected::Range(10), 206, 11),
-            (Expected::Object, 200, 11),
-            (Expected::Object, 500, ERROR_BYTES + 1),
-            (Expected::Document, 200, DOCUMENT_BYTES + 1),
+            (ExpectedBody::Range(10), 206, 11),
+            (ExpectedBody::Object, 200, 11),
+            (ExpectedBody::Object, 500, MAX_ERROR_BYTES + 1),
+            (ExpectedBody::Document, 200, MAX_DOCUMENT_BYTES + 1),
         ] {
             let failure = read(expected, status, 10, sent).await.unwrap_err();
             assert_eq!(failure.kind(), HttpErrorKind::Decode, "{expected:?}");

@@ -10,31 +10,31 @@ use object_store::client::{
 };
 use reqwest::StatusCode;
 
-use super::bounded::Expected;
-use crate::files::requests::Requests;
+use super::bounded::ExpectedBody;
+use crate::files::requests::StoreRequestMetrics;
 
 /// Connects as usual and counts.
 #[derive(Debug)]
-pub(super) struct Counting(pub(super) Arc<Requests>);
+pub(super) struct Counting(pub(super) Arc<StoreRequestMetrics>);
 
 impl HttpConnector for Counting {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let client = ReqwestConnector::default().connect(options)?;
-        Ok(HttpClient::new(Counted { client, requests: Arc::clone(&self.0) }))
+        Ok(HttpClient::new(MeteredService { client, requests: Arc::clone(&self.0) }))
     }
 }
 
 #[derive(Debug)]
-struct Counted {
+struct MeteredService {
     client: HttpClient,
-    requests: Arc<Requests>,
+    requests: Arc<StoreRequestMetrics>,
 }
 
 #[async_trait]
-impl HttpService for Counted {
+impl HttpService for MeteredService {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.requests.count_sent();
-        let expected = Expected::of(&request);
+        let expected = ExpectedBody::of(&request);
         let answer = self.client.execute(request).await.map(|answer| expected.bound(answer));
         let good = |answer: &HttpResponse| {
             !answer.status().is_server_error() && answer.status() != StatusCode::TOO_MANY_REQUESTS

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn finish(parts: &[(f64, f64)]) -> [f64; 4] {
-    let mut bounds = Bounds::default();
+    let mut bounds = GeometryBounds::default();
     for (west, east) in parts {
         bounds.add(*west, *east, -1.0, 1.0);
     }
@@ -31,12 +31,12 @@ fn west_is_beyond_east_exactly_where_the_smallest_box_crosses_180_rfc_7946_5_2()
 
 #[test]
 fn nothing_has_no_bounds() {
-    assert_eq!(Bounds::default().finish(), None);
+    assert_eq!(GeometryBounds::default().finish(), None);
 }
 
 #[test]
 fn millions_of_points_take_bounded_memory_and_give_the_same_box() {
-    let mut bounds = Bounds::default();
+    let mut bounds = GeometryBounds::default();
     // A scatter without overlaps over 160°..180° and -180°..-170°, in no order.
     for step in 0..300_000_u32 {
         let degrees = 160.0 + f64::from(step.wrapping_mul(7_919) % 300_000) / 10_000.0;

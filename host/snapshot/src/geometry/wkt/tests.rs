@@ -5,11 +5,12 @@ use proptest::prelude::*;
 use super::*;
 
 fn fault(text: &str) -> String {
-    check(text, &mut Bounds::default()).map_or_else(|why| why.to_string(), |()| "none".to_owned())
+    check(text, &mut GeometryBounds::default())
+        .map_or_else(|why| why.to_string(), |()| "none".to_owned())
 }
 
 fn bbox(text: &str) -> Option<[f64; 4]> {
-    let mut bounds = Bounds::default();
+    let mut bounds = GeometryBounds::default();
     assert_eq!(check(text, &mut bounds), Ok(()), "{text}");
     bounds.finish().map(|bbox| bbox.0)
 }
@@ -101,7 +102,7 @@ fn what_is_malformed_is_named_with_its_place() {
 proptest! {
     #[test]
     fn no_text_makes_it_panic(text in "(MULTIPOINT|MULTIPOLYGON|MULTILINESTRING)( ?EMPTY|[(), 0-9.eE+é-]{0,40})") {
-        let mut bounds = Bounds::default();
+        let mut bounds = GeometryBounds::default();
         let read = check(&text, &mut bounds).is_ok();
         if let Some(bbox) = bounds.finish().filter(|_| read) {
             prop_assert!(bbox.0.iter().all(|side| side.is_finite()), "{}", text);

@@ -76,8 +76,8 @@ async fn the_amount_of_the_us_budget_is_its_measure_contract_7() {
     let values: Vec<&str> = package
         .columns
         .iter()
-        .filter(|column| column.role == yearbook_domain::Role::Value)
+        .filter(|column| column.role == yearbook_domain::ColumnRole::Value)
         .map(|column| column.name.as_str())
         .collect();
-    assert_eq!((values, package.layout), (vec!["amount"], yearbook_domain::Layout::Long));
+    assert_eq!((values, package.layout), (vec!["amount"], yearbook_domain::TableLayout::Long));
 }

@@ -257,10 +257,10 @@ async fn a_faulty_cell_is_told_once_and_does_not_hide_others() {
 
 #[tokio::test]
 async fn a_row_that_no_format_could_send_is_refused_with_row_and_column() {
-    let longest = yearbook_domain::weight::ROW_BYTES
+    let longest = yearbook_domain::json_size::ROW_BYTES
         - "sn".len()
-        - 2 * yearbook_domain::weight::CELL_BYTES
-        - yearbook_domain::weight::NUMBER_BYTES;
+        - 2 * yearbook_domain::json_size::CELL_BYTES
+        - yearbook_domain::json_size::NUMBER_BYTES;
     let rows = |length: usize| format!("a,1\n{},2\n", "x".repeat(length));
     let found = faults(&["s:string", "n:integer"], &rows(longest + 1)).await;
     assert_eq!(found.len(), 1);

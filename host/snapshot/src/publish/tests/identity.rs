@@ -193,7 +193,7 @@ async fn the_same_again_writes_nothing_and_keeps_the_snapshot() {
     assert!(!first.unchanged);
     let path = fixture.stored(&first.snapshot);
     let before = std::fs::metadata(&path).unwrap().modified().unwrap();
-    let again = fixture.publish_over(Some(&first.snapshot)).await.unwrap();
+    let again = fixture.publish_after(Some(&first.snapshot)).await.unwrap();
     assert!(again.unchanged);
     assert_eq!(again.snapshot, first.snapshot, "created_at included");
     assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), before);
@@ -209,12 +209,12 @@ async fn publishing_again_repairs_a_damaged_file() {
     flipped[good.len() / 2] ^= 1;
     for damage in [&flipped[..], &good[..10]] {
         std::fs::write(&path, damage).unwrap();
-        let again = fixture.publish_over(Some(&first.snapshot)).await.unwrap();
+        let again = fixture.publish_after(Some(&first.snapshot)).await.unwrap();
         assert_eq!(again.snapshot, first.snapshot);
         assert_eq!(std::fs::read(&path).unwrap(), good);
     }
     std::fs::remove_file(&path).unwrap();
-    assert!(fixture.publish_over(Some(&first.snapshot)).await.unwrap().unchanged);
+    assert!(fixture.publish_after(Some(&first.snapshot)).await.unwrap().unchanged);
     assert_eq!(std::fs::read(&path).unwrap(), good);
 }
 

@@ -164,7 +164,7 @@ async fn the_draft_says_what_the_descriptor_said() {
     let draft = fixture.publish().await.unwrap();
     let snapshot = &draft.snapshot;
     assert_eq!((draft.name.as_str(), draft.namespace.as_str()), ("a_table", "tests"));
-    assert_eq!(snapshot.layout, yearbook_domain::Layout::Long);
+    assert_eq!(snapshot.layout, yearbook_domain::TableLayout::Long);
     assert_eq!(snapshot.dimensions, ["region"]);
     assert_eq!(snapshot.refresh_cadence.as_deref(), Some("weekly"));
     assert!(!snapshot.bulk_redistribution);

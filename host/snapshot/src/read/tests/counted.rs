@@ -7,16 +7,22 @@ use std::sync::atomic::Ordering;
 use arrow::array::{Array, AsArray};
 
 use super::super::*;
-use super::fixture::{Shape, Stored, plan, read};
+use super::fixture::{FixtureOptions, StoredFixture, plan, read};
 use super::laws::folded;
 
 const ROWS: usize = 20_000;
 const GROUP: usize = 2_000;
 const PAGE: usize = 200;
 
-async fn stored(dictionary: Option<usize>) -> Stored {
-    Stored::new(&Shape { rows: ROWS, group: GROUP, page: PAGE, dictionary, ..Shape::default() })
-        .await
+async fn stored(dictionary: Option<usize>) -> StoredFixture {
+    StoredFixture::new(&FixtureOptions {
+        rows: ROWS,
+        group: GROUP,
+        page: PAGE,
+        dictionary,
+        ..FixtureOptions::default()
+    })
+    .await
 }
 
 /// Pages decoded, dictionary values searched, rows decoded for a search.
@@ -27,7 +33,7 @@ fn effort(reader: &Reader) -> (u64, u64, u64) {
 }
 
 /// Text of a column by row.
-fn texts(stored: &Stored, column: usize) -> Vec<Option<String>> {
+fn texts(stored: &StoredFixture, column: usize) -> Vec<Option<String>> {
     stored.table.column(column).as_string::<i32>().iter().map(|text| text.map(folded)).collect()
 }
 
@@ -81,7 +87,7 @@ async fn a_needle_is_looked_for_once_in_each_value_of_a_dictionary_and_nowhere_e
     };
     let values = (distinct(1) + distinct(2)) as u64;
     let mut plan = plan(&stored.snapshot);
-    plan.needle = Some("nowhere".to_owned());
+    plan.search_text = Some("nowhere".to_owned());
     for (times, max_rows) in [(1, None), (2, Some(10))] {
         plan.max_rows = max_rows;
         assert_eq!(stored.read(&plan).await.unwrap().0.num_rows(), 0);
@@ -111,7 +117,7 @@ async fn a_row_group_whose_dictionary_holds_no_match_is_skipped_whole() {
     let groups: HashSet<usize> = matching.iter().map(|row| row / GROUP).collect();
     assert!(groups.len() < ROWS / GROUP, "some row group must be free of {needle}");
     let mut plan = plan(&stored.snapshot);
-    plan.needle = Some(needle);
+    plan.search_text = Some(needle);
     assert_eq!(stored.read(&plan).await.unwrap().0.num_rows(), matching.len());
     assert_eq!(effort(&stored.reader).2, (groups.len() * GROUP) as u64);
 }
@@ -120,7 +126,7 @@ async fn a_row_group_whose_dictionary_holds_no_match_is_skipped_whole() {
 async fn text_without_a_dictionary_is_searched_row_by_row() {
     let stored = stored(None).await;
     let mut plan = plan(&stored.snapshot);
-    plan.needle = Some("nowhere".to_owned());
+    plan.search_text = Some("nowhere".to_owned());
     assert_eq!(read(&stored.reader, &plan).await.unwrap().0.num_rows(), 0);
     assert_eq!(effort(&stored.reader), (0, 0, ROWS as u64));
 }

@@ -2,24 +2,30 @@
 //! data.
 
 use super::super::*;
-use super::fixture::{Random, Shape, Stored, plan, read};
+use super::fixture::{FixtureOptions, FixtureRandom, StoredFixture, plan, read};
 use super::sample;
 
-fn assert_names(failure: &Failure, stored: &Stored) {
+fn assert_names(failure: &Failure, stored: &StoredFixture) {
     let text = failure.to_string();
     assert!(
-        text.contains(&Files::key(&stored.snapshot.file)) && text.contains("publish"),
+        text.contains(&ObjectStorage::key(&stored.snapshot.file)) && text.contains("publish"),
         "{text}"
     );
 }
 
 #[tokio::test]
 async fn a_flipped_byte_anywhere_is_noticed() {
-    let stored = Stored::new(&Shape { rows: 400, group: 150, page: 30, ..Shape::default() }).await;
+    let stored = StoredFixture::new(&FixtureOptions {
+        rows: 400,
+        group: 150,
+        page: 30,
+        ..FixtureOptions::default()
+    })
+    .await;
     let plan = plan(&stored.snapshot);
     let intact = std::fs::read(stored.object()).unwrap();
     let (sound, _) = stored.read(&plan).await.unwrap();
-    let mut random = Random(3);
+    let mut random = FixtureRandom(3);
     for at in (0..intact.len()).step_by(intact.len() / 150).chain(intact.len() - 12..intact.len()) {
         let mut damaged = intact.clone();
         damaged[at] ^= 1 << random.below(8);
@@ -45,7 +51,8 @@ async fn a_flipped_byte_anywhere_is_noticed() {
 
 #[tokio::test]
 async fn a_truncated_or_missing_file_is_named() {
-    let stored = Stored::new(&Shape { rows: 200, ..Shape::default() }).await;
+    let stored =
+        StoredFixture::new(&FixtureOptions { rows: 200, ..FixtureOptions::default() }).await;
     let plan = plan(&stored.snapshot);
     let intact = std::fs::read(stored.object()).unwrap();
     for length in (0..intact.len()).step_by(intact.len() / 20) {
@@ -64,11 +71,18 @@ async fn a_truncated_or_missing_file_is_named() {
 
 #[tokio::test]
 async fn garbage_that_was_stored_as_such_fails_without_taking_the_process_along() {
-    let stored = Stored::new(&Shape { rows: 400, group: 150, page: 30, ..Shape::default() }).await;
+    let stored = StoredFixture::new(&FixtureOptions {
+        rows: 400,
+        group: 150,
+        page: 30,
+        ..FixtureOptions::default()
+    })
+    .await;
     let intact = std::fs::read(stored.object()).unwrap();
-    let files = Files::open(&format!("file:{}/store", stored.folder.path().display())).unwrap();
+    let files =
+        ObjectStorage::open(&format!("file:{}/store", stored.folder.path().display())).unwrap();
     let path = stored.folder.path().join("garbage.parquet");
-    let mut random = Random(5);
+    let mut random = FixtureRandom(5);
     let mut failed = 0;
     for _ in 0..200 {
         let mut garbage = intact.clone();
@@ -81,7 +95,7 @@ async fn garbage_that_was_stored_as_such_fails_without_taking_the_process_along(
         // Its checksums are right, so the decoder sees it.
         snapshot.file = files.put_snapshot(&path).await.unwrap();
         if let Err(failure) = stored.read(&plan(&snapshot)).await {
-            assert!(failure.to_string().contains(&Files::key(&snapshot.file)), "{failure}");
+            assert!(failure.to_string().contains(&ObjectStorage::key(&snapshot.file)), "{failure}");
             failed += 1;
         }
     }
@@ -91,7 +105,7 @@ async fn garbage_that_was_stored_as_such_fails_without_taking_the_process_along(
 
 #[tokio::test]
 async fn a_file_that_is_not_what_the_catalogue_says_is_refused() {
-    let mut stored = Stored::new(&Shape::rows(100)).await;
+    let mut stored = StoredFixture::new(&FixtureOptions::rows(100)).await;
     stored.snapshot.rows = 99;
     assert_names(&stored.read(&plan(&stored.snapshot)).await.unwrap_err(), &stored);
     stored.snapshot.rows = 100;

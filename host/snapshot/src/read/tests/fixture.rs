@@ -10,14 +10,15 @@ use parquet::basic::Compression;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use yearbook_domain::{
-    Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Role, SourceEntry,
+    Column, ColumnRole, ColumnType, Credit, DatasetName, Millis, Namespace, SourceEntry,
+    TableLayout,
 };
 
 use super::super::*;
 
 /// How a fixture's table and file look.
 #[derive(Clone, Debug)]
-pub(super) struct Shape {
+pub(super) struct FixtureOptions {
     pub(super) rows: usize,
     pub(super) seed: u64,
     /// Rows of a row group and of a page, about.
@@ -30,7 +31,7 @@ pub(super) struct Shape {
     pub(super) huge: Option<usize>,
 }
 
-impl Default for Shape {
+impl Default for FixtureOptions {
     fn default() -> Self {
         Self {
             rows: 0,
@@ -44,24 +45,25 @@ impl Default for Shape {
     }
 }
 
-impl Shape {
+impl FixtureOptions {
     pub(super) fn rows(rows: usize) -> Self {
         Self { rows, ..Self::default() }
     }
 }
 
 /// A table, the snapshot it is stored as, and a reader of it.
-pub(super) struct Stored {
+pub(super) struct StoredFixture {
     pub(super) table: RecordBatch,
     pub(super) snapshot: Snapshot,
     pub(super) reader: Reader,
     pub(super) folder: tempfile::TempDir,
 }
 
-impl Stored {
-    pub(super) async fn new(shape: &Shape) -> Self {
+impl StoredFixture {
+    pub(super) async fn new(shape: &FixtureOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::open(&format!("file:{}/store", folder.path().display())).unwrap();
+        let files =
+            ObjectStorage::open(&format!("file:{}/store", folder.path().display())).unwrap();
         let table = table(shape);
         let path = folder.path().join("table.parquet");
         write(&table, shape, &path);
@@ -72,13 +74,15 @@ impl Stored {
 
     /// The stored object on disk.
     pub(super) fn object(&self) -> std::path::PathBuf {
-        self.folder.path().join("store").join(Files::key(&self.snapshot.file))
+        self.folder.path().join("store").join(ObjectStorage::key(&self.snapshot.file))
     }
 
     /// A reader that knows nothing yet, over the same folder or another store.
     pub(super) fn afresh(&self, store: Option<Arc<dyn ObjectStore>>) -> Reader {
-        let open = || Files::open(&format!("file:{}/store", self.folder.path().display())).unwrap();
-        Reader::new(store.map_or_else(open, Files::over), Arc::clone(&self.reader.workers))
+        let open = || {
+            ObjectStorage::open(&format!("file:{}/store", self.folder.path().display())).unwrap()
+        };
+        Reader::new(store.map_or_else(open, ObjectStorage::over), Arc::clone(&self.reader.workers))
     }
 
     pub(super) async fn read(
@@ -120,7 +124,7 @@ pub(super) fn plain(batch: &RecordBatch) -> RecordBatch {
 pub(super) fn plan(snapshot: &Snapshot) -> ReadPlan {
     let (dataset, namespace) =
         (DatasetName::parse("fixture").unwrap(), Namespace::parse("tests").unwrap());
-    ReadPlan::everything(dataset, namespace, Arc::new(snapshot.clone()))
+    ReadPlan::full_scan(dataset, namespace, Arc::new(snapshot.clone()))
 }
 
 fn snapshot(rows: u64, file: yearbook_domain::StoredFile) -> Snapshot {
@@ -153,19 +157,19 @@ fn snapshot(rows: u64, file: yearbook_domain::StoredFile) -> Snapshot {
         refresh_cadence: None,
         bulk_redistribution: true,
         columns: vec![
-            column("date", ColumnType::Date, false, Role::Date, false),
-            column("region", ColumnType::String, true, Role::Dimension, true),
-            column("place", ColumnType::String, true, Role::Dimension, false),
-            column("value", ColumnType::Number, true, Role::Value, false),
-            column("count", ColumnType::Integer, true, Role::Value, false),
-            column("flag", ColumnType::Boolean, true, Role::Attribute, false),
-            column("geometry_wkt", ColumnType::String, true, Role::Geometry, false),
+            column("date", ColumnType::Date, false, ColumnRole::Date, false),
+            column("region", ColumnType::String, true, ColumnRole::Dimension, true),
+            column("place", ColumnType::String, true, ColumnRole::Dimension, false),
+            column("value", ColumnType::Number, true, ColumnRole::Value, false),
+            column("count", ColumnType::Integer, true, ColumnRole::Value, false),
+            column("flag", ColumnType::Boolean, true, ColumnRole::Attribute, false),
+            column("geometry_wkt", ColumnType::String, true, ColumnRole::Geometry, false),
         ],
         primary_key: vec![],
         dimensions: vec!["region".to_owned(), "place".to_owned()],
         date_column: Some("date".to_owned()),
         date_range: None,
-        layout: Layout::Long,
+        layout: TableLayout::Long,
         bbox: None,
     }
 }
@@ -174,8 +178,8 @@ fn snapshot(rows: u64, file: yearbook_domain::StoredFile) -> Snapshot {
 pub(super) const LETTERS: [char; 12] =
     ['a', 'A', 'b', 'k', 'K', '\u{212a}', 's', 'ſ', 'σ', 'ς', '.', '*'];
 
-fn table(shape: &Shape) -> RecordBatch {
-    let mut random = Random(shape.seed);
+fn table(shape: &FixtureOptions) -> RecordBatch {
+    let mut random = FixtureRandom(shape.seed);
     let mut dates = Vec::new();
     let (mut regions, mut places, mut values, mut counts, mut flags, mut geometries) =
         (vec![], vec![], vec![], vec![], vec![], vec![]);
@@ -209,7 +213,7 @@ fn table(shape: &Shape) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
-fn write(table: &RecordBatch, shape: &Shape, path: &std::path::Path) {
+fn write(table: &RecordBatch, shape: &FixtureOptions, path: &std::path::Path) {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_max_row_group_row_count(Some(shape.group))
@@ -231,9 +235,9 @@ fn write(table: &RecordBatch, shape: &Shape, path: &std::path::Path) {
 }
 
 /// Small numbers that look random and are the same for the same seed (splitmix64).
-pub(super) struct Random(pub(super) u64);
+pub(super) struct FixtureRandom(pub(super) u64);
 
-impl Random {
+impl FixtureRandom {
     pub(super) fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;

@@ -6,7 +6,7 @@ use arrow::compute::take_record_batch;
 use proptest::prelude::*;
 
 use super::super::*;
-use super::fixture::{LETTERS, Shape, Stored, plan};
+use super::fixture::{FixtureOptions, LETTERS, StoredFixture, plan};
 
 /// Simple case folding of the fixture's letters, written down independently of the code under test.
 pub(super) fn folded(text: &str) -> String {
@@ -26,7 +26,7 @@ fn matching(table: &RecordBatch, plan: &ReadPlan) -> Vec<u64> {
         table.column(column).as_string::<i32>().iter().nth(row).flatten()
     };
     let contains = |row| {
-        plan.needle.as_ref().is_none_or(|needle| {
+        plan.search_text.as_ref().is_none_or(|needle| {
             [1, 2]
                 .into_iter()
                 .filter_map(|column| text(column, row))
@@ -48,14 +48,14 @@ fn expected(table: &RecordBatch, rows: &[u64], columns: &[usize]) -> RecordBatch
     take_record_batch(&table.project(columns).unwrap(), &UInt64Array::from(rows.to_vec())).unwrap()
 }
 
-async fn check(shape: Shape, ask: Ask) {
-    let mut stored = Stored::new(&shape).await;
+async fn check(shape: FixtureOptions, ask: Ask) {
+    let mut stored = StoredFixture::new(&shape).await;
     stored.reader.steps = ask.steps;
-    stored.reader.budget = Budget::new(ask.room);
+    stored.reader.budget = FetchBudget::new(ask.room);
     let mut plan = plan(&stored.snapshot);
     let date = |(year, month): (u32, u32)| format!("{year}-{month:02}-15");
     (plan.start, plan.end) = (ask.start.map(date), ask.end.map(date));
-    plan.needle =
+    plan.search_text =
         ask.needle.map(|letters| letters.into_iter().map(|letter| LETTERS[letter]).collect());
     plan.columns = ask.columns;
     plan.first_row = ask.first_row;
@@ -77,7 +77,7 @@ async fn check(shape: Shape, ask: Ask) {
         assert_eq!(rows.columns(), expected(&stored.table, page, &plan.columns).columns());
         seen += page.len();
         let Some(next) = next else { break };
-        if plan.needle.is_some() {
+        if plan.search_text.is_some() {
             assert_eq!(next, all[seen], "the first match that was not returned");
         }
         plan.first_row = next;
@@ -87,13 +87,13 @@ async fn check(shape: Shape, ask: Ask) {
 
 /// What a plan says of its rows, before they are read and while they are, is true; `remaining` are
 /// the rows from its first on.
-async fn check_counts(stored: &Stored, plan: &ReadPlan, remaining: &[u64]) {
+async fn check_counts(stored: &StoredFixture, plan: &ReadPlan, remaining: &[u64]) {
     let whole = ReadPlan { first_row: 0, ..plan.clone() };
     let rows =
         plan.max_rows.map_or(remaining.len() as u64, |rows| rows.min(remaining.len() as u64));
     let scanned = stored.reader.scan(plan).await.unwrap().counts;
     let told = stored.reader.row_counts(plan).await.unwrap();
-    if plan.needle.is_none() {
+    if plan.search_text.is_none() {
         assert_eq!(
             (scanned.rows, scanned.total),
             (Some(rows), Some(matching(&stored.table, &whole).len() as u64))
@@ -113,7 +113,7 @@ struct Ask {
     columns: Vec<usize>,
     first_row: u64,
     max_rows: u64,
-    steps: StepLimits,
+    steps: ReadTaskLimits,
     room: u64,
 }
 
@@ -122,7 +122,7 @@ fn asks() -> impl Strategy<Value = Ask> {
     let needle = prop::option::weighted(0.6, prop::collection::vec(0..LETTERS.len(), 1..3));
     let columns = prop::collection::vec(0_usize..7, 1..8);
     let steps = (prop_oneof![1_u64..3000, Just(8 << 20)], 1_usize..100)
-        .prop_map(|(bytes, rows)| StepLimits { bytes, rows });
+        .prop_map(|(bytes, rows)| ReadTaskLimits { bytes, rows });
     let room = prop_oneof![Just(0_u64), Just(1 << 30)];
     (
         month(),
@@ -142,10 +142,10 @@ fn asks() -> impl Strategy<Value = Ask> {
         })
 }
 
-fn shapes() -> impl Strategy<Value = Shape> {
+fn shapes() -> impl Strategy<Value = FixtureOptions> {
     let dictionary = prop_oneof![Just(None), Just(Some(1 << 20)), Just(Some(200))];
     (0_usize..300, any::<u64>(), 1_usize..150, 1_usize..60, dictionary, prop::bool::weighted(0.9))
-        .prop_map(|(rows, seed, group, page, dictionary, statistics)| Shape {
+        .prop_map(|(rows, seed, group, page, dictionary, statistics)| FixtureOptions {
             rows,
             seed,
             group,
@@ -168,11 +168,11 @@ proptest! {
 
 #[tokio::test]
 async fn no_rows_at_most_still_says_where_to_go_on() {
-    let stored = Stored::new(&Shape::rows(100)).await;
+    let stored = StoredFixture::new(&FixtureOptions::rows(100)).await;
     let mut plan = plan(&stored.snapshot);
     (plan.max_rows, plan.first_row) = (Some(0), 7);
     assert_eq!(stored.read(&plan).await.unwrap().1, Some(7));
-    plan.needle = Some("k".to_owned());
+    plan.search_text = Some("k".to_owned());
     let first = matching(&stored.table, &plan)[0];
     let (rows, next) = stored.read(&plan).await.unwrap();
     assert_eq!((rows.num_rows(), next), (0, Some(first)));

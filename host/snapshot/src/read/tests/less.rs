@@ -14,7 +14,7 @@ use object_store::{
 };
 
 use super::super::*;
-use super::fixture::{Shape, Stored, plan, read};
+use super::fixture::{FixtureOptions, StoredFixture, plan, read};
 use super::sample;
 
 /// A folder that counts the bytes it gives out.
@@ -79,9 +79,14 @@ impl ObjectStore for Counting {
 
 /// A file of 20,000 rows in ten row groups, some 20 MB, nearly all of it geometry; and a reader
 /// that counts.
-async fn large() -> (Stored, Reader, Arc<AtomicU64>) {
-    let stored =
-        Stored::new(&Shape { rows: 20_000, group: 2_000, page: 200, ..Shape::default() }).await;
+async fn large() -> (StoredFixture, Reader, Arc<AtomicU64>) {
+    let stored = StoredFixture::new(&FixtureOptions {
+        rows: 20_000,
+        group: 2_000,
+        page: 200,
+        ..FixtureOptions::default()
+    })
+    .await;
     let bytes = Arc::new(AtomicU64::new(0));
     let inner = LocalFileSystem::new_with_prefix(stored.folder.path().join("store")).unwrap();
     let reader = stored.afresh(Some(Arc::new(Counting { inner, bytes: Arc::clone(&bytes) })));
@@ -121,7 +126,7 @@ async fn a_slice_reads_its_pages_and_no_geometry_that_is_not_wanted() {
     let (rows, page) = taken(&plan).await;
     assert!(rows == 100 && page < everything / 20, "{page} of {everything}");
 
-    (plan.needle, plan.max_rows) = (Some("no such place".to_owned()), Some(10));
+    (plan.search_text, plan.max_rows) = (Some("no such place".to_owned()), Some(10));
     let (rows, filter) = taken(&plan).await;
     assert!(rows == 0 && filter < without_geometry, "{filter} of {without_geometry}");
 }

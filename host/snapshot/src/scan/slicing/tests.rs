@@ -25,7 +25,7 @@ fn cut(whole: &RecordBatch) -> Vec<usize> {
     assert_eq!(concat_batches(whole.schema_ref(), &slices).unwrap(), *whole);
     for slice in &slices {
         assert!(
-            slice.num_rows() == 1 || weights(slice).iter().sum::<usize>() <= weight::BATCH_BYTES
+            slice.num_rows() == 1 || weights(slice).iter().sum::<usize>() <= json_size::BATCH_BYTES
         );
     }
     slices.iter().map(RecordBatch::num_rows).collect()
@@ -53,7 +53,7 @@ fn names_weigh_as_much_as_json_writes_of_them() {
     });
     let rows = cut(&RecordBatch::try_from_iter(wide).unwrap());
     // 43 for the name, 16 and 5.
-    assert_eq!(rows[0], weight::BATCH_BYTES / (400 * (43 + 16 + 5)));
+    assert_eq!(rows[0], json_size::BATCH_BYTES / (400 * (43 + 16 + 5)));
     assert_eq!(rows.iter().sum::<usize>(), 8192);
 }
 
@@ -79,7 +79,7 @@ fn a_dictionary_weighs_what_its_rows_say_whatever_else_it_holds() {
             true,
         )])
         .unwrap();
-        assert!(at_most(&keyed(array.clone())) >= weights(&plain).iter().sum());
+        assert!(max_weight(&keyed(array.clone())) >= weights(&plain).iter().sum());
         assert_eq!(cut(&keyed(array)), expected);
         assert_eq!(cut(&plain), expected, "as plain text");
     }

@@ -18,7 +18,7 @@ use crate::publish::PublishError;
 /// Converts one array as if it were a column named `x`; the result and the faults.
 fn convert(array: ArrayRef, column_type: ColumnType) -> Result<(ArrayRef, Vec<String>), String> {
     let conversion = convert::between(array.data_type(), column_type)?;
-    let mut faults = Faults::new(["x".to_owned()]);
+    let mut faults = FaultList::new(["x".to_owned()]);
     let converted = conversion.apply(&array, 1, 0, &mut faults).unwrap();
     let PublishError::Table { faults, .. } = faults.into_error(std::path::Path::new("x")) else {
         panic!("faults make a table error")

@@ -25,12 +25,12 @@ fn table(lengths: &[usize], chunk: usize) -> Table {
     Table { schema: chunks[0].batch.schema(), chunks }
 }
 
-fn cut_up(lengths: &[usize], chunk: usize) -> Vec<Block> {
+fn cut_up(lengths: &[usize], chunk: usize) -> Vec<RowBlock> {
     let table = table(lengths, chunk);
-    cut(&table, &Order::by(&table, &[]).unwrap())
+    cut(&table, &RowOrder::by(&table, &[]).unwrap())
 }
 
-fn groups(blocks: &[Block]) -> Vec<usize> {
+fn groups(blocks: &[RowBlock]) -> Vec<usize> {
     let mut groups = vec![0];
     for block in blocks {
         *groups.last_mut().unwrap() += block.rows.len();
@@ -60,7 +60,7 @@ fn row_groups_are_bounded_by_rows_and_bytes_however_the_input_was_cut() {
 #[test]
 fn blocks_hold_every_row_once_in_order() {
     let table = table(&[1; 40_000], 999);
-    let order = Order::by(&table, &[]).unwrap();
+    let order = RowOrder::by(&table, &[]).unwrap();
     let mut expected = 1;
     for block in cut(&table, &order) {
         let batch = gather(&table, &order, &block).unwrap();

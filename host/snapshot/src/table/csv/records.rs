@@ -14,7 +14,7 @@ const MAX_RECORD: usize = 256 << 20;
 
 /// Why there is no next record.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Broken {
+pub(crate) enum CsvError {
     /// The stream failed.
     #[error("{0}")]
     Io(io::Error),
@@ -65,7 +65,7 @@ impl Record<'_> {
 }
 
 /// Reads records one after the other.
-pub(crate) struct Records<R> {
+pub(crate) struct CsvRecords<R> {
     input: R,
     buffer: Vec<u8>,
     /// Where the next record starts in the buffer.
@@ -87,7 +87,7 @@ enum Scan {
     More,
 }
 
-impl<R: Read> Records<R> {
+impl<R: Read> CsvRecords<R> {
     pub(crate) fn new(input: R) -> Self {
         Self {
             input,
@@ -101,7 +101,7 @@ impl<R: Read> Records<R> {
     }
 
     /// The next record; none at the end. After an error nothing more can be read.
-    pub(crate) fn next(&mut self) -> Result<Option<Record<'_>>, Broken> {
+    pub(crate) fn next(&mut self) -> Result<Option<Record<'_>>, CsvError> {
         loop {
             if self.start == self.end && self.exhausted {
                 return Ok(None);
@@ -118,14 +118,14 @@ impl<R: Read> Records<R> {
     }
 
     /// Finds the fields of the record at `start`.
-    fn scan(&mut self) -> Result<Scan, Broken> {
+    fn scan(&mut self) -> Result<Scan, CsvError> {
         let bytes = self.buffer.get(..self.end).unwrap_or_default();
         let byte = |at: usize| bytes.get(at).copied();
         self.fields.clear();
         let mut at = self.start;
         loop {
             let field = self.fields.len();
-            let broken = |why| Err(Broken::Record { field, why });
+            let broken = |why| Err(CsvError::Record { field, why });
             if byte(at) == Some(b'"') {
                 let start = at + 1;
                 let (mut cursor, mut doubled) = (start, false);
@@ -217,13 +217,13 @@ impl<R: Read> Records<R> {
     }
 
     /// Reads on, moving an unfinished record to the front and doubling a buffer that it fills.
-    fn fill(&mut self) -> Result<(), Broken> {
+    fn fill(&mut self) -> Result<(), CsvError> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
         if self.end == self.buffer.len() {
             if self.buffer.len() >= MAX_RECORD {
-                return Err(Broken::Record {
+                return Err(CsvError::Record {
                     field: self.fields.len(),
                     why: "belongs to a record of over 256 MiB; is a quote never closed?",
                 });
@@ -237,7 +237,7 @@ impl<R: Read> Records<R> {
                 Ok(0) => self.exhausted = true,
                 Ok(read) => self.end += read,
                 Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
-                Err(why) => return Err(Broken::Io(why)),
+                Err(why) => return Err(CsvError::Io(why)),
             }
         }
         if std::mem::take(&mut self.fresh)

@@ -4,7 +4,7 @@
 
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
-use yearbook_domain::{ColumnType, Role};
+use yearbook_domain::{ColumnRole, ColumnType};
 
 use super::*;
 use crate::publish::PublishError;
@@ -14,7 +14,7 @@ fn columns(types: &[(&str, ColumnType)]) -> Vec<Column> {
         name: (*name).to_owned(),
         column_type: *column_type,
         nullable: true,
-        role: Role::Attribute,
+        role: ColumnRole::Attribute,
         unit: None,
         description: None,
         few_values: false,
@@ -25,7 +25,7 @@ fn columns(types: &[(&str, ColumnType)]) -> Vec<Column> {
 /// Chunks and faults of a text with columns `code` (string) and `n` (integer).
 fn read(text: &[u8]) -> (Vec<Chunk>, Vec<String>) {
     let columns = columns(&[("code", ColumnType::String), ("n", ColumnType::Integer)]);
-    let mut faults = Faults::new(columns.iter().map(|column| column.name.clone()));
+    let mut faults = FaultList::new(columns.iter().map(|column| column.name.clone()));
     let mut source = CsvSource::new(text, &columns, &mut faults).unwrap();
     let mut chunks = Vec::new();
     while let Some(chunk) = source.next(&mut faults).unwrap() {

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::super::sheet::{Block, Sheet};
+use super::super::sheet::{BlockBuffer, BlockWriter};
 use crate::column::Bits;
 
 /// Rendered cells, each after its lead. The last is null.
@@ -16,13 +16,13 @@ pub(in super::super) struct Entries {
     bytes: Vec<u8>,
     /// Where each ends.
     ends: Vec<usize>,
-    blocks: Blocks,
+    blocks: CellBlocks,
 }
 
 /// The same cells in blocks of one size where they fit, the last byte of each their length: a copy
 /// of a fixed length costs less than one of a length that must be looked at.
 #[derive(Debug, Default)]
-pub(super) enum Blocks {
+pub(super) enum CellBlocks {
     Of16(Vec<[u8; 16]>),
     Of32(Vec<[u8; 32]>),
     Of64(Vec<[u8; 64]>),
@@ -34,7 +34,7 @@ impl Entries {
     /// Whether to render the values of a version, of which `rows` more cells are at hand. Not as
     /// long as there are few cells for many values: a hundred rows may come with a dictionary of
     /// thousands.
-    pub(super) fn are_worth_it(&mut self, version: u64, values: usize, rows: usize) -> bool {
+    pub(super) fn should_render(&mut self, version: u64, values: usize, rows: usize) -> bool {
         if self.awaited.0 != version {
             self.awaited = (version, 0);
         }
@@ -48,8 +48,8 @@ impl Entries {
         &mut self,
         version: u64,
         values: usize,
-        block: &mut Block,
-        render: impl Fn(Option<usize>, &mut Sheet<'_>),
+        block: &mut BlockBuffer,
+        render: impl Fn(Option<usize>, &mut BlockWriter<'_>),
     ) {
         if self.version == version {
             return;
@@ -57,7 +57,7 @@ impl Entries {
         self.version = version;
         self.bytes.clear();
         self.ends.clear();
-        let mut sheet = Sheet::new(block, &mut self.bytes);
+        let mut sheet = BlockWriter::new(block, &mut self.bytes);
         for value in (0..values).map(Some).chain([None]) {
             render(value, &mut sheet);
             self.ends.push(sheet.len());
@@ -67,15 +67,15 @@ impl Entries {
         // Lets the last ones be copied past their end too.
         self.bytes.extend_from_slice(&[0; 64]);
         self.blocks = match longest {
-            0..16 => Blocks::Of16(self.cells().map(|cell| self.block(cell)).collect()),
-            16..32 => Blocks::Of32(self.cells().map(|cell| self.block(cell)).collect()),
-            32..64 => Blocks::Of64(self.cells().map(|cell| self.block(cell)).collect()),
-            _ => Blocks::None,
+            0..16 => CellBlocks::Of16(self.cells().map(|cell| self.block(cell)).collect()),
+            16..32 => CellBlocks::Of32(self.cells().map(|cell| self.block(cell)).collect()),
+            32..64 => CellBlocks::Of64(self.cells().map(|cell| self.block(cell)).collect()),
+            _ => CellBlocks::None,
         };
     }
 
     /// None where a cell is too long for blocks.
-    pub(super) fn blocks(&self) -> &Blocks {
+    pub(super) fn blocks(&self) -> &CellBlocks {
         &self.blocks
     }
 
@@ -125,15 +125,15 @@ pub(super) fn put_block<const N: usize>(
     codes: &[i32],
     blocks: &[[u8; N]],
     row: usize,
-    sheet: &mut Sheet<'_>,
+    sheet: &mut BlockWriter<'_>,
 ) {
     let block = &blocks[code(codes, row)];
     sheet.room::<N>().copy_from_slice(block);
-    sheet.keep(usize::from(block[N - 1]));
+    sheet.advance(usize::from(block[N - 1]));
 }
 
 #[inline(always)]
-pub(super) fn put_cell(codes: &[i32], entries: &Entries, row: usize, sheet: &mut Sheet<'_>) {
+pub(super) fn put_cell(codes: &[i32], entries: &Entries, row: usize, sheet: &mut BlockWriter<'_>) {
     sheet.append(entries.cell(code(codes, row)));
 }
 
@@ -149,13 +149,13 @@ mod tests {
     #[test]
     fn a_dictionary_is_rendered_once_there_are_cells_enough_for_it() {
         let mut entries = Entries::default();
-        assert!(!entries.are_worth_it(1, 1000, 100));
-        assert!(!entries.are_worth_it(1, 1000, 399));
-        assert!(entries.are_worth_it(1, 1000, 1));
-        assert!(!entries.are_worth_it(2, 1000, 499), "another dictionary");
-        assert!(entries.are_worth_it(3, 8, 100));
-        entries.fill(4, 1000, &mut Block::default(), |_, _| {});
-        assert!(entries.are_worth_it(4, 1000, 1), "it is rendered already");
+        assert!(!entries.should_render(1, 1000, 100));
+        assert!(!entries.should_render(1, 1000, 399));
+        assert!(entries.should_render(1, 1000, 1));
+        assert!(!entries.should_render(2, 1000, 499), "another dictionary");
+        assert!(entries.should_render(3, 8, 100));
+        entries.fill(4, 1000, &mut BlockBuffer::default(), |_, _| {});
+        assert!(entries.should_render(4, 1000, 1), "it is rendered already");
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
         for longest in [0, 14, 15, 16, 30, 31, 32, 62, 63, 64, 300, 3000] {
             let texts = [String::new(), "b".to_owned(), "c".repeat(longest)];
             let mut entries = Entries::default();
-            let mut block = Block::default();
+            let mut block = BlockBuffer::default();
             entries.fill(1, 3, &mut block, |value, sheet| {
                 sheet.append(b",");
                 sheet.append(value.map_or("null", |value| &texts[value]).as_bytes());
@@ -173,13 +173,13 @@ mod tests {
             let keys = vec![2, 1, 0, 2, 1, 1, 0, 0, 2];
             let codes = super::keys(keys.into(), Some(Bits::new(&[0b1111_0111, 1], 9)), &entries);
             let mut out = Vec::new();
-            let mut sheet = Sheet::new(&mut block, &mut out);
+            let mut sheet = BlockWriter::new(&mut block, &mut out);
             for row in 0..9 {
                 match entries.blocks() {
-                    Blocks::Of16(blocks) => put_block(&codes, blocks, row, &mut sheet),
-                    Blocks::Of32(blocks) => put_block(&codes, blocks, row, &mut sheet),
-                    Blocks::Of64(blocks) => put_block(&codes, blocks, row, &mut sheet),
-                    Blocks::None => put_cell(&codes, &entries, row, &mut sheet),
+                    CellBlocks::Of16(blocks) => put_block(&codes, blocks, row, &mut sheet),
+                    CellBlocks::Of32(blocks) => put_block(&codes, blocks, row, &mut sheet),
+                    CellBlocks::Of64(blocks) => put_block(&codes, blocks, row, &mut sheet),
+                    CellBlocks::None => put_cell(&codes, &entries, row, &mut sheet),
                 }
             }
             sheet.finish();

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::super::Dialect;
-use super::super::number::{self, Slot};
-use super::super::sheet::{Piece, Sheet};
+use super::super::number::{self, NumberBuffer};
+use super::super::sheet::{BlockWriter, RepeatedText};
 use crate::Values;
 use crate::column::Bits;
 
@@ -13,41 +13,46 @@ use crate::column::Bits;
 pub(in super::super) struct Numbers<'a, T: Copy> {
     numbers: Cow<'a, [T]>,
     validity: Option<Bits<'a>>,
-    lead: &'a Piece,
-    null: &'a Piece,
+    lead: &'a RepeatedText,
+    null: &'a RepeatedText,
 }
 
 impl<'a, T: Copy> Numbers<'a, T> {
     pub(super) fn new(
         numbers: Cow<'a, [T]>,
         validity: Option<Bits<'a>>,
-        lead: &'a Piece,
-        null: &'a Piece,
+        lead: &'a RepeatedText,
+        null: &'a RepeatedText,
     ) -> Self {
         Self { numbers, validity, lead, null }
     }
 
     #[inline(always)]
-    fn put(&self, row: usize, sheet: &mut Sheet<'_>, write: impl FnOnce(T, &mut Slot) -> usize) {
+    fn put(
+        &self,
+        row: usize,
+        sheet: &mut BlockWriter<'_>,
+        write: impl FnOnce(T, &mut NumberBuffer) -> usize,
+    ) {
         if self.validity.is_some_and(|bits| !bits.get(row)) {
             self.null.put(sheet);
         } else {
             let number = self.numbers[row];
-            self.lead.put_before(sheet, |slot| write(number, slot));
+            self.lead.write_with_number(sheet, |slot| write(number, slot));
         }
     }
 }
 
 impl Numbers<'_, i64> {
     #[inline(always)]
-    pub(super) fn put_integer(&self, row: usize, sheet: &mut Sheet<'_>) {
+    pub(super) fn write_integer(&self, row: usize, sheet: &mut BlockWriter<'_>) {
         self.put(row, sheet, number::signed);
     }
 }
 
 impl Numbers<'_, f64> {
     #[inline(always)]
-    pub(super) fn put_float<D: Dialect>(&self, row: usize, sheet: &mut Sheet<'_>) {
+    pub(super) fn put_float<D: Dialect>(&self, row: usize, sheet: &mut BlockWriter<'_>) {
         self.put(row, sheet, number::float::<D>);
     }
 }

@@ -1,7 +1,7 @@
 //! Plain text columns.
 
 use super::super::Dialect;
-use super::super::sheet::{Piece, Sheet};
+use super::super::sheet::{BlockWriter, RepeatedText};
 use crate::column::{Bits, Offset, Strings};
 
 /// Text of a batch, and whether any of it needs escaping.
@@ -12,9 +12,9 @@ pub(in super::super) struct Text<'a, O: Offset> {
     /// Nothing in the whole column needs escaping, so no cell is looked at.
     plain: bool,
     lead: &'a [u8],
-    opening: Piece,
-    null: Piece,
-    empty: Piece,
+    opening: RepeatedText,
+    null: RepeatedText,
+    empty: RepeatedText,
 }
 
 impl<'a, O: Offset> Text<'a, O> {
@@ -42,19 +42,19 @@ impl<'a, O: Offset> Text<'a, O> {
             strings,
             validity,
             lead,
-            opening: Piece::new(&[lead, D::QUOTE]),
-            null: Piece::new(&[lead, D::NULL]),
-            empty: Piece::new(&[lead, D::EMPTY_TEXT]),
+            opening: RepeatedText::new(&[lead, D::QUOTE]),
+            null: RepeatedText::new(&[lead, D::NULL]),
+            empty: RepeatedText::new(&[lead, D::EMPTY_TEXT]),
         }
     }
 
     /// Null with the lead before it.
-    pub(super) fn put_null(&self, sheet: &mut Sheet<'_>) {
+    pub(super) fn write_null(&self, sheet: &mut BlockWriter<'_>) {
         self.null.put(sheet);
     }
 
     #[inline(always)]
-    pub(super) fn put<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut Sheet<'_>) {
+    pub(super) fn put<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut BlockWriter<'_>) {
         if self.validity.is_some_and(|bits| !bits.get(row)) {
             return self.null.put(sheet);
         }
@@ -67,7 +67,7 @@ impl<'a, O: Offset> Text<'a, O> {
             sheet.copy(buffer, start, length);
             if let &[quote] = D::QUOTE {
                 sheet.room::<1>()[0] = quote;
-                sheet.keep(1);
+                sheet.advance(1);
             }
         } else {
             sheet.write(move |out| {

@@ -6,7 +6,7 @@
 //! WebAssembly.
 
 use super::super::Dialect;
-use super::{ASCII_ZEROS, E8, Slot, copy, digits8, low, put8, short, unsigned_at};
+use super::{ASCII_ZEROS, E8, NumberBuffer, copy, digits8, low, put8, short, unsigned_at};
 
 /// The stored bits of `m`; the highest, always set, is not stored.
 const FRACTION: u64 = (1 << 52) - 1;
@@ -19,7 +19,7 @@ const FRACTION: u64 = (1 << 52) - 1;
 /// two read back as the same float, so that without its trailing zeros it is the shortest. (Powers
 /// of two, whose last place is narrower below, are either hit exactly or far away.)
 #[inline(always)]
-pub(in super::super) fn float<D: Dialect>(number: f64, slot: &mut Slot) -> usize {
+pub(in super::super) fn float<D: Dialect>(number: f64, slot: &mut NumberBuffer) -> usize {
     let bits = number.to_bits();
     let point = 1075_u64.wrapping_sub(bits >> 52 & 0x7ff);
     if !(4..=MOST_PLACES).contains(&point) {
@@ -94,7 +94,7 @@ static PADDING: [u64; 19] = {
 /// way to render doubles"), in zmij's order: cut after `places`; take the neighbour that lies
 /// within half a last binary place when there is one, else one more digit, rounded.
 #[inline(never)]
-fn exact<D: Dialect>(bits: u64, slot: &mut Slot) -> usize {
+fn exact<D: Dialect>(bits: u64, slot: &mut NumberBuffer) -> usize {
     let point = 1075_u64.wrapping_sub(bits >> 52 & 0x7ff);
     let places = usize::try_from(places(point)).unwrap_or(0);
     let (Some(&unit), Some(&padding)) = (UNITS.get(low(point) as usize), PADDING.get(places))
@@ -128,7 +128,7 @@ const LOW: u64 = 0xffff_ffff;
 /// Writes 16 decimals, or `places + 1` where that is more, without trailing zeros but at least one;
 /// returns the position after them.
 #[inline(always)]
-fn fraction(decimals: u64, places: usize, slot: &mut Slot, at: usize) -> usize {
+fn fraction(decimals: u64, places: usize, slot: &mut NumberBuffer, at: usize) -> usize {
     let (mut at, mut decimals, mut least) = (at, decimals, 1);
     if places > 15 {
         // One to three more in front, of which only the last may not be zero.
@@ -150,7 +150,7 @@ fn fraction(decimals: u64, places: usize, slot: &mut Slot, at: usize) -> usize {
 /// All others: zero, whole numbers from 2^49 on, what is below 2^-9, powers of two with many
 /// decimals, and what is not finite.
 #[inline(never)]
-fn rare<D: Dialect>(number: f64, slot: &mut Slot) -> usize {
+fn rare<D: Dialect>(number: f64, slot: &mut NumberBuffer) -> usize {
     if number == 0.0 {
         copy(if number.is_sign_negative() { b"-0.0" } else { b"0.0" }, slot)
     } else if number.is_finite() {
@@ -161,7 +161,7 @@ fn rare<D: Dialect>(number: f64, slot: &mut Slot) -> usize {
 }
 
 /// Writes a float of 32 bits; returns its length.
-pub(in super::super) fn float32<D: Dialect>(number: f32, slot: &mut Slot) -> usize {
+pub(in super::super) fn float32<D: Dialect>(number: f32, slot: &mut NumberBuffer) -> usize {
     if number.is_finite() {
         copy(zmij::Buffer::new().format_finite(number).as_bytes(), slot)
     } else {

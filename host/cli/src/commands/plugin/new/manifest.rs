@@ -8,7 +8,7 @@ const WORKSPACE: &str = include_str!("../../../../../../Cargo.toml");
 const SDK: &str = include_str!("../../../../../../plugins/sdk/Cargo.toml");
 
 /// The text of a manifest that needs no workspace.
-pub(super) fn of_the_sdk() -> anyhow::Result<String> {
+pub(super) fn sdk_manifest() -> anyhow::Result<String> {
     let workspace: Table = WORKSPACE.parse().context("the workspace's manifest is unreadable")?;
     let workspace = workspace
         .get("workspace")
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn nothing_of_the_manifest_asks_for_a_workspace() {
-        let text = of_the_sdk().unwrap();
+        let text = sdk_manifest().unwrap();
         assert!(!text.contains("workspace"), "{text}");
         let manifest: Table = text.parse().unwrap();
         let arrow = &manifest["dependencies"]["arrow"];

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// One sample.
 #[derive(Debug, PartialEq)]
-pub(super) struct Sample {
+pub(super) struct MetricSample {
     /// Its name, with `_total` or `_bucket`.
     pub(super) name: String,
     /// Its labels.
@@ -14,11 +14,11 @@ pub(super) struct Sample {
 }
 
 /// Every sample; lines that are none are passed over.
-pub(super) fn parse(text: &str) -> Vec<Sample> {
+pub(super) fn parse(text: &str) -> Vec<MetricSample> {
     text.lines().filter(|line| !line.starts_with('#')).filter_map(sample).collect()
 }
 
-fn sample(line: &str) -> Option<Sample> {
+fn sample(line: &str) -> Option<MetricSample> {
     let end = line.find(['{', ' '])?;
     let (name, mut rest) = line.split_at(end);
     let mut labels = HashMap::new();
@@ -26,7 +26,7 @@ fn sample(line: &str) -> Option<Sample> {
         rest = inside;
         while !rest.starts_with('}') {
             let (label, quoted) = rest.trim_start_matches(',').split_once("=\"")?;
-            let (value, after) = unquoted(quoted)?;
+            let (value, after) = parse_quoted(quoted)?;
             labels.insert(label.to_owned(), value);
             rest = after;
         }
@@ -34,11 +34,11 @@ fn sample(line: &str) -> Option<Sample> {
     }
     // A time stamp may follow.
     let value = rest.split_whitespace().next()?.parse().ok()?;
-    Some(Sample { name: name.to_owned(), labels, value })
+    Some(MetricSample { name: name.to_owned(), labels, value })
 }
 
 /// The text up to the closing quote, and what is behind that.
-fn unquoted(text: &str) -> Option<(String, &str)> {
+fn parse_quoted(text: &str) -> Option<(String, &str)> {
     let mut value = String::new();
     let mut characters = text.char_indices();
     while let Some((at, character)) = characters.next() {
@@ -58,12 +58,12 @@ fn unquoted(text: &str) -> Option<(String, &str)> {
 mod tests {
     use super::*;
 
-    fn of(name: &str, labels: &[(&str, &str)], value: f64) -> Sample {
+    fn of(name: &str, labels: &[(&str, &str)], value: f64) -> MetricSample {
         let labels = labels
             .iter()
             .map(|(label, value)| ((*label).to_owned(), (*value).to_owned()))
             .collect();
-        Sample { name: name.to_owned(), labels, value }
+        MetricSample { name: name.to_owned(), labels, value }
     }
 
     #[test]

@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::metrics::Sample;
+use super::metrics::MetricSample;
 
 /// Outcomes that are a plugin's own fault.
-const FAILURES: [&str; 3] = ["internal", "trapped", "bad_output"];
+const FAILURE_OUTCOMES: [&str; 3] = ["internal", "trapped", "bad_output"];
 
 /// Kind, name, version and digest.
-type Release = [String; 4];
+type ReleaseLabels = [String; 4];
 
 /// One reading.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Releases(BTreeMap<Release, Figures>);
+pub(super) struct ReleaseReading(BTreeMap<ReleaseLabels, ReleaseCounters>);
 
 /// What a reading says of one release.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Figures {
+struct ReleaseCounters {
     responses: f64,
     cpu_seconds: f64,
     memory_bytes: f64,
@@ -34,7 +34,7 @@ struct Figures {
 
 /// A line of the table: rates and times of the last second, counts since the server's start.
 #[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Row {
+pub(super) struct ReleaseActivity {
     pub(super) kind: String,
     pub(super) name: String,
     pub(super) version: String,
@@ -55,9 +55,9 @@ pub(super) struct Row {
     pub(super) refused: f64,
 }
 
-impl Releases {
+impl ReleaseReading {
     /// What `samples` say of plugins.
-    pub(super) fn of(samples: &[Sample]) -> Self {
+    pub(super) fn of(samples: &[MetricSample]) -> Self {
         let mut releases = Self::default();
         for sample in samples {
             let label = |name: &str| sample.labels.get(name).cloned().unwrap_or_default();
@@ -74,7 +74,7 @@ impl Releases {
                 "waiting" => figures.waiting = sample.value,
                 "refused_total" => figures.refused = sample.value,
                 "traps_total" => figures.traps += sample.value,
-                "responses_total" if FAILURES.contains(&label("outcome").as_str()) => {
+                "responses_total" if FAILURE_OUTCOMES.contains(&label("outcome").as_str()) => {
                     figures.failures += sample.value
                 }
                 "first_bytes_seconds_bucket" => figures
@@ -87,19 +87,19 @@ impl Releases {
     }
 
     /// What happened since `earlier`, `time` ago; the busiest first.
-    pub(super) fn since(&self, earlier: &Self, time: Duration) -> Vec<Row> {
+    pub(super) fn since(&self, earlier: &Self, time: Duration) -> Vec<ReleaseActivity> {
         let seconds = time.as_secs_f64().max(f64::EPSILON);
-        let nothing = Figures::default();
-        let row = |(release, now): (&Release, &Figures)| {
+        let nothing = ReleaseCounters::default();
+        let row = |(release, now): (&ReleaseLabels, &ReleaseCounters)| {
             let before = earlier.0.get(release).unwrap_or(&nothing);
             // A server that was started again counts from zero.
-            let rate = |of: fn(&Figures) -> f64| (of(now) - of(before)).max(0.0) / seconds;
+            let rate = |of: fn(&ReleaseCounters) -> f64| (of(now) - of(before)).max(0.0) / seconds;
             let bucket = |(at, (bound, count)): (usize, &(f64, f64))| {
                 (*bound, count - before.buckets.get(at).map_or(0.0, |(_, count)| *count))
             };
             let buckets: Vec<(f64, f64)> = now.buckets.iter().enumerate().map(bucket).collect();
             let [kind, name, version, release] = release.clone();
-            Row {
+            ReleaseActivity {
                 kind,
                 name,
                 version,
@@ -117,7 +117,7 @@ impl Releases {
                 refused: now.refused,
             }
         };
-        let mut rows: Vec<Row> = self.0.iter().map(row).collect();
+        let mut rows: Vec<ReleaseActivity> = self.0.iter().map(row).collect();
         rows.sort_by(|one, other| other.responses_per_second.total_cmp(&one.responses_per_second));
         rows
     }
@@ -146,9 +146,9 @@ mod tests {
     use super::super::metrics::parse;
     use super::*;
 
-    fn reading(responses: u32, fast: u32, traps: u32) -> Releases {
+    fn reading(responses: u32, fast: u32, traps: u32) -> ReleaseReading {
         let labels = "kind=\"encoder\",name=\"csv\",version=\"1\",release=\"ab\"";
-        Releases::of(&parse(&format!(
+        ReleaseReading::of(&parse(&format!(
             "yearbook_plugin_responses_begun_total{{{labels}}} {responses}\n\
              yearbook_plugin_responses_total{{{labels},outcome=\"trapped\"}} {traps}\n\
              yearbook_plugin_responses_total{{{labels},outcome=\"completed\"}} {responses}\n\

@@ -20,8 +20,8 @@ impl Read for Drip<'_> {
 
 type Cells = Vec<Option<String>>;
 
-fn read(text: &[u8], step: usize, buffer: usize) -> Result<Vec<Cells>, Broken> {
-    let mut records = Records::new(Drip(text, step));
+fn read(text: &[u8], step: usize, buffer: usize) -> Result<Vec<Cells>, CsvError> {
+    let mut records = CsvRecords::new(Drip(text, step));
     records.buffer.truncate(buffer);
     let mut rows = Vec::new();
     while let Some(record) = records.next()? {
@@ -82,7 +82,7 @@ fn what_is_not_rfc_4180_is_named_with_its_field() {
         ("a,b\r", 1, "carriage return"),
     ] {
         match read(text.as_bytes(), 1, 2) {
-            Err(Broken::Record { field: found, why }) => {
+            Err(CsvError::Record { field: found, why }) => {
                 assert!(why.contains(expected), "{text:?}: {why}");
                 // A fault behind a field is counted to the field itself.
                 assert_eq!(found, field, "{text:?}");
@@ -136,7 +136,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic_or_hang(bytes in prop::collection::vec(prop::sample::select(b"a,\"\r\n\xEF\xBB\xBF\xFF".to_vec()), 0..40), step in 1_usize..5) {
-        let mut records = Records::new(Drip(&bytes, step));
+        let mut records = CsvRecords::new(Drip(&bytes, step));
         let mut fields = 0;
         while let Ok(Some(record)) = records.next() {
             fields += record.len();

@@ -1,12 +1,12 @@
 //! What will be read for one response: decided from dataset, caller and query, without I/O.
 
-mod decide;
+mod planner;
 
 use std::sync::Arc;
 
 use crate::{DatasetName, Namespace, Snapshot};
 
-pub use decide::{UNBOUNDED_ROWS, plan, select};
+pub use planner::{UNBOUNDED_ROWS, plan_read, resolve_projection};
 
 /// A decision of what to read. Rows are numbered from 0 in the snapshot's order.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,19 +24,19 @@ pub struct ReadPlan {
     /// Inclusive upper bound on the date column; none also where there is no date column.
     pub end: Option<String>,
     /// Keep rows in which a dimension column contains this, by simple Unicode case folding.
-    pub needle: Option<String>,
+    pub search_text: Option<String>,
     /// First row to consider: 0, or where a cursor stopped.
     pub first_row: u64,
     /// Rows at most; none: all that match.
     pub max_rows: Option<u64>,
     /// The plan's row cap, where it is what bounds `max_rows`.
-    pub capped_at: Option<u64>,
+    pub plan_row_cap: Option<u64>,
 }
 
 impl ReadPlan {
     /// Every column and row.
     #[must_use]
-    pub fn everything(dataset: DatasetName, namespace: Namespace, snapshot: Arc<Snapshot>) -> Self {
+    pub fn full_scan(dataset: DatasetName, namespace: Namespace, snapshot: Arc<Snapshot>) -> Self {
         Self {
             columns: (0..snapshot.columns.len()).collect(),
             dataset,
@@ -44,10 +44,10 @@ impl ReadPlan {
             snapshot,
             start: None,
             end: None,
-            needle: None,
+            search_text: None,
             first_row: 0,
             max_rows: None,
-            capped_at: None,
+            plan_row_cap: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// Where a parameter stands in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ParameterLocation {
     /// In the query string.
     Query,
     /// In the path.
@@ -15,7 +15,7 @@ pub enum Place {
 
 /// An element of `HTTPValidationError.detail`. The strings are those of Pydantic v2.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Problem {
+pub struct ValidationError {
     /// `["query", "limit"]`.
     pub loc: [String; 2],
     /// A sentence.
@@ -30,19 +30,19 @@ pub struct Problem {
     pub ctx: Option<Box<Value>>,
 }
 
-impl Problem {
+impl ValidationError {
     /// Any problem; the constructors below are the ones that contract 2 lists.
     #[must_use]
     pub fn new(
-        place: Place,
+        place: ParameterLocation,
         name: &str,
         kind: &'static str,
         msg: impl Into<String>,
         input: Option<&str>,
     ) -> Self {
         let place = match place {
-            Place::Query => "query",
-            Place::Path => "path",
+            ParameterLocation::Query => "query",
+            ParameterLocation::Path => "path",
         };
         Self {
             loc: [place.to_owned(), name.to_owned()],
@@ -55,7 +55,7 @@ impl Problem {
 
     /// The same with a context.
     #[must_use]
-    pub fn with_ctx(mut self, ctx: Value) -> Self {
+    pub fn with_context(mut self, ctx: Value) -> Self {
         self.ctx = Some(Box::new(ctx));
         self
     }
@@ -63,33 +63,33 @@ impl Problem {
     /// A required parameter that is absent.
     #[must_use]
     pub fn missing(name: &str) -> Self {
-        Self::new(Place::Query, name, "missing", "Field required", None)
+        Self::new(ParameterLocation::Query, name, "missing", "Field required", None)
     }
 
     /// A value that only a sentence can explain.
     #[must_use]
     pub fn value_error(name: &str, sentence: &str, input: &str) -> Self {
         Self::new(
-            Place::Query,
+            ParameterLocation::Query,
             name,
             "value_error",
             format!("Value error, {sentence}"),
             Some(input),
         )
-        .with_ctx(json!({"error": {}}))
+        .with_context(json!({"error": {}}))
     }
 
     /// A path segment that is not snake_case.
     #[must_use]
-    pub fn bad_name(name: &str, input: &str) -> Self {
+    pub fn name_pattern_mismatch(name: &str, input: &str) -> Self {
         let pattern = crate::name::PATTERN;
         Self::new(
-            Place::Path,
+            ParameterLocation::Path,
             name,
             "string_pattern_mismatch",
             format!("String should match pattern '{pattern}'"),
             Some(input),
         )
-        .with_ctx(json!({"pattern": pattern}))
+        .with_context(json!({"pattern": pattern}))
     }
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use super::ReadPlan;
 use crate::dataset::GEOMETRY_COLUMN;
 use crate::plan::BulkEntitlement;
-use crate::{Caller, DataQuery, Dataset, PlanLimits, Problem, Refusal, Role, Snapshot};
+use crate::{
+    Caller, ColumnRole, DataQuery, Dataset, PlanLimits, Refusal, Snapshot, ValidationError,
+};
 
 /// Rows up to which `limit=0` is served without a date filter (spec 8).
 pub const UNBOUNDED_ROWS: u64 = 100_000;
@@ -24,7 +26,7 @@ const LOOKED_THROUGH: usize = 8;
 ///
 /// # Errors
 /// [`Refusal::Invalid`] for `columns` that the snapshot does not have, then [`Refusal::Unbounded`].
-pub fn plan(
+pub fn plan_read(
     dataset: &Dataset,
     snapshot: Arc<Snapshot>,
     _caller: &Caller,
@@ -32,7 +34,8 @@ pub fn plan(
     query: &DataQuery,
     first_row: u64,
 ) -> Result<ReadPlan, Refusal> {
-    let columns = select(&snapshot, query).map_err(|problem| Refusal::Invalid(vec![problem]))?;
+    let columns =
+        resolve_projection(&snapshot, query).map_err(|problem| Refusal::Invalid(vec![problem]))?;
     guard(dataset, &snapshot, limits, query)?;
     let dated = snapshot.date_column.is_some();
     let (max_rows, capped_at) = bound(query.limit, limits.row_cap);
@@ -42,10 +45,10 @@ pub fn plan(
         columns,
         start: query.start.clone().filter(|_| dated),
         end: query.end.clone().filter(|_| dated),
-        needle: query.dimensions.clone(),
+        search_text: query.dimensions.clone(),
         first_row,
         max_rows,
-        capped_at,
+        plan_row_cap: capped_at,
         snapshot,
     })
 }
@@ -55,13 +58,18 @@ pub fn plan(
 ///
 /// # Errors
 /// `value_error` at `columns` for names that the snapshot does not have, or when nothing is left.
-pub fn select(snapshot: &Snapshot, query: &DataQuery) -> Result<Vec<usize>, Problem> {
-    let wanted =
-        |position: &usize| query.geometry || snapshot.columns[*position].role != Role::Geometry;
+pub fn resolve_projection(
+    snapshot: &Snapshot,
+    query: &DataQuery,
+) -> Result<Vec<usize>, ValidationError> {
+    let wanted = |position: &usize| {
+        query.geometry || snapshot.columns[*position].role != ColumnRole::Geometry
+    };
     let Some(names) = &query.columns else {
         return Ok((0..snapshot.columns.len()).filter(wanted).collect());
     };
-    let problem = |sentence: String| Problem::value_error("columns", &sentence, &names.join(","));
+    let problem =
+        |sentence: String| ValidationError::value_error("columns", &sentence, &names.join(","));
     let positions = positions(snapshot, names);
     let unknown: Vec<&str> = names
         .iter()
@@ -89,7 +97,7 @@ pub fn select(snapshot: &Snapshot, query: &DataQuery) -> Result<Vec<usize>, Prob
 /// not with one times the other.
 fn positions(snapshot: &Snapshot, names: &[String]) -> Vec<Option<usize>> {
     if names.len() <= LOOKED_THROUGH {
-        return names.iter().map(|name| snapshot.position(name)).collect();
+        return names.iter().map(|name| snapshot.column_index(name)).collect();
     }
     let all: HashMap<&str, usize> = snapshot
         .columns

@@ -3,12 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
-use crate::query::pairs;
+use crate::query::parse_pairs;
 use crate::{
-    Column, ColumnType, Credit, DatasetName, Layout, Millis, Namespace, Plan, PlanTable, StoredFile,
+    Column, ColumnType, Credit, DatasetName, Millis, Namespace, Plan, PlanTable, StoredFile,
+    TableLayout,
 };
 
-fn column(name: &str, role: Role) -> Column {
+fn column(name: &str, role: ColumnRole) -> Column {
     Column {
         name: name.to_owned(),
         column_type: ColumnType::String,
@@ -21,12 +22,13 @@ fn column(name: &str, role: Role) -> Column {
 }
 
 fn dataset(rows: u64, dated: bool, spatial: bool) -> Dataset {
-    let mut columns = vec![column("value", Role::Value), column("region", Role::Dimension)];
+    let mut columns =
+        vec![column("value", ColumnRole::Value), column("region", ColumnRole::Dimension)];
     if dated {
-        columns.insert(0, column("date", Role::Date));
+        columns.insert(0, column("date", ColumnRole::Date));
     }
     if spatial {
-        columns.push(column(GEOMETRY_COLUMN, Role::Geometry));
+        columns.push(column(GEOMETRY_COLUMN, ColumnRole::Geometry));
     }
     let current = Arc::new(Snapshot {
         id: "s1".to_owned(),
@@ -52,7 +54,7 @@ fn dataset(rows: u64, dated: bool, spatial: bool) -> Dataset {
         dimensions: vec!["region".to_owned()],
         date_column: dated.then(|| "date".to_owned()),
         date_range: None,
-        layout: Layout::Long,
+        layout: TableLayout::Long,
         bbox: None,
     });
     Dataset {
@@ -65,13 +67,13 @@ fn dataset(rows: u64, dated: bool, spatial: bool) -> Dataset {
 }
 
 fn decide(dataset: &Dataset, plan_of: Plan, raw: &str) -> Result<ReadPlan, Refusal> {
-    let query = DataQuery::parse(&pairs(raw), &["json"]).unwrap();
+    let query = DataQuery::parse(&parse_pairs(raw), &["json"]).unwrap();
     let caller = Caller { key_id: "k".to_owned(), plan: plan_of };
-    plan(
+    plan_read(
         dataset,
         Arc::clone(&dataset.current),
         &caller,
-        PlanTable::default().of(plan_of),
+        PlanTable::default().limits(plan_of),
         &query,
         0,
     )
@@ -133,10 +135,16 @@ fn bulk_is_advised_where_plan_and_licence_have_it_contract_3() {
                 let mut older = Snapshot::clone(&dataset.current);
                 older.id = "s0".to_owned();
                 let read = if pinned { Arc::new(older) } else { Arc::clone(&dataset.current) };
-                let query = DataQuery::parse(&pairs("limit=0"), &["json"]).unwrap();
+                let query = DataQuery::parse(&parse_pairs("limit=0"), &["json"]).unwrap();
                 let caller = Caller { key_id: "k".to_owned(), plan: plan_of };
-                let answer =
-                    plan(&dataset, read, &caller, PlanTable::default().of(plan_of), &query, 0);
+                let answer = plan_read(
+                    &dataset,
+                    read,
+                    &caller,
+                    PlanTable::default().limits(plan_of),
+                    &query,
+                    0,
+                );
                 let Err(Refusal::Unbounded { bulk, .. }) = answer else { panic!("{answer:?}") };
                 let entitled = matches!(plan_of, Plan::Pro | Plan::Enterprise);
                 assert_eq!(
@@ -164,7 +172,7 @@ fn limit_zero_is_everything_and_the_plan_caps_spec_4_1() {
     ];
     for (plan_of, raw, max_rows, capped_at) in cases {
         let plan = decide(&dataset(60_000, true, false), plan_of, raw).unwrap();
-        assert_eq!((plan.max_rows, plan.capped_at), (max_rows, capped_at), "{plan_of} {raw}");
+        assert_eq!((plan.max_rows, plan.plan_row_cap), (max_rows, capped_at), "{plan_of} {raw}");
     }
 }
 
@@ -232,7 +240,10 @@ fn many_names_are_found_like_few_and_unknown_ones_are_told_in_part_contract_3() 
     let dataset = dataset(5, true, true);
     let select = |names: &[&str]| {
         let columns = Some(names.iter().map(|name| (*name).to_owned()).collect());
-        select(&dataset.current, &DataQuery { columns, ..DataQuery::parse(&[], &[]).unwrap() })
+        resolve_projection(
+            &dataset.current,
+            &DataQuery { columns, ..DataQuery::parse(&[], &[]).unwrap() },
+        )
     };
     assert_eq!(select(&["region", "date"]).unwrap(), [2, 0]);
     let strangers: Vec<String> = (0..60).map(|index| format!("x{index}")).collect();
