@@ -60,12 +60,13 @@ fn main() {
     let contestants = if python.is_some() { &CONTESTANTS[..] } else { &CONTESTANTS[..4] };
     let ours = YearbookEncoders::load();
     println!("---");
-    for (name, make) in
-        tables::ALL.into_iter().filter(|(name, _)| wanted(name, &tables::ALL.map(|(name, _)| name)))
+    for (name, make) in tables::ALL
+        .into_iter()
+        .filter(|(name, _)| is_selected(name, &tables::ALL.map(|(name, _)| name)))
     {
         let input = make();
         let mut peers = python.as_ref().map(|python| PeerEncoders::start(python, &input));
-        for format in FORMATS.into_iter().filter(|format| wanted(format, &FORMATS)) {
+        for format in FORMATS.into_iter().filter(|format| is_selected(format, &FORMATS)) {
             let mut contest =
                 Contest { format, input: &input, ours: &ours, peers: peers.as_mut(), times: 1 };
             for (who, results) in contestants.iter().zip(contest.run(contestants, runs)) {
@@ -76,7 +77,7 @@ fn main() {
 }
 
 /// Whether an argument names it, or none of its kind.
-fn wanted(name: &str, kind: &[&str]) -> bool {
+fn is_selected(name: &str, kind: &[&str]) -> bool {
     let mut named =
         std::env::args().skip(1).filter(|argument| kind.contains(&argument.as_str())).peekable();
     named.peek().is_none() || named.any(|argument| argument == name)

@@ -27,7 +27,7 @@ const CPU_MS: u64 = 600_000;
 
 fn main() {
     let limits = Limits { cpu_ms_per_call: CPU_MS, wall_ms_per_call: CPU_MS, ..Limits::default() };
-    let sandbox = Sandbox::counting(limits, Workers::new(1)).unwrap();
+    let sandbox = Sandbox::new_counting_instructions(limits, Workers::new(1)).unwrap();
     let guests: Vec<Arc<Encoder>> = ["csv", "json", "arrow", "parquet"]
         .into_iter()
         .map(|name| sandbox.load_encoder(&component(name)).unwrap())

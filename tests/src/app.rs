@@ -154,11 +154,11 @@ impl TestApp {
     }
 
     /// A service as [`TestApp::start`] makes it, whose releases are watched as `guarding` says.
-    pub async fn guarded(guarding: ReleaseMonitorSettings) -> Self {
+    pub async fn with_monitor(guarding: ReleaseMonitorSettings) -> Self {
         Self::with_monitor_and_limits(guarding, Limits { instances: 16, ..Limits::default() }).await
     }
 
-    /// As [`TestApp::guarded`], with these limits.
+    /// As [`TestApp::with_monitor`], with these limits.
     pub async fn with_monitor_and_limits(guarding: ReleaseMonitorSettings, limits: Limits) -> Self {
         let mut settings = unbounded();
         // What comes from memory is not made by any release.
@@ -255,7 +255,7 @@ impl TestApp {
     }
 
     /// Serves `component` from now on in place of the encoder of the same format.
-    pub fn swap(&self, component: &[u8]) {
+    pub fn replace_encoder(&self, component: &[u8]) {
         let new = self.sandbox.load(component).unwrap();
         let current = self.registry.current();
         let others =

@@ -71,7 +71,7 @@ pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 
 /// The preface and empty settings: windows are 65,535 bytes a stream and a connection.
 #[must_use]
-pub fn greeting() -> Vec<u8> {
+pub fn client_preface() -> Vec<u8> {
     [PREFACE, &frame(kind::SETTINGS, 0, 0, &[])].concat()
 }
 

@@ -8,7 +8,9 @@ use yearbook_catalog::DatabaseSettings;
 use yearbook_domain::{Millis, Plan};
 use yearbook_tests::app::{Ground, Line, TestApp, harvest, parks, postgres};
 
-use crate::plugins::hosts::{TWO_SECONDS, embedded, eventually, keep, patched, record, serving};
+use crate::plugins::hosts::{
+    TWO_SECONDS, embedded, eventually, patched, record_release, serving, start_reconciler,
+};
 
 const DATA: &str = "/v1/datasets/parks/data?limit=5";
 
@@ -85,10 +87,14 @@ async fn fifty_requests_over_two_hosts_get_no_more_than_the_quota_contract_5() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_is_served_by_every_host_within_2_s_contract_6() {
     let Some((here, there)) = two().await else { return };
-    let _keepers = (keep(&here, embedded()).await, keep(&there, embedded()).await);
-    let newer =
-        record(&here, patched("json", "0.1.0", "0.2.0"), yearbook_catalog::ReleaseState::Promoted)
-            .await;
+    let _keepers =
+        (start_reconciler(&here, embedded()).await, start_reconciler(&there, embedded()).await);
+    let newer = record_release(
+        &here,
+        patched("json", "0.1.0", "0.2.0"),
+        yearbook_catalog::ReleaseState::Promoted,
+    )
+    .await;
     let begun = Instant::now();
     let both = || {
         [&here, &there]

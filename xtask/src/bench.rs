@@ -137,7 +137,7 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
         let binary =
             wanted.binary.clone().map_or_else(|| repository.build_product(Profile::Release), Ok)?;
         if wanted.includes(BenchPart::Plugins) {
-            plugins::swaps(&bench, &binary, &mut figures)?;
+            plugins::measure_swaps(&bench, &binary, &mut figures)?;
         }
         if wanted.includes(BenchPart::Http) {
             http::measure(&bench, &binary, &mut figures)?;
@@ -146,7 +146,7 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
             growth::measure(&bench, &binary, &mut figures)?;
         }
     }
-    let targets = targets::judge(&figures);
+    let targets = targets::evaluate(&figures);
     let machine = machine::line(&start);
     let into =
         if wanted.part.is_none() { repository.root().join("docs") } else { bench.folder.clone() };
@@ -180,6 +180,6 @@ fn write(path: &Path, text: &str) -> Result<()> {
 fn script(bench: &Bench<'_>, name: &str) -> Command {
     let mut python = Command::new(&bench.python);
     python.arg(bench.repository.root().join("tests/peers").join(name));
-    println!("-- {}", command::shown(&python));
+    println!("-- {}", command::display(&python));
     python
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use anyhow::{Context as _, Result, bail};
 
 /// The command as a person would type it, without its environment.
-pub(crate) fn shown(command: &Command) -> String {
+pub(crate) fn display(command: &Command) -> String {
     let program = command.get_program().to_string_lossy();
     let program = program.rsplit('/').next().unwrap_or_default().to_owned();
     let words = command.get_args().map(|word| word.to_string_lossy().into_owned());
@@ -14,10 +14,10 @@ pub(crate) fn shown(command: &Command) -> String {
 
 /// Runs `command` with this process's output; fails unless it succeeds.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    println!("$ {}", shown(command));
-    let status = command.status().with_context(|| format!("cannot run {}", shown(command)))?;
+    println!("$ {}", display(command));
+    let status = command.status().with_context(|| format!("cannot run {}", display(command)))?;
     if !status.success() {
-        bail!("{} ended with {status}", shown(command));
+        bail!("{} ended with {status}", display(command));
     }
     Ok(())
 }
@@ -26,16 +26,16 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 /// it succeeds.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let Output { status, stdout, stderr } =
-        command.output().with_context(|| format!("cannot run {}", shown(command)))?;
+        command.output().with_context(|| format!("cannot run {}", display(command)))?;
     if !status.success() {
         bail!(
             "{} ended with {status}: {}",
-            shown(command),
+            display(command),
             String::from_utf8_lossy(&stderr).trim()
         );
     }
     String::from_utf8(stdout)
-        .with_context(|| format!("{} printed something that is not UTF-8", shown(command)))
+        .with_context(|| format!("{} printed something that is not UTF-8", display(command)))
 }
 
 /// Whether `program` can be started with `arguments` and succeeds.

@@ -53,7 +53,7 @@ pub(crate) fn run(repository: &Repository, accept: Option<&str>) -> Result<()> {
             CountChange::Same => {}
             CountChange::Gone => {
                 println!("{name}: gone");
-                record.forget(&name);
+                record.remove(&name);
             }
             CountChange::New | CountChange::Moved(_) => {
                 println!("{name}: {}", describe_change(&record, &counts, &name));

@@ -44,7 +44,7 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     println!(
         "The program is {}. To call it by its name:\n  {}",
         binary.display(),
-        on_path(&binary)
+        shell_name(&binary)
     );
 
     heading(
@@ -52,7 +52,7 @@ pub(crate) fn run(repository: &Repository, wanted: &Wanted) -> Result<()> {
     );
     let mut descriptors = packages::descriptors(&repository.root().join("datasets"))?;
     descriptors.push(million_rows(repository)?);
-    let published = published(&binary, &wanted.data_dir)?;
+    let published = published_datasets(&binary, &wanted.data_dir)?;
     let descriptors =
         packages::unpublished(&descriptors, |name| published.iter().any(|known| known == name));
     // One after the other: a dataset's versions must be committed in their order.
@@ -129,7 +129,7 @@ pub(crate) fn key(binary: &Path, data_dir: &Path, plan: &str) -> Result<String> 
 }
 
 /// Names of the datasets that are there already.
-fn published(binary: &Path, data_dir: &Path) -> Result<Vec<String>> {
+fn published_datasets(binary: &Path, data_dir: &Path) -> Result<Vec<String>> {
     let text = command::output(yearbook(binary, data_dir).args(["datasets", "list", "--json"]))?;
     let listed: Vec<Value> = serde_json::from_str(&text)
         .with_context(|| format!("`yearbook datasets list --json` printed {text:?}"))?;
@@ -144,7 +144,7 @@ fn yearbook(binary: &Path, data_dir: &Path) -> Command {
 }
 
 /// A line for a shell, after which `yearbook` is `binary`.
-fn on_path(binary: &Path) -> String {
+fn shell_name(binary: &Path) -> String {
     format!("export PATH=\"{}:$PATH\"", binary.parent().unwrap_or(Path::new(".")).display())
 }
 
@@ -162,7 +162,7 @@ fn serve(binary: &Path, wanted: &Wanted, keys: &keys::DemoKeys) -> Result<()> {
             &server.base(),
             &keys.enterprise.key,
             ROWS,
-            &on_path(binary),
+            &shell_name(binary),
             &wanted.data_dir
         )
     );

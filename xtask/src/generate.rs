@@ -26,7 +26,7 @@ pub(crate) enum TableShape {
 }
 
 impl TableShape {
-    fn word(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Long => "long",
             Self::Wide => "wide",
@@ -89,7 +89,7 @@ pub(crate) fn package(
     directory: &Path,
 ) -> Result<PathBuf> {
     write_package(
-        &format!("synthetic_{}_{rows}", shape.word()),
+        &format!("synthetic_{}_{rows}", shape.name()),
         shape,
         rows,
         shape.seed(),

@@ -14,7 +14,7 @@ pub(crate) struct MetricsScrape(String);
 impl MetricsScrape {
     /// Asks `address`, the whole address of a server's metrics.
     pub(crate) fn scrape(address: &str) -> Result<Self> {
-        let mut begun = client::begin(&HttpRequest::get(address.to_owned()))?;
+        let mut begun = client::send(&HttpRequest::get(address.to_owned()))?;
         begun.stream.read_to_end(&mut begun.body).context("the metrics were cut off")?;
         Ok(Self(String::from_utf8_lossy(&begun.body).into_owned()))
     }

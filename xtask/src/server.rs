@@ -37,7 +37,7 @@ impl ServerProcess {
         let mut serve = Command::new(binary);
         serve.arg("serve").arg("--listen").arg(address.to_string()).arg("--data-dir").arg(data_dir);
         serve.envs(settings.iter().copied()).stdin(Stdio::null());
-        println!("$ {}", command::shown(&serve));
+        println!("$ {}", command::display(&serve));
         if let Some(log) = log {
             let file =
                 File::create(log).with_context(|| format!("cannot write {}", log.display()))?;

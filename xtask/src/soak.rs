@@ -69,7 +69,7 @@ pub(crate) fn check(repository: &Repository) -> Result<Tally> {
 }
 
 fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Tally> {
-    let ground = ServerFixture::built(repository, "soak", profile)?;
+    let ground = ServerFixture::with_profile(repository, "soak", profile)?;
     let mut descriptors = ground.publish_demo()?;
     let generated = demo::million_rows(repository)?;
     ground.publish(&[&generated])?;
@@ -97,15 +97,15 @@ fn soak(repository: &Repository, profile: Profile, time: Duration) -> Result<Tal
     for kind in Kind::ALL {
         let _ = target.send(kind, 0);
     }
-    let idle = watcher.held()?;
+    let idle = watcher.read()?;
     println!("idle: {idle}");
 
     let (outcomes, samples) = traffic(&ground, repository, &target, &watcher, time)?;
     let asked = Instant::now();
-    let mut after = watcher.held()?;
+    let mut after = watcher.read()?;
     while !after.is_idle() && asked.elapsed() < DRAIN_TIMEOUT {
         sleep(Duration::from_millis(200));
-        after = watcher.held()?;
+        after = watcher.read()?;
     }
     println!("at rest: {after}");
     let ended = server.has_ended()?;
@@ -146,7 +146,7 @@ fn traffic(
             }
             Ok(())
         });
-        let samples = watcher.samples(time);
+        let samples = watcher.sample(time);
         stop.store(true, Ordering::Relaxed);
         swaps.join().map_err(|_| anyhow::anyhow!("the swaps panicked"))??;
         samples

@@ -52,18 +52,18 @@ pub(crate) fn run(repository: &Repository) -> Result<()> {
     if rules.is_empty() {
         bail!("{LIST} has no rule");
     }
-    verdict(&faults)
+    fail_if_any(&faults)
 }
 
 /// Fails where a test that the list names did not run, or did not pass, in the run that ends here.
-pub(crate) fn ran(repository: &Repository, executed: &ExecutedTests) -> Result<()> {
+pub(crate) fn check_executed(repository: &Repository, executed: &ExecutedTests) -> Result<()> {
     let (rules, _) = read(repository)?;
-    let faults = idle(&rules, &TestIndex::collect(repository.root())?, executed);
+    let faults = not_executed(&rules, &TestIndex::collect(repository.root())?, executed);
     for fault in &faults {
         println!("fault: {fault}");
     }
     println!("{} tests ran and passed", executed.len());
-    verdict(&faults)
+    fail_if_any(&faults)
 }
 
 fn read(repository: &Repository) -> Result<(Vec<Rule>, Vec<String>)> {
@@ -73,7 +73,7 @@ fn read(repository: &Repository) -> Result<(Vec<Rule>, Vec<String>)> {
     Ok(list::parse(&text))
 }
 
-fn verdict(faults: &[String]) -> Result<()> {
+fn fail_if_any(faults: &[String]) -> Result<()> {
     match faults.len() {
         0 => Ok(()),
         1 => bail!("a fault in {LIST} or a page of figures; see above"),
@@ -82,7 +82,7 @@ fn verdict(faults: &[String]) -> Result<()> {
 }
 
 /// Every test that a rule names, with the rule.
-fn named(rules: &[Rule]) -> impl Iterator<Item = (&Rule, &String)> {
+fn rules_with_proofs(rules: &[Rule]) -> impl Iterator<Item = (&Rule, &String)> {
     rules.iter().flat_map(|rule| match &rule.backing {
         Backing::Tests(tests) => tests.iter().map(|test| (rule, test)).collect::<Vec<_>>(),
         Backing::Waits(_) => Vec::new(),
@@ -104,16 +104,16 @@ fn missing(rules: &[Rule], proofs: &TestIndex) -> Vec<String> {
             )),
         }
     };
-    named(rules).filter_map(judge).collect()
+    rules_with_proofs(rules).filter_map(judge).collect()
 }
 
 /// What is named as a proof and did not run.
-fn idle(rules: &[Rule], proofs: &TestIndex, executed: &ExecutedTests) -> Vec<String> {
+fn not_executed(rules: &[Rule], proofs: &TestIndex, executed: &ExecutedTests) -> Vec<String> {
     let ran = |test: &str| {
         let function = test.rsplit("::").next().unwrap_or_default();
         executed.has(if proofs.is_shared(function) { test } else { function })
     };
-    let idle = named(rules).filter(|(_, test)| !ran(test));
+    let idle = rules_with_proofs(rules).filter(|(_, test)| !ran(test));
     idle.map(|(rule, test)| {
         format!(
             "line {}: {} names {test}, which did not run to its end in this run",
@@ -166,9 +166,9 @@ mod tests {
             "PASS [   0.1s] yearbook-a moved::elsewhere::alone",
         ]);
         assert_eq!(
-            idle(&rules, &proofs, &executed),
+            not_executed(&rules, &proofs, &executed),
             ["line 2: spec-1-b names two::same, which did not run to its end in this run"]
         );
-        assert_eq!(idle(&rules, &proofs, &ExecutedTests::default()).len(), 3);
+        assert_eq!(not_executed(&rules, &proofs, &ExecutedTests::default()).len(), 3);
     }
 }

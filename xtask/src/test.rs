@@ -40,18 +40,18 @@ impl ServedStep {
     fn run(self, report: &mut StepReport, repository: &Repository) -> bool {
         match self {
             Self::Readers => report
-                .counted("readers: DuckDB, pyarrow, pandas, polars and R get the published tables back", || readers::check(repository)),
+                .counted_step("readers: DuckDB, pyarrow, pandas, polars and R get the published tables back", || readers::check(repository)),
             Self::Integrations => report
-                .counted("integrations: Meltano, Fivetran's SDK and Data Factory's models take the generated projects", || {
+                .counted_step("integrations: Meltano, Fivetran's SDK and Data Factory's models take the generated projects", || {
                     integrations::check(repository)
                 }),
-            Self::Openapi => report.counted("openapi: schemathesis and a browser find the service as /openapi.json describes it", || {
+            Self::Openapi => report.counted_step("openapi: schemathesis and a browser find the service as /openapi.json describes it", || {
                 openapi::check(repository)
             }),
-            Self::Guide => report.counted("guide: the examples in docs/api.md print what it shows", || guide::check(repository)),
-            Self::Deploy => report.counted("deploy: unit, image and manifests fit the binary", || deploy::check(repository)),
+            Self::Guide => report.counted_step("guide: the examples in docs/api.md print what it shows", || guide::check(repository)),
+            Self::Deploy => report.counted_step("deploy: unit, image and manifests fit the binary", || deploy::check(repository)),
             Self::Languages => {
-                report.counted("languages: plugins in Python and JavaScript serve like those in Rust", || languages::check(repository))
+                report.counted_step("languages: plugins in Python and JavaScript serve like those in Rust", || languages::check(repository))
             }
         }
     }
@@ -107,34 +107,37 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
     }
     let built = report.step(PLUGINS, || repository.build_plugins());
     let mut server = None;
-    let programs = if quick { tools::quick().map(Ok) } else { Some(tools::postgres()) };
+    let programs =
+        if quick { tools::installed_postgres().map(Ok) } else { Some(tools::postgres()) };
     if let Some(programs) = programs {
         report.step("PostgreSQL: a server for the tests starts", || {
             Postgres::start(&programs?).map(|started| server = Some(started))
         });
     }
-    report.counted("tests of the workspace", || suites::tests(repository, server.as_ref(), !quick));
+    report.counted_step("tests of the workspace", || {
+        suites::run_workspace_tests(repository, server.as_ref(), !quick)
+    });
     if let (false, true, Some(server)) = (quick, built, &server) {
-        report.counted(
+        report.counted_step(
             "fleet: three hosts behind nginx keep what is promised under load, whatever goes wrong",
             || fleet::check(repository, server),
         );
     }
     drop(server);
     if !quick && built {
-        report.counted(
+        report.counted_step(
             "attacks: whatever one client does, another reads on, and memory stays within bounds",
             || hostile::check(repository),
         );
     }
     if !quick {
-        report.counted("examples in the documentation", || suites::run_doc_tests(repository));
+        report.counted_step("examples in the documentation", || suites::run_doc_tests(repository));
         if built {
-            report.counted(
+            report.counted_step(
                 "instructions: encoders, planning and scanning take what was recorded",
                 || count::check(repository),
             );
-            report.counted("soak: a minute of mixed traffic leaves nothing behind", || {
+            report.counted_step("soak: a minute of mixed traffic leaves nothing behind", || {
                 soak::check(repository)
             });
             for step in ServedStep::value_variants() {
@@ -142,7 +145,7 @@ pub(crate) fn run(repository: &Repository, quick: bool, only: Option<ServedStep>
             }
         }
         report.step("specification: every test that a rule names ran", || {
-            suites::executed(|executed| spec::ran(repository, executed))
+            suites::with_executed(|executed| spec::check_executed(repository, executed))
         });
     }
     report.print()

@@ -101,7 +101,7 @@ impl Store for SqlCatalog {
     async fn database_time(&self) -> Result<Millis, Failure> {
         let doing = "tell the time";
         let mut session = self.begin(doing, TransactionMode::One).await?;
-        let outcome = loose::clock(&mut session.connection()).await;
+        let outcome = loose::database_time(&mut session.connection()).await;
         self.finish_transaction(doing, session, outcome).await
     }
 
@@ -124,7 +124,7 @@ impl Store for SqlCatalog {
     async fn dataset_set(&self, known: &DatasetSet) -> Result<DatasetSet, Failure> {
         let doing = "list datasets";
         let mut session = self.begin(doing, TransactionMode::Read).await?;
-        let outcome = history::shelf(&mut session.connection(), known).await;
+        let outcome = history::dataset_set(&mut session.connection(), known).await;
         self.finish_transaction(doing, session, outcome).await
     }
 
@@ -156,14 +156,14 @@ impl Store for SqlCatalog {
     ) -> Result<SnapshotStatus, Failure> {
         let doing = "look a snapshot up";
         let mut session = self.begin(doing, TransactionMode::Read).await?;
-        let outcome = history::standing(&mut session.connection(), dataset, id).await;
+        let outcome = history::snapshot_status(&mut session.connection(), dataset, id).await;
         self.finish_transaction(doing, session, outcome).await
     }
 
     async fn changes(&self, dataset: &DatasetName) -> Result<Vec<ChangeSet>, Failure> {
         let doing = "list changes";
         let mut session = self.begin(doing, TransactionMode::Read).await?;
-        let outcome = changes::of(&mut session.connection(), dataset).await;
+        let outcome = changes::changes_to_current(&mut session.connection(), dataset).await;
         self.finish_transaction(doing, session, outcome).await
     }
 
@@ -204,13 +204,14 @@ impl Store for SqlCatalog {
         retention: Retention,
         dry_run: bool,
     ) -> Result<Vec<Dropped>, Failure> {
-        self.drop_old(retention, dry_run).await
+        self.delete_expired_snapshots(retention, dry_run).await
     }
 
     async fn register_upload(&self, stored: &Stored) -> Result<Declared, Failure> {
         let doing = "declare a file";
         let mut session = self.begin(doing, TransactionMode::Write).await?;
-        let outcome = loose::declare(&mut session.connection(), stored, &self.declarer).await;
+        let outcome =
+            loose::register_upload(&mut session.connection(), stored, &self.declarer).await;
         self.finish_transaction(doing, session, outcome).await
     }
 
@@ -227,7 +228,7 @@ impl Store for SqlCatalog {
     async fn forget_deleted(&self, removed: &[Stored], at: Millis) -> Result<(), Failure> {
         let doing = "forget removed files";
         let mut session = self.begin(doing, TransactionMode::Write).await?;
-        let outcome = loose::forget(&mut session.connection(), removed, at).await;
+        let outcome = loose::forget_deleted(&mut session.connection(), removed, at).await;
         self.finish_transaction(doing, session, outcome).await
     }
 
@@ -325,14 +326,14 @@ impl Store for SqlCatalog {
     async fn add_canary_totals(&self, seen: &Trial) -> Result<Trial, Failure> {
         let doing = "add to a trial";
         let mut session = self.begin(doing, TransactionMode::Write).await?;
-        let outcome = observed::add_trial(&mut session.connection(), seen).await;
+        let outcome = observed::add_canary_totals(&mut session.connection(), seen).await;
         self.finish_transaction(doing, session, outcome).await
     }
 
     async fn canary_totals(&self) -> Result<Vec<Trial>, Failure> {
         let doing = "list trials";
         let mut session = self.begin(doing, TransactionMode::One).await?;
-        let outcome = observed::trials(&mut session.connection()).await;
+        let outcome = observed::canary_totals(&mut session.connection()).await;
         self.finish_transaction(doing, session, outcome).await
     }
 

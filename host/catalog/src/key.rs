@@ -122,7 +122,7 @@ fn checksum(body: &str) -> String {
         digest.iter().take(8).fold(0_u64, |number, &byte| (number << 8) | u64::from(byte));
     let mut text = String::with_capacity(CHECKSUM_CHARACTERS);
     for _ in 0..CHECKSUM_CHARACTERS {
-        text.push(character(number % 62));
+        text.push(base62_character(number % 62));
         number /= 62;
     }
     text
@@ -135,14 +135,16 @@ fn random_base62(length: usize) -> Result<String, Failure> {
     while text.len() < length {
         getrandom::fill(&mut bytes)?;
         // 248 = 4 × 62: bytes above would favour some characters.
-        let fair =
-            bytes.iter().filter(|&&byte| byte < 248).map(|&byte| character(u64::from(byte) % 62));
+        let fair = bytes
+            .iter()
+            .filter(|&&byte| byte < 248)
+            .map(|&byte| base62_character(u64::from(byte) % 62));
         text.extend(fair.take(length - text.len()));
     }
     Ok(text)
 }
 
-fn character(index: u64) -> char {
+fn base62_character(index: u64) -> char {
     usize::try_from(index)
         .ok()
         .and_then(|index| ALPHABET.get(index))

@@ -93,7 +93,7 @@ impl KeyVerifier {
                 .time_to_live(NEGATIVE_CACHE_TTL)
                 .build(),
             lookups: Semaphore::new(permits.clamp(1, Semaphore::MAX_PERMITS)),
-            patience: settings.acquire(),
+            patience: settings.acquire_timeout(),
             stale: Duration::from_secs(settings.stale_keys_s),
         }
     }

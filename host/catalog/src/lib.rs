@@ -53,7 +53,7 @@ pub use release::{
     ReleaseUsage, Settlement, Trial, lines,
 };
 pub use reservation::{Reservation, UsedUp};
-pub use retention::{Retention, monthly};
+pub use retention::{Retention, monthly_snapshot};
 pub use settings::DatabaseSettings;
 pub use shelf::DatasetSet;
 pub use store::Store;

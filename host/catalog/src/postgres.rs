@@ -44,9 +44,9 @@ impl PostgresServer {
         begin: TransactionMode,
     ) -> Result<PostgresSession, sqlx::Error> {
         if begin != TransactionMode::Probe && !self.presence.allows_request() {
-            return Err(presence::away());
+            return Err(presence::circuit_open_error());
         }
-        self.presence.asked();
+        self.presence.record_attempt();
         let connection =
             self.pool.acquire().await.inspect_err(|error| self.presence.failed(error))?;
         PostgresSession::begin(connection, begin, self.answer, Arc::clone(&self.presence)).await

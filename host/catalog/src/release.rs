@@ -143,7 +143,7 @@ pub struct ReleaseEvent {
 }
 
 fn serialize_rfc3339<S: serde::Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&at.rfc3339())
+    serializer.serialize_str(&at.to_rfc3339())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use yearbook_domain::{Millis, SnapshotSummary};
 const HOUR_MS: i64 = 3_600_000;
 
 /// How much history to keep. A snapshot stays when any rule keeps it; the current one and the one
-/// that [`monthly`] names always stay.
+/// that [`monthly_snapshot`] names always stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// Keep this many of the newest, the current one included (`storage.retain_snapshots`).
@@ -25,7 +25,7 @@ impl Retention {
     /// Positions in `history` that are no longer kept at `now`. `history` is oldest first and ends
     /// with the current snapshot.
     #[must_use]
-    pub(crate) fn drops(self, history: &[Millis], now: Millis) -> Vec<usize> {
+    pub(crate) fn expired_indexes(self, history: &[Millis], now: Millis) -> Vec<usize> {
         let newest = usize::try_from(self.snapshots).unwrap_or(usize::MAX).max(1);
         let first_of_newest = history.len().saturating_sub(newest);
         let young_from = now.0.saturating_sub(i64::from(self.hours) * HOUR_MS);
@@ -39,7 +39,7 @@ impl Retention {
 /// The snapshot that `freshness=monthly` names at `now`: the last one from before the first of this
 /// month (UTC), or the oldest there is. `history` is oldest first; none only when it is empty.
 #[must_use]
-pub fn monthly(history: &[SnapshotSummary], now: Millis) -> Option<&SnapshotSummary> {
+pub fn monthly_snapshot(history: &[SnapshotSummary], now: Millis) -> Option<&SnapshotSummary> {
     monthly_index(history.iter().map(|summary| summary.created_at), now)
         .map(|index| &history[index])
 }
@@ -66,7 +66,7 @@ mod tests {
         let history: Vec<Millis> = history.iter().map(|&at| Millis(at)).collect();
         let retention = Retention { snapshots: retention.0, hours: retention.1 };
         assert_eq!(
-            retention.drops(&history, Millis(now)),
+            retention.expired_indexes(&history, Millis(now)),
             dropped,
             "{retention:?} {history:?} at {now}"
         );
@@ -117,7 +117,7 @@ mod tests {
             summary("second", NOVEMBER + DAY),
         ];
         let named = |history: &[SnapshotSummary], now| {
-            monthly(history, Millis(now)).map(|found| found.id.clone())
+            monthly_snapshot(history, Millis(now)).map(|found| found.id.clone())
         };
         assert_eq!(named(&history, NOVEMBER + 2 * DAY).as_deref(), Some("october"));
         assert_eq!(named(&history, NOVEMBER + 35 * DAY).as_deref(), Some("second"));

@@ -79,7 +79,7 @@ impl SnapshotRow {
                     .transpose()?,
                 sources: self
                     .sources
-                    .map_or_else(|| Ok(Vec::new()), |json| place.json("sources", &json))?,
+                    .map_or_else(|| Ok(Vec::new()), |json| place.decode_list("sources", &json))?,
             },
             refresh_cadence: self.refresh_cadence,
             bulk_redistribution: self.bulk_redistribution,
@@ -152,7 +152,7 @@ pub(crate) struct SummaryRow {
 
 /// Puts the three answers together that make up the catalogue. `columns` are in
 /// order within each snapshot, `summaries` are oldest first within each dataset.
-pub(crate) fn assemble(
+pub(crate) fn assemble_datasets(
     datasets: Vec<DatasetRow>,
     columns: Vec<ColumnRow>,
     summaries: Vec<SummaryRow>,
@@ -226,7 +226,7 @@ impl ChangesRow {
                 bytes: place.count("file_bytes", self.file_bytes)?,
                 sha256: self.file_sha256,
             },
-            columns: place.json("columns", &self.columns)?,
+            columns: place.decode_list("columns", &self.columns)?,
             from: self.from_id,
             committed_at: Millis(self.committed_at),
             to: self.to_id,

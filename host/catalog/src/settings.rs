@@ -34,12 +34,12 @@ impl Default for DatabaseSettings {
 #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "PostgreSQL alone needs it"))]
 impl DatabaseSettings {
     /// [`DatabaseSettings::acquire_ms`] as a duration.
-    pub(crate) fn acquire(&self) -> Duration {
+    pub(crate) fn acquire_timeout(&self) -> Duration {
         Duration::from_millis(self.acquire_ms)
     }
 
     /// [`DatabaseSettings::answer_ms`] as a duration.
-    pub(crate) fn answer(&self) -> Duration {
+    pub(crate) fn statement_timeout(&self) -> Duration {
         Duration::from_millis(self.answer_ms)
     }
 }

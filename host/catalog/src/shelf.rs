@@ -52,7 +52,7 @@ impl DatasetSet {
 
     /// What stands here now: as `marks` say, of `read` where it was read again, else of what stood
     /// here.
-    pub(crate) fn moved(&self, marks: Vec<DatasetVersion>, read: Vec<Dataset>) -> Self {
+    pub(crate) fn with_changes(&self, marks: Vec<DatasetVersion>, read: Vec<Dataset>) -> Self {
         let mut read: HashMap<String, Dataset> =
             read.into_iter().map(|dataset| (dataset.name.as_str().to_owned(), dataset)).collect();
         let shelve = |mark: DatasetVersion| {

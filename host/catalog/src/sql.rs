@@ -108,7 +108,7 @@ impl Statement<'_> {
             Self::Sqlite(connection, query) => Ok(query.execute(connection).await?.rows_affected()),
             #[cfg(feature = "postgres")]
             Self::Postgres(connection, query, patience) => {
-                Ok(within(patience, query.execute(connection)).await?.rows_affected())
+                Ok(with_timeout(patience, query.execute(connection)).await?.rows_affected())
             }
         }
     }
@@ -121,7 +121,7 @@ impl Statement<'_> {
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(connection, query, patience) => {
-                within(patience, query.fetch_all(connection))
+                with_timeout(patience, query.fetch_all(connection))
                     .await?
                     .iter()
                     .map(R::from_row)
@@ -131,14 +131,14 @@ impl Statement<'_> {
     }
 
     /// The first row, if there is one.
-    pub(crate) async fn optional<R: Row>(self) -> Result<Option<R>, sqlx::Error> {
+    pub(crate) async fn fetch_optional<R: Row>(self) -> Result<Option<R>, sqlx::Error> {
         match self {
             Self::Sqlite(connection, query) => {
                 query.fetch_optional(connection).await?.as_ref().map(R::from_row).transpose()
             }
             #[cfg(feature = "postgres")]
             Self::Postgres(connection, query, patience) => {
-                within(patience, query.fetch_optional(connection))
+                with_timeout(patience, query.fetch_optional(connection))
                     .await?
                     .as_ref()
                     .map(R::from_row)
@@ -149,14 +149,14 @@ impl Statement<'_> {
 
     /// The first row; an error when there is none.
     pub(crate) async fn one<R: Row>(self) -> Result<R, sqlx::Error> {
-        self.optional().await?.ok_or(sqlx::Error::RowNotFound)
+        self.fetch_optional().await?.ok_or(sqlx::Error::RowNotFound)
     }
 }
 
 /// What `work` answers, unless that takes longer than `patience`. What was sent may still be
 /// answered later, so the connection is of no more use then.
 #[cfg(feature = "postgres")]
-pub(crate) async fn within<T>(
+pub(crate) async fn with_timeout<T>(
     patience: Duration,
     work: impl Future<Output = Result<T, sqlx::Error>>,
 ) -> Result<T, sqlx::Error> {

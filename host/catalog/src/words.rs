@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use crate::failure::UnreadableValue;
 
 /// The word for a unit variant.
-pub(crate) fn word<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
+pub(crate) fn encode_enum<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => Ok(word),
         Ok(other) => Err(sqlx::Error::Encode(format!("{other} is no word").into())),
@@ -17,12 +17,12 @@ pub(crate) fn word<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
 }
 
 /// A list, whose order matters, as a JSON array.
-pub(crate) fn list<T: Serialize>(names: &[T]) -> Result<String, sqlx::Error> {
+pub(crate) fn encode_list<T: Serialize>(names: &[T]) -> Result<String, sqlx::Error> {
     serde_json::to_string(names).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
 /// A whole number of ours (rows, bytes, requests) as databases hold it.
-pub(crate) fn whole(number: u64) -> Result<i64, sqlx::Error> {
+pub(crate) fn encode_u64(number: u64) -> Result<i64, sqlx::Error> {
     i64::try_from(number).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The opposite of [`word`].
+    /// The opposite of [`encode_enum`].
     pub(crate) fn parse<T: DeserializeOwned>(
         &self,
         column: &'static str,
@@ -45,17 +45,17 @@ impl Place<'_> {
         T::deserialize(deserializer).map_err(|_| self.unreadable_value(column, word))
     }
 
-    /// The opposite of [`list`].
+    /// The opposite of [`encode_list`].
     pub(crate) fn names(
         &self,
         column: &'static str,
         json: &str,
     ) -> Result<Vec<String>, sqlx::Error> {
-        self.json(column, json)
+        self.decode_list(column, json)
     }
 
-    /// The opposite of [`list`] for any list.
-    pub(crate) fn json<T: DeserializeOwned>(
+    /// The opposite of [`encode_list`] for any list.
+    pub(crate) fn decode_list<T: DeserializeOwned>(
         &self,
         column: &'static str,
         json: &str,
@@ -63,7 +63,7 @@ impl Place<'_> {
         serde_json::from_str(json).map_err(|_| self.unreadable_value(column, json))
     }
 
-    /// The opposite of [`whole`].
+    /// The opposite of [`encode_u64`].
     pub(crate) fn count(&self, column: &'static str, number: i64) -> Result<u64, sqlx::Error> {
         u64::try_from(number).map_err(|_| self.unreadable_value(column, &number.to_string()))
     }
@@ -90,18 +90,22 @@ mod tests {
     #[test]
     fn words_come_back_as_what_they_were() {
         let place = Place { table: "columns", row: "cpi" };
-        assert_eq!(word(&ColumnRole::Geometry).unwrap(), "geometry");
+        assert_eq!(encode_enum(&ColumnRole::Geometry).unwrap(), "geometry");
         assert_eq!(place.parse::<ColumnRole>("role", "geometry").unwrap(), ColumnRole::Geometry);
         assert_eq!(
-            place.parse::<ColumnType>("column_type", &word(&ColumnType::Date).unwrap()).unwrap(),
+            place
+                .parse::<ColumnType>("column_type", &encode_enum(&ColumnType::Date).unwrap())
+                .unwrap(),
             ColumnType::Date
         );
         assert_eq!(
-            place.parse::<TableLayout>("layout", &word(&TableLayout::Wide).unwrap()).unwrap(),
+            place
+                .parse::<TableLayout>("layout", &encode_enum(&TableLayout::Wide).unwrap())
+                .unwrap(),
             TableLayout::Wide
         );
         for plan in Plan::ALL {
-            assert_eq!(word(&plan).unwrap(), plan.as_str());
+            assert_eq!(encode_enum(&plan).unwrap(), plan.as_str());
         }
     }
 

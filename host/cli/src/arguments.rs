@@ -124,19 +124,19 @@ pub enum Datasets {
     /// Show one dataset and its columns
     Show {
         /// Name of the dataset
-        #[arg(value_parser = dataset_name)]
+        #[arg(value_parser = parse_dataset_name)]
         name: DatasetName,
     },
     /// List the snapshots that are kept, oldest first
     Snapshots {
         /// Name of the dataset
-        #[arg(value_parser = dataset_name)]
+        #[arg(value_parser = parse_dataset_name)]
         name: DatasetName,
     },
     /// Stop serving a dataset; publishing it again brings it back
     Retire {
         /// Name of the dataset
-        #[arg(value_parser = dataset_name)]
+        #[arg(value_parser = parse_dataset_name)]
         name: DatasetName,
     },
 }
@@ -281,7 +281,7 @@ pub struct Actor {
     pub reason: Option<String>,
 }
 
-fn dataset_name(text: &str) -> Result<DatasetName, String> {
+fn parse_dataset_name(text: &str) -> Result<DatasetName, String> {
     DatasetName::try_from(text.to_owned())
 }
 

@@ -35,7 +35,7 @@ impl Context {
         let url = self.settings.database_url();
         yearbook_catalog::open(&url, &self.settings.values.database.bounds)
             .await
-            .with_context(|| format!("cannot open the catalogue {}", without_password(&url)))
+            .with_context(|| format!("cannot open the catalogue {}", redact_password(&url)))
     }
 
     /// The object store.
@@ -47,7 +47,7 @@ impl Context {
         let url = self.settings.storage_url();
         let opened =
             ObjectStorage::open_with(&url, &self.settings.values.storage.store, &self.variables);
-        opened.with_context(|| format!("cannot open the object store {}", without_password(&url)))
+        opened.with_context(|| format!("cannot open the object store {}", redact_password(&url)))
     }
 
     /// Threads for work that keeps a core busy, guests with the limits of the settings included.
@@ -63,19 +63,19 @@ impl Context {
     /// # Errors
     /// When it cannot be made.
     pub fn create_data_dir(&self) -> anyhow::Result<()> {
-        make_private_dir(&self.settings.data_dir)
+        create_private_dir(&self.settings.data_dir)
             .with_context(|| "choose another place with --data-dir or YEARBOOK_DATA_DIR, or make it writable for this user")
             .with_context(|| format!("cannot create the data directory {}", self.settings.data_dir.display()))
     }
 }
 
 /// Makes `path` and what is missing above it, with mode 0700; one that exists is left as it is.
-pub(crate) fn make_private_dir(path: &Path) -> std::io::Result<()> {
+pub(crate) fn create_private_dir(path: &Path) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// The address with `***` for the password, so that it can be printed.
-pub(crate) fn without_password(url: &str) -> String {
+pub(crate) fn redact_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let end = rest.find('/').unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
@@ -93,10 +93,10 @@ mod tests {
     #[test]
     fn a_password_is_never_printed() {
         assert_eq!(
-            without_password("postgres://ann:p:w@db:5432/yb"),
+            redact_password("postgres://ann:p:w@db:5432/yb"),
             "postgres://ann:***@db:5432/yb"
         );
-        assert_eq!(without_password("postgres://db/yb"), "postgres://db/yb");
-        assert_eq!(without_password("sqlite:/a@b/c.db"), "sqlite:/a@b/c.db");
+        assert_eq!(redact_password("postgres://db/yb"), "postgres://db/yb");
+        assert_eq!(redact_password("sqlite:/a@b/c.db"), "sqlite:/a@b/c.db");
     }
 }

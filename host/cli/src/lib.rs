@@ -40,19 +40,19 @@ pub fn run(arguments: Vec<OsString>, variables: Vec<(String, String)>) -> ExitCo
         .any(|argument| argument == "--json");
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
-        Err(error) => return explain(&error, wants_json),
+        Err(error) => return report_usage_error(&error, wants_json),
     };
     let output = Output { json: arguments.shared.json };
-    match start(arguments, variables, output) {
+    match run_command(arguments, variables, output) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output.error(&error);
+            output.print_error(&error);
             ExitCode::FAILURE
         }
     }
 }
 
-fn start(
+fn run_command(
     arguments: Arguments,
     variables: Vec<(String, String)>,
     output: Output,
@@ -90,7 +90,7 @@ fn start(
 }
 
 /// What clap has to say: help and version are answers, anything else is a wrong use.
-fn explain(error: &clap::Error, json: bool) -> ExitCode {
+fn report_usage_error(error: &clap::Error, json: bool) -> ExitCode {
     if json && error.use_stderr() {
         let text = error.to_string();
         let sentence = text.trim().trim_start_matches("error: ");

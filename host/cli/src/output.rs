@@ -26,7 +26,7 @@ impl Output {
     ///
     /// # Errors
     /// When standard output cannot be written; a reader that went away is no error.
-    pub fn result(
+    pub fn print_result(
         self,
         value: &impl Serialize,
         text: impl FnOnce() -> String,
@@ -48,8 +48,8 @@ impl Output {
     }
 
     /// Says on standard error why the command failed, and what led to it.
-    pub fn error(self, error: &anyhow::Error) {
-        let sentences = sentences(error);
+    pub fn print_error(self, error: &anyhow::Error) {
+        let sentences = error_chain(error);
         let detailed = error.downcast_ref::<DetailedError>();
         let text = if self.json {
             let mut value = json!({ "error": sentences.join(": ") });
@@ -72,7 +72,7 @@ impl Output {
 }
 
 /// The chain of an error, without what an outer sentence already quotes.
-pub(crate) fn sentences(error: &anyhow::Error) -> Vec<String> {
+pub(crate) fn error_chain(error: &anyhow::Error) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {
         if !sentences.iter().any(|outer| outer.contains(&cause)) {
@@ -91,6 +91,6 @@ mod tests {
         let error = anyhow::anyhow!("disk full")
             .context("cannot write x: disk full")
             .context("cannot publish y");
-        assert_eq!(sentences(&error), ["cannot publish y", "cannot write x: disk full"]);
+        assert_eq!(error_chain(&error), ["cannot publish y", "cannot write x: disk full"]);
     }
 }

@@ -61,7 +61,7 @@ pub(crate) struct PluginRuntime {
 ///
 /// # Errors
 /// When a component is missing or refused, or when catalogue or object store fail.
-pub(crate) async fn keep(
+pub(crate) async fn start_runtime(
     context: &Context,
     store: &Arc<dyn Store>,
     files: &ObjectStorage,
@@ -114,9 +114,9 @@ fn serving_sandbox(
 ) -> anyhow::Result<Arc<Sandbox>> {
     let limits = context.settings.values.sandbox.limits;
     let capsules = context.settings.values.plugins.capsules.clone();
-    sandbox(
+    new_sandbox(
         if cached {
-            SandboxConfig { capsules, ..kept(context, limits) }
+            SandboxConfig { capsules, ..cached_config(context, limits) }
         } else {
             SandboxConfig { limits, ..SandboxConfig::default() }
         },
@@ -125,7 +125,7 @@ fn serving_sandbox(
 }
 
 /// A sandbox that keeps what it compiles where servers on the same data directory find it.
-pub(crate) fn kept(context: &Context, limits: Limits) -> SandboxConfig {
+pub(crate) fn cached_config(context: &Context, limits: Limits) -> SandboxConfig {
     let settings = &context.settings;
     SandboxConfig {
         limits,
@@ -136,7 +136,7 @@ pub(crate) fn kept(context: &Context, limits: Limits) -> SandboxConfig {
 }
 
 /// A sandbox that compiles in a child process of this program.
-pub(crate) fn sandbox(
+pub(crate) fn new_sandbox(
     config: SandboxConfig,
     workers: Arc<Workers>,
 ) -> anyhow::Result<Arc<Sandbox>> {

@@ -159,7 +159,7 @@ impl Settings {
     /// than a host may still hold it for current and a response wait for its first bytes and for
     /// its client.
     #[must_use]
-    pub fn unnamed_for(&self) -> Duration {
+    pub fn orphan_grace_period(&self) -> Duration {
         let Document { server, sandbox, database, storage, .. } = &self.values;
         let waits = server.first_byte_ms.saturating_add(sandbox.limits.stalled_client_ms);
         let least = Duration::from_millis(waits)

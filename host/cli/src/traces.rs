@@ -65,7 +65,7 @@ impl Traces {
             .with_tracked_inactivity(false)
             // Parents are known from spans alone; nothing asks a thread for its current one.
             .with_context_activation(false)
-            .with_filter(FilterFn::new(exported).with_max_level_hint(LevelFilter::DEBUG))
+            .with_filter(FilterFn::new(is_exported).with_max_level_hint(LevelFilter::DEBUG))
     }
 
     /// Sends what is left, for two seconds at most.
@@ -78,7 +78,7 @@ impl Traces {
 
 /// Our own spans, and our warnings and errors as events of theirs: whatever is exported may stand
 /// in the log, too.
-fn exported(metadata: &Metadata<'_>) -> bool {
+fn is_exported(metadata: &Metadata<'_>) -> bool {
     let most = if metadata.is_span() || metadata.target() == "yearbook_traces" {
         Level::DEBUG
     } else {

@@ -16,7 +16,7 @@ impl Millis {
 
     /// RFC 3339 with whole seconds, `2026-11-21T09:13:00Z`.
     #[must_use]
-    pub fn rfc3339(self) -> String {
+    pub fn to_rfc3339(self) -> String {
         let seconds = self.0.div_euclid(1000);
         jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_string()
     }
@@ -66,11 +66,11 @@ mod tests {
     #[test]
     fn months_follow_the_utc_calendar() {
         let new_year = Millis(1_798_761_599_000); // 2026-12-31T23:59:59Z
-        assert_eq!(new_year.rfc3339(), "2026-12-31T23:59:59Z");
+        assert_eq!(new_year.to_rfc3339(), "2026-12-31T23:59:59Z");
         assert_eq!(new_year.date(), "2026-12-31");
         assert_eq!(new_year.month(), "2026-12");
-        assert_eq!(new_year.next_month().rfc3339(), "2027-01-01T00:00:00Z");
-        assert_eq!(new_year.month_start().rfc3339(), "2026-12-01T00:00:00Z");
+        assert_eq!(new_year.next_month().to_rfc3339(), "2027-01-01T00:00:00Z");
+        assert_eq!(new_year.month_start().to_rfc3339(), "2026-12-01T00:00:00Z");
         assert_eq!(Millis(-1).month(), "1969-12");
     }
 }

@@ -29,7 +29,7 @@ pub(crate) type CanaryPair = (ReleaseId, String);
 pub(crate) struct CanarySamples(Mutex<HashMap<CanaryPair, Trial>>);
 
 /// A comparison of which nothing has been seen.
-pub(crate) fn nothing(pair: &CanaryPair) -> Trial {
+pub(crate) fn empty_totals(pair: &CanaryPair) -> Trial {
     Trial {
         id: pair.0.clone(),
         incumbent: pair.1.clone(),
@@ -49,7 +49,7 @@ impl CanarySamples {
     pub(crate) fn add(&self, seen: Trial) {
         let pair = (seen.id.clone(), seen.incumbent.clone());
         let mut all = self.all();
-        let sum = all.entry(pair.clone()).or_insert_with(|| nothing(&pair));
+        let sum = all.entry(pair.clone()).or_insert_with(|| empty_totals(&pair));
         sum.samples += seen.samples;
         sum.rewritten += seen.rewritten;
         sum.cpu_ns += seen.cpu_ns;

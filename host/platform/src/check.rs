@@ -33,10 +33,10 @@ pub struct CheckResult {
 #[must_use]
 pub fn check(sandbox: &Arc<Sandbox>, component: &Component) -> CheckResult {
     // One thread for all calls, rather than one for each.
-    with_stack(sandbox.limits().thread_stack_bytes(), || checked(sandbox, component))
+    with_stack(sandbox.limits().thread_stack_bytes(), || run_checks(sandbox, component))
 }
 
-fn checked(sandbox: &Arc<Sandbox>, component: &Component) -> CheckResult {
+fn run_checks(sandbox: &Arc<Sandbox>, component: &Component) -> CheckResult {
     let mut tally = ReportBuilder::new(component, sandbox.limits());
     let plugin = load(sandbox, component, &mut tally);
     if let Some(plugin) = &plugin {
@@ -47,7 +47,7 @@ fn checked(sandbox: &Arc<Sandbox>, component: &Component) -> CheckResult {
             Plugin::Generator(generator) => generator::check(generator, &mut tally),
         }
     }
-    let (report, capsules) = tally.done();
+    let (report, capsules) = tally.finish();
     CheckResult { report, plugin, capsules }
 }
 
@@ -59,7 +59,7 @@ fn load(
 ) -> Option<Plugin> {
     let begun = Instant::now();
     let loaded = sandbox.load_with_dump(&component.bytes);
-    tally.compiled(begun.elapsed(), Duration::from_millis(sandbox.limits().compile_ms));
+    tally.record_compile(begun.elapsed(), Duration::from_millis(sandbox.limits().compile_ms));
     match loaded {
         Ok(plugin) => Some(plugin),
         Err((rejected, capsule)) => {
@@ -79,7 +79,7 @@ fn check_stable_description(
 ) {
     let begun = Instant::now();
     let again = sandbox.load(&component.bytes);
-    tally.loaded_again(begun.elapsed());
+    tally.record_reload(begun.elapsed());
     let same = match (plugin, &again) {
         (Plugin::Encoder(one), Ok(Plugin::Encoder(other))) => {
             one.description() == other.description()

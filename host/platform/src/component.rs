@@ -61,7 +61,7 @@ impl Component {
         if bytes.len() > limit {
             return Err(ComponentFileError::TooLarge { bytes: bytes.len(), limit });
         }
-        let names = names(&bytes);
+        let names = world_names(&bytes);
         if wrapped && names.as_ref().is_some_and(|(_, exports)| exports.is_empty()) {
             return Err(ComponentFileError::Module("it exports no interface".to_owned()));
         }
@@ -80,7 +80,7 @@ fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentFileError> {
 
 /// Imports and exports that the component's type names. The sandbox reads both for itself; this is
 /// for people.
-fn names(component: &[u8]) -> Option<(Vec<String>, Vec<String>)> {
+fn world_names(component: &[u8]) -> Option<(Vec<String>, Vec<String>)> {
     let wit_component::DecodedWasm::Component(resolve, world) =
         wit_component::decode(component).ok()?
     else {

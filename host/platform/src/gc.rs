@@ -77,18 +77,22 @@ pub async fn gc(
         }
         let due: Vec<Stored> = condemned.due.into_iter().map(|loose| loose.stored).collect();
         for stored in &due {
-            remove(files, stored, begun).await?;
+            remove_marked(files, stored, begun).await?;
             held.remove(stored);
         }
         store.forget_deleted(&due, condemned.at).await?;
     }
-    collected.leftovers = files.leftovers(unnamed_for, dry_run).await?;
+    collected.leftovers = files.remove_stale_uploads(unnamed_for, dry_run).await?;
     Ok(collected)
 }
 
 /// Removes one thing that was condemned at `begun`, unless that is so long ago that it may belong
 /// to somebody else by now.
-async fn remove(files: &ObjectStorage, stored: &Stored, begun: Instant) -> Result<(), Problem> {
+async fn remove_marked(
+    files: &ObjectStorage,
+    stored: &Stored,
+    begun: Instant,
+) -> Result<(), Problem> {
     let left = DELETION_DEADLINE.saturating_sub(begun.elapsed());
     if left.is_zero() {
         return Err(Problem::TooSlow);

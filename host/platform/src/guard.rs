@@ -94,7 +94,7 @@ impl Guard {
     /// The batches of a response that `encoder` is about to make; a share of them is made again by
     /// a release that waits.
     #[must_use]
-    pub fn watched(
+    pub fn tee_canary(
         &self,
         encoder: &Arc<Encoder>,
         schema: &SchemaRef,
@@ -135,7 +135,7 @@ impl Guard {
     /// The release that would serve in the place of `encoder`, where it says the same of itself and
     /// nobody pinned the other.
     #[must_use]
-    pub fn previous(&self, encoder: &Encoder) -> Option<Arc<Encoder>> {
+    pub fn fallback_release(&self, encoder: &Encoder) -> Option<Arc<Encoder>> {
         self.beside.load().get(encoder.digest())?.previous.clone()
     }
 
@@ -145,8 +145,8 @@ impl Guard {
     }
 
     /// A release that waits can be judged without a comparison.
-    pub(crate) fn found(&self, id: &ReleaseId, incumbent: &str, fault: String) {
-        let mut seen = canary::nothing(&(id.clone(), incumbent.to_owned()));
+    pub(crate) fn reject_canary(&self, id: &ReleaseId, incumbent: &str, fault: String) {
+        let mut seen = canary::empty_totals(&(id.clone(), incumbent.to_owned()));
         seen.fault = Some(fault);
         self.seen.add(seen);
         self.woken.notify_one();

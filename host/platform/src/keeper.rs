@@ -119,7 +119,7 @@ impl PluginReconciler {
                 by: by.clone(),
                 reason: unfit.to_string(),
             })?;
-            let release = release(&plugin, by, true, ReleaseState::Promoted);
+            let release = new_release(&plugin, by, true, ReleaseState::Promoted);
             if !known.contains(&release.id)
                 || !keeper.files.has_component(plugin.digest(), plugin.bytes()).await?
             {
@@ -154,7 +154,7 @@ impl PluginReconciler {
             state.serving = next;
         }
         // Only now: compiling what serves nobody yet must not hold up what serves.
-        let beside = self.beside(&mut state, &lines, &serving, &mut complete).await;
+        let beside = self.load_candidates(&mut state, &lines, &serving, &mut complete).await;
         let kept = beside
             .values()
             .flat_map(|beside| [&beside.waiting, &beside.previous])
@@ -296,7 +296,7 @@ pub(crate) fn id(plugin: &Plugin) -> ReleaseId {
 }
 
 /// A new release of a plugin that has been loaded.
-pub(crate) fn release(
+pub(crate) fn new_release(
     plugin: &Plugin,
     by: String,
     built_in: bool,

@@ -75,7 +75,7 @@ pub enum Problem {
 }
 
 /// Releases whose name is `name`, of either kind.
-fn named(releases: Vec<PluginRelease>, name: &str) -> Result<Vec<PluginRelease>, Problem> {
+fn releases_named(releases: Vec<PluginRelease>, name: &str) -> Result<Vec<PluginRelease>, Problem> {
     let found: Vec<PluginRelease> =
         releases.into_iter().filter(|release| release.id.name == name).collect();
     if found.is_empty() { Err(Problem::NoSuchPlugin(name.to_owned())) } else { Ok(found) }

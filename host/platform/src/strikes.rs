@@ -100,7 +100,7 @@ impl MetricsHistory {
     }
 
     /// Responses begun, and those made whole, since the oldest reading.
-    pub(crate) fn since(&self, counts: &Counts) -> (u64, u64) {
+    pub(crate) fn delta(&self, counts: &Counts) -> (u64, u64) {
         let before = self
             .0
             .front()
@@ -130,7 +130,7 @@ pub(crate) fn verdict(
     let requests = strikes.iter().map(|strike| &strike.request).collect::<HashSet<_>>().len();
     if settings.strikes == 0
         || requests < settings.strikes
-        || datasets(strikes) < settings.strike_datasets
+        || count_independent_datasets(strikes) < settings.strike_datasets
     {
         return None;
     }
@@ -158,7 +158,7 @@ pub(crate) fn verdict(
 
 /// Strikes at most that have no dataset in common, about: so many datasets, at least, must each
 /// break the release.
-fn datasets(strikes: &[FailureRecord]) -> usize {
+fn count_independent_datasets(strikes: &[FailureRecord]) -> usize {
     let mut seen: HashSet<&str> = HashSet::new();
     // A generator is given several at once, and any of them may be why.
     let mut by_number: Vec<&Vec<String>> = strikes.iter().map(|strike| &strike.datasets).collect();

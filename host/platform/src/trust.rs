@@ -147,7 +147,7 @@ impl TrustPolicy {
                 Err(Untrusted::Digest { digest: digest.clone() })
             }
         };
-        let signed = || self.signed(&digest, component, signature);
+        let signed = || self.verify_signature(&digest, component, signature);
         match self.require {
             TrustRequirement::None => Ok(()),
             TrustRequirement::Digest => listed(),
@@ -166,7 +166,7 @@ impl TrustPolicy {
         self.allowed_digests.iter().any(|allowed| allowed.0 == digest)
     }
 
-    fn signed(
+    fn verify_signature(
         &self,
         digest: &str,
         component: &[u8],

@@ -41,7 +41,7 @@ impl Cache {
                     .into(),
             ));
         }
-        sweep::sweep(folder);
+        sweep::evict_unused(folder);
         let seal = MacKey::open(key)
             .map_err(|reason| failure(format!("its key {}: {reason}", key.display())))?;
         Ok(Self { folder: folder.to_owned(), seal })
@@ -55,7 +55,7 @@ impl Cache {
         digest: &str,
         compile: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<(Component, bool), E> {
-        let environment = environment(engine);
+        let environment = engine_hash(engine);
         let path = self.folder.join(format!("{digest}-{environment:016x}.{}", sweep::ENTRY));
         let name = format!("{digest} {environment:016x}");
         if let Some(component) = self.read_entry(engine, &path, &name) {
@@ -104,7 +104,7 @@ pub(crate) fn deserialize_trusted(engine: &Engine, artifact: &[u8]) -> wasmtime:
 }
 
 /// Covers the engine's version, target, flags and settings.
-pub(crate) fn environment(engine: &Engine) -> u64 {
+pub(crate) fn engine_hash(engine: &Engine) -> u64 {
     let mut hasher = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
     hasher.finish()

@@ -225,7 +225,7 @@ impl FailureDump {
             self.about.call = call;
             self.about.failure = failure;
             self.about.log = log.to_vec();
-            work.outlet().leave(self, error.is_refusal());
+            work.dump_sink().leave(self, error.is_refusal());
         }
     }
 

@@ -11,7 +11,7 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 /// None where the stream does not hang together: a message is no message, or a part of it lies
 /// outside.
 #[must_use]
-pub fn claimed_bytes(mut stream: &[u8]) -> Option<u64> {
+pub fn claimed_uncompressed_bytes(mut stream: &[u8]) -> Option<u64> {
     let mut claimed = 0_u64;
     loop {
         stream = stream.strip_prefix(&CONTINUATION).unwrap_or(stream);

@@ -16,7 +16,7 @@ use wasmtime::Engine;
 
 use crate::failure::Rejected;
 use crate::limits::Limits;
-use crate::words::clean;
+use crate::words::sanitize_sentence;
 
 pub use child::compile_as_child;
 
@@ -86,14 +86,14 @@ impl Compiler {
                 let child = started.map_err(|error| {
                     Rejected::Compiling(format!("the process for it does not start: {error}"))
                 })?;
-                wait(child, limits, bytes)
+                wait_for_child(child, limits, bytes)
             }
         }
     }
 }
 
 /// What the child answers, or why it was given up. The child is gone afterwards.
-fn wait(mut child: Child, limits: &Limits, bytes: &[u8]) -> Result<Vec<u8>, Rejected> {
+fn wait_for_child(mut child: Child, limits: &Limits, bytes: &[u8]) -> Result<Vec<u8>, Rejected> {
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(Rejected::Compiling("the process for it has no input or output".to_owned()));
     };
@@ -140,7 +140,7 @@ fn wait(mut child: Child, limits: &Limits, bytes: &[u8]) -> Result<Vec<u8>, Reje
             Ok(artifact.to_vec())
         }
         Some((&REFUSED, sentence)) => {
-            Err(Rejected::Malformed(clean(&String::from_utf8_lossy(sentence))))
+            Err(Rejected::Malformed(sanitize_sentence(&String::from_utf8_lossy(sentence))))
         }
         _ => Err(Rejected::Compiling(format!(
             "it wanted more than {} bytes of memory (sandbox.compile_memory_bytes), or the compiler failed",

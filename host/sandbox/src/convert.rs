@@ -15,7 +15,7 @@ use crate::bindings::exports::yearbook::plugin::encoder as wire;
 pub(crate) struct UnsupportedType(String);
 
 /// The C data interface's format string of a flat type.
-pub(crate) fn format(data_type: &DataType) -> Result<String, UnsupportedType> {
+pub(crate) fn format_string(data_type: &DataType) -> Result<String, UnsupportedType> {
     let unit = |unit: &TimeUnit| match unit {
         TimeUnit::Second => 's',
         TimeUnit::Millisecond => 'm',
@@ -112,12 +112,12 @@ impl WireConverter {
             match column.data_type() {
                 data_type if dictionary_values(data_type, self.dictionaries).is_some() => {
                     let dictionary = column.as_dictionary::<Int32Type>();
-                    out.spelled = out.spelled.saturating_add(spelled(dictionary));
+                    out.spelled = out.spelled.saturating_add(expanded_dictionary_bytes(dictionary));
                     push_flat(&mut out, &dictionary.keys().to_data())?;
                     let values = dictionary.values().to_data();
                     if self.held[index].as_ref().is_some_and(|held| held.ptr_eq(&values)) {
                         out.arrays.push(wire::Array {
-                            length: length(values.len())?,
+                            length: to_u32(values.len())?,
                             null_count: 0,
                             buffers: 0,
                             repeated: true,
@@ -141,7 +141,7 @@ impl WireConverter {
 
 /// Bytes of the rows' values; 0 where they are so short that what counts for every cell covers
 /// them.
-fn spelled(dictionary: &DictionaryArray<Int32Type>) -> usize {
+fn expanded_dictionary_bytes(dictionary: &DictionaryArray<Int32Type>) -> usize {
     const SHORT: i32 = 64;
     let Some(values) = dictionary.values().as_string_opt::<i32>() else { return 0 };
     if values.value_offsets().windows(2).all(|ends| ends[1] - ends[0] <= SHORT) {
@@ -183,9 +183,9 @@ fn push_flat(out: &mut WireColumns, data: &ArrayData) -> Result<(), UnsupportedT
         }
     }
     out.arrays.push(wire::Array {
-        length: length(rows)?,
-        null_count: length(data.null_count())?,
-        buffers: length(out.buffers.len() - before)?,
+        length: to_u32(rows)?,
+        null_count: to_u32(data.null_count())?,
+        buffers: to_u32(out.buffers.len() - before)?,
         repeated: false,
     });
     Ok(())
@@ -223,7 +223,7 @@ fn aligned_bitmap(bitmap: &BooleanBuffer) -> Buffer {
     builder.finish().into_inner().slice_with_length(0, bytes)
 }
 
-fn length(count: usize) -> Result<u32, UnsupportedType> {
+fn to_u32(count: usize) -> Result<u32, UnsupportedType> {
     u32::try_from(count).map_err(|_| UnsupportedType("more than 2^32 elements in a batch".into()))
 }
 
@@ -255,23 +255,24 @@ impl WireSchema {
                 format: String::new(),
                 nullable: field.is_nullable(),
                 dictionary: false,
-                metadata: pairs(field.metadata()),
+                metadata: sorted_pairs(field.metadata()),
             };
             match field.data_type() {
                 data_type if let Some(values) = dictionary_values(data_type, dictionaries) => {
-                    let values = FlatField { format: format(values)?, ..FlatField::default() };
+                    let values =
+                        FlatField { format: format_string(values)?, ..FlatField::default() };
                     fields.extend([
                         FlatField { format: "i".to_owned(), dictionary: true, ..flat },
                         values,
                     ]);
                     continue;
                 }
-                DataType::Dictionary(_, values) => flat.format = format(values)?,
-                data_type => flat.format = format(data_type)?,
+                DataType::Dictionary(_, values) => flat.format = format_string(values)?,
+                data_type => flat.format = format_string(data_type)?,
             }
             fields.push(flat);
         }
-        Ok(Self { fields, metadata: pairs(schema.metadata()) })
+        Ok(Self { fields, metadata: sorted_pairs(schema.metadata()) })
     }
 
     /// Calls `with` with the borrowed form.
@@ -305,7 +306,7 @@ impl WireSchema {
 }
 
 /// Sorted by key: the order of a map could differ from host to host, and with it the bytes.
-fn pairs(metadata: &Metadata) -> MetadataPairs {
+fn sorted_pairs(metadata: &Metadata) -> MetadataPairs {
     let mut pairs: MetadataPairs =
         metadata.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
     pairs.sort();

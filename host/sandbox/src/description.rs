@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bindings::exports::yearbook::plugin::encoder as guest;
 use crate::bindings::yearbook::plugin::types as wire;
-use crate::words::hidden;
+use crate::words::is_hidden;
 
 /// Longest name of a format or parameter, bytes.
 pub(crate) const NAME_BYTES: usize = 32;
@@ -323,7 +323,7 @@ pub(crate) fn check_media_type(text: &str) -> Result<(), String> {
 }
 
 pub(crate) fn check_docs(what: &str, docs: &str) -> Result<(), String> {
-    let good = docs.len() <= DOCS_BYTES && !docs.chars().any(|c| hidden(c) && c != '\n');
+    let good = docs.len() <= DOCS_BYTES && !docs.chars().any(|c| is_hidden(c) && c != '\n');
     if good {
         Ok(())
     } else {

@@ -125,7 +125,7 @@ impl Encoder {
         match self.sandbox.place(&self.tally, holder).await {
             Ok(permit) => Ok(Admission { permit, holder: holder.clone(), runtime }),
             Err(denied) => {
-                self.tally.refused();
+                self.tally.record_refusal();
                 Err(match denied {
                     AcquireError::Full => EncodeError::Busy { retry_after: 1 },
                     AcquireError::Share => EncodeError::ShareUsedUp,
@@ -193,7 +193,7 @@ impl Encoder {
             Ok(FirstBytes::More { response, chunk, chunks, runtime }) => {
                 account.first_bytes();
                 // The span goes along, so that a cut is logged with the request's id.
-                runtime.spawn(response.drive(chunk, account).instrument(span));
+                runtime.spawn(response.run(chunk, account).instrument(span));
                 Ok(Encoded::Stream(chunks))
             }
             Err(error) => {
@@ -215,7 +215,7 @@ impl Encoder {
         let Admission { permit, holder, runtime } = admission;
         // A plugin that is late may not hold the instances of others while its calls wait for one
         // another.
-        if self.lane.waiting() >= self.sandbox.limits.instances.div_ceil(2) as usize {
+        if self.lane.queued() >= self.sandbox.limits.instances.div_ceil(2) as usize {
             return Err(EncodeError::Busy { retry_after: 1 });
         }
         let options = Arc::<[OptionValue]>::from(self.description.complete(chosen));
@@ -223,7 +223,7 @@ impl Encoder {
         // Whether there is a second part tells whether the response is done after the first: most
         // are, and then one trip to a worker makes all of it.
         let first = parts.next().await?;
-        let done = first.is_none() || !parts.more().await?;
+        let done = first.is_none() || !parts.has_next().await?;
         let (encoder, for_guest) = (Arc::clone(self), Arc::clone(work));
         let arguments = (Arc::clone(&schema), Arc::clone(&options));
         let begun = self
@@ -252,8 +252,8 @@ impl Encoder {
         &self,
         job: impl FnOnce() -> Result<T, EncodeError> + Send + 'static,
     ) -> Result<T, EncodeError> {
-        let turn = self.lane.turn().await;
-        let (busy, lane) = (self.sandbox.busy(), Arc::clone(&self.lane));
+        let turn = self.lane.acquire().await;
+        let (busy, lane) = (self.sandbox.start_job(), Arc::clone(&self.lane));
         let job = move || {
             let (_turn, _busy) = (turn, busy);
             let made = job();
@@ -282,12 +282,12 @@ impl Encoder {
     ) -> Result<FirstJob, EncodeError> {
         let mut instance = Box::new(EncoderInstance::open(self, permit, work, schema, options)?);
         let mut notes = Notes::new();
-        let head = instance.head()?;
-        notes.skip(head.len());
+        let head = instance.encode_header()?;
+        notes.advance(head.len());
         let mut part = Vec::new();
         if let Some(first) = first {
             let pieces;
-            (instance, pieces) = self.pieces(instance, &first, schema, options, true)?;
+            (instance, pieces) = self.encode_chunk(instance, &first, schema, options, true)?;
             part = self.assemble_chunk(pieces, &mut notes);
         }
         if !done {
@@ -297,7 +297,7 @@ impl Encoder {
                 chunk: BodyChunk { lead: head.into(), bytes: part.into(), lease: None },
             });
         }
-        let tail = instance.tail(&notes)?;
+        let tail = instance.encode_footer(&notes)?;
         let pieces = [head, part, tail];
         let mut whole = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
         pieces.iter().for_each(|piece| whole.extend_from_slice(piece));

@@ -36,8 +36,8 @@ const TABLES: u32 = 4;
 /// Makes the engine and starts its clock, which stops when the last handle on the engine is
 /// dropped. `counting`: guests consume fuel, so that their instructions can be counted; they are
 /// then slower.
-pub(crate) fn start(limits: &Limits, counting: bool) -> Result<Engine, Failure> {
-    let mut config = config(limits);
+pub(crate) fn serving_engine(limits: &Limits, counting: bool) -> Result<Engine, Failure> {
+    let mut config = serving_config(limits);
     config.consume_fuel(counting);
     let engine = Engine::new(&config).map_err(Failure::Engine)?;
     let clock = engine.weak();
@@ -54,13 +54,13 @@ pub(crate) fn start(limits: &Limits, counting: bool) -> Result<Engine, Failure> 
     Ok(engine)
 }
 
-/// An engine that only compiles, for those that [`start`] makes: it reserves no address space and
+/// An engine that only compiles, for those that [`serving_engine`] makes: it reserves no address space and
 /// has no clock.
 pub(crate) fn compiling_engine() -> wasmtime::Result<Engine> {
     Engine::new(&codegen_config())
 }
 
-fn config(limits: &Limits) -> Config {
+fn serving_config(limits: &Limits) -> Config {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(limits.instances)
         .total_core_instances(limits.instances.saturating_mul(CORE_INSTANCES))

@@ -3,7 +3,7 @@
 use crate::description::NAME_BYTES;
 use crate::input::InputSize;
 use crate::limits::{Limits, STACK_BYTES};
-use crate::words::clean;
+use crate::words::sanitize_sentence;
 
 /// An error from outside the sandbox, such as the scan's.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -93,7 +93,7 @@ pub enum Rejected {
 /// The engine's refusal of a component.
 impl From<wasmtime::Error> for Rejected {
     fn from(error: wasmtime::Error) -> Self {
-        Self::Malformed(clean(&format!("{error:#}")))
+        Self::Malformed(sanitize_sentence(&format!("{error:#}")))
     }
 }
 
@@ -215,7 +215,7 @@ impl EncodeError {
                 tracing::warn!(plugin, "a response was given up: {trap}");
                 Self::Busy { retry_after: 1 }
             }
-            trap if input.excuses(&trap, limits) => {
+            trap if input.attributes_to_input(&trap, limits) => {
                 Self::TooLarge { plugin: plugin.to_owned(), trap }
             }
             trap => Self::Trapped { plugin: plugin.to_owned(), trap },

@@ -24,7 +24,7 @@ use crate::lane::SlowPluginLimiter;
 use crate::sandbox::Sandbox;
 use crate::tally::{ResponseMetrics, Tally, Work};
 use crate::usage::Usage;
-use crate::words::clean;
+use crate::words::sanitize_sentence;
 
 pub use description::GeneratorDescription;
 pub use project::{File, Project};
@@ -108,9 +108,9 @@ impl Generator {
     ) -> Result<Project, GenerateError> {
         let waiting = self.tally.start_waiting();
         // Before the instance, so that a plugin that is late holds none meanwhile.
-        let turn = self.lane.turn().await;
+        let turn = self.lane.acquire().await;
         let permit = self.sandbox.instances.acquire(holder, true).await;
-        self.sandbox.memory.room().await;
+        self.sandbox.memory.wait_for_room().await;
         drop(waiting);
         let permit =
             permit.map_err(|_| GenerateError::Host("the sandbox is shut down".to_owned()))?;
@@ -143,7 +143,7 @@ impl Generator {
         let plugin = &self.description.tool;
         let options = self.description.complete(&request.options);
         let lent: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
-        let mut store = HostState::store(&self.sandbox, work);
+        let mut store = HostState::new_store(&self.sandbox, work);
         let made = request::borrow(request, &lent, |request| {
             HostState::call(&mut store, |store| {
                 let guest = self.pre.instantiate(&mut *store)?;
@@ -156,11 +156,11 @@ impl Generator {
         }
         let plain = self.description.non_default(&request.options).next().is_none();
         let input = InputSize::new(request.columns(), 0, plain);
-        let excuses = |trap: &Trap| input.excuses(trap, &self.sandbox.limits);
+        let excuses = |trap: &Trap| input.attributes_to_input(trap, &self.sandbox.limits);
         let project = check_output(plugin, made, excuses);
         let log = state.heard().to_vec();
         if let Err(error) = &project
-            && state.work().outlet().is_enabled()
+            && state.work().dump_sink().is_enabled()
         {
             let capsule = FailureDump::for_request(
                 state.work().release(),
@@ -198,19 +198,22 @@ fn check_output(
         trap if excuses(&trap) => GenerateError::TooLarge { plugin: plugin.to_owned(), trap },
         trap => GenerateError::Trapped { plugin: plugin.to_owned(), trap },
     })?;
-    let project = made.map_err(|error| declined(plugin, error))?;
+    let project = made.map_err(|error| generate_error(plugin, error))?;
     Project::check(project)
         .map_err(|rule| GenerateError::Output { plugin: plugin.to_owned(), rule })
 }
 
-fn declined(plugin: &str, error: wire::Error) -> GenerateError {
+fn generate_error(plugin: &str, error: wire::Error) -> GenerateError {
     match error {
         wire::Error::UnsupportedSchema(sentence) => {
-            GenerateError::UnsupportedDataset(clean(&sentence))
+            GenerateError::UnsupportedDataset(sanitize_sentence(&sentence))
         }
-        wire::Error::InvalidOption(sentence) => GenerateError::InvalidOption(clean(&sentence)),
-        wire::Error::Internal(sentence) => {
-            GenerateError::Internal { plugin: plugin.to_owned(), message: clean(&sentence) }
+        wire::Error::InvalidOption(sentence) => {
+            GenerateError::InvalidOption(sanitize_sentence(&sentence))
         }
+        wire::Error::Internal(sentence) => GenerateError::Internal {
+            plugin: plugin.to_owned(),
+            message: sanitize_sentence(&sentence),
+        },
     }
 }

@@ -14,7 +14,7 @@ use crate::memory::Memory;
 use crate::sandbox::Sandbox;
 use crate::tally::Work;
 use crate::usage::Usage;
-use crate::words::{clean, escape};
+use crate::words::{escape_log_line, sanitize_sentence};
 
 /// Lines that one instance may log; more are dropped.
 const LOG_LINES: u32 = 64;
@@ -60,7 +60,7 @@ fn thread_cpu() -> Duration {
 
 impl HostState {
     /// A store with every limit of `sandbox` in force, counted in `work`.
-    pub(crate) fn store(sandbox: &Sandbox, work: Arc<Work>) -> Store<Self> {
+    pub(crate) fn new_store(sandbox: &Sandbox, work: Arc<Work>) -> Store<Self> {
         work.record_instance_start();
         let limits = sandbox.limits;
         let deadline = Deadline { cpu: Duration::ZERO, wall: Instant::now(), broken: None };
@@ -139,7 +139,7 @@ impl HostState {
     fn record_call(&mut self) {
         self.used.calls += 1;
         let cpu = thread_cpu().saturating_sub(self.deadline.cpu);
-        self.work.called(cpu, self.used.memory_bytes);
+        self.work.record_call(cpu, self.used.memory_bytes);
         self.used.cpu = self.used.cpu.max(cpu);
         self.used.wall = self.used.wall.max(self.deadline.wall.elapsed());
     }
@@ -169,7 +169,7 @@ impl HostState {
             None if error.root_cause().to_string().contains("fuel allocated for hostcalls") => {
                 Trap::Output(self.limits.output_bytes_per_call)
             }
-            None => Trap::Wasm(clean(&error.root_cause().to_string())),
+            None => Trap::Wasm(sanitize_sentence(&error.root_cause().to_string())),
         }
     }
 }
@@ -224,7 +224,7 @@ impl types::Host for HostState {}
 
 impl log::Host for HostState {
     fn write(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
-        let plugin = self.work.plugin();
+        let plugin = self.work.plugin_name();
         if self.lines_left == 0 {
             if !std::mem::replace(&mut self.told, true) {
                 tracing::warn!(
@@ -235,7 +235,7 @@ impl log::Host for HostState {
             return Ok(());
         }
         self.lines_left -= 1;
-        let message = escape(&message, LOG_BYTES);
+        let message = escape_log_line(&message, LOG_BYTES);
         let name = match level {
             log::Level::Trace => "trace",
             log::Level::Debug => "debug",
@@ -250,7 +250,7 @@ impl log::Host for HostState {
             log::Level::Warn => tracing::warn!(plugin, "{message}"),
             log::Level::Error => tracing::error!(plugin, "{message}"),
         }
-        if self.work.outlet().is_enabled() {
+        if self.work.dump_sink().is_enabled() {
             self.heard.push(Line { level: name.to_owned(), message });
         }
         Ok(())

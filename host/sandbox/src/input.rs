@@ -36,7 +36,7 @@ impl InputSize {
 
     /// Tells whether `trap` is a refusal of this input rather than a failure of the guest. No guest
     /// may run into a limit at a small input without options: one that always does must be found.
-    pub(crate) fn excuses(&self, trap: &Trap, limits: &Limits) -> bool {
+    pub(crate) fn attributes_to_input(&self, trap: &Trap, limits: &Limits) -> bool {
         let small = self.columns <= SMALL_COLUMNS && self.bytes <= small_input_bytes(limits);
         trap.depends_on_input() && !(self.plain && small)
     }
@@ -79,13 +79,16 @@ mod tests {
             let input = InputSize::new(columns, bytes, plain);
             for trap in &limits_of_inputs {
                 assert_eq!(
-                    input.excuses(trap, &limits),
+                    input.attributes_to_input(trap, &limits),
                     expected,
                     "{columns} {bytes} {plain}: {trap}"
                 );
             }
             for trap in &faults {
-                assert!(!input.excuses(trap, &limits), "{columns} {bytes} {plain}: {trap}");
+                assert!(
+                    !input.attributes_to_input(trap, &limits),
+                    "{columns} {bytes} {plain}: {trap}"
+                );
             }
         }
     }
@@ -95,14 +98,14 @@ mod tests {
         let mut input = InputSize::new(1, 0, true);
         input.add(MIB);
         let trap = Trap::Memory(1);
-        assert!(!input.excuses(&trap, &Limits::default()));
+        assert!(!input.attributes_to_input(&trap, &Limits::default()));
         for tight in [
             Limits { memory_bytes: 255 * MIB, ..Limits::default() },
             Limits { output_bytes_per_call: 63 * MIB, ..Limits::default() },
         ] {
-            assert!(input.excuses(&trap, &tight));
+            assert!(input.attributes_to_input(&trap, &tight));
         }
         input.add(1);
-        assert!(input.excuses(&trap, &Limits::default()));
+        assert!(input.attributes_to_input(&trap, &Limits::default()));
     }
 }

@@ -22,7 +22,7 @@ use crate::host::HostState;
 use crate::input::InputSize;
 use crate::limits::Limits;
 use crate::tally::Work;
-use crate::words::clean;
+use crate::words::sanitize_sentence;
 
 /// Bytes that any call may return whatever its input: a header, a footer, a page held back.
 const FREE_OUTPUT_BYTES: usize = 1 << 20;
@@ -66,13 +66,13 @@ impl EncoderInstance {
             .map_err(|error| EncodeError::Host(error.to_string()))?;
         let limits = &encoder.sandbox.limits;
         let kept = work
-            .outlet()
+            .dump_sink()
             .is_enabled()
             .then(|| Box::new(FailureDump::for_response(work.release(), schema, options, limits)));
         let plain = non_default(&encoder.description.parameters, options).next().is_none();
         let input = InputSize::new(schema.fields().len(), flattened.name_bytes(), plain);
         let options: Vec<wire::OptionValue<'_>> = options.iter().map(wire_option).collect();
-        let mut store = HostState::store(&encoder.sandbox, work);
+        let mut store = HostState::new_store(&encoder.sandbox, work);
         let opened = HostState::call(&mut store, |store| {
             let guest = encoder.pre.instantiate(&mut *store)?;
             let encoding = flattened.borrow(|schema| {
@@ -109,7 +109,7 @@ impl EncoderInstance {
     }
 
     /// Bytes before the first row.
-    pub(crate) fn head(&mut self) -> Result<Vec<u8>, EncodeError> {
+    pub(crate) fn encode_header(&mut self) -> Result<Vec<u8>, EncodeError> {
         let (encoding, allowance) = (self.encoding, self.allowance);
         let head = self.call(|guest, store| {
             guest.yearbook_plugin_encoder().encoding().call_head(store, encoding)
@@ -122,7 +122,7 @@ impl EncoderInstance {
     }
 
     /// What a batch becomes.
-    pub(crate) fn part(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
+    pub(crate) fn encode_chunk(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
         self.try_encode_chunk(batch).map_err(|unmade| self.dump_chunk_failure(unmade))
     }
 
@@ -133,7 +133,7 @@ impl EncoderInstance {
         batch: &RecordBatch,
     ) -> Result<wire::Piece, ChunkError> {
         let allowance = self.allowance;
-        self.made(batch).map_err(|error| ChunkError { error, allowance })
+        self.call_part(batch).map_err(|error| ChunkError { error, allowance })
     }
 
     /// Keeps the failure of a part.
@@ -163,7 +163,7 @@ impl EncoderInstance {
         Self::open(encoder, permit, work, schema, options)
     }
 
-    fn made(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
+    fn call_part(&mut self, batch: &RecordBatch) -> Result<wire::Piece, EncodeError> {
         let crossing =
             self.converter.convert(batch).map_err(|error| EncodeError::Host(error.to_string()))?;
         if let Some(capsule) = &mut self.capsule {
@@ -183,7 +183,7 @@ impl EncoderInstance {
                 guest.yearbook_plugin_encoder().encoding().call_part(store, encoding, rows)
             })
         });
-        let made = made.and_then(|piece: wire::Piece| self.noted(piece))?;
+        let made = made.and_then(|piece: wire::Piece| self.count_notes(piece))?;
         if let Some(capsule) = &mut self.capsule {
             capsule.about.before.parts += 1;
         }
@@ -191,8 +191,8 @@ impl EncoderInstance {
     }
 
     /// Counts what a part leaves for the tail.
-    fn noted(&mut self, piece: wire::Piece) -> Result<wire::Piece, EncodeError> {
-        let before = self.store.data().work().noted(piece.note.len());
+    fn count_notes(&mut self, piece: wire::Piece) -> Result<wire::Piece, EncodeError> {
+        let before = self.store.data().work().record_notes(piece.note.len());
         if let Some(capsule) = &mut self.capsule {
             capsule.about.before.noted = before;
         }
@@ -201,7 +201,7 @@ impl EncoderInstance {
     }
 
     /// Bytes after the last row.
-    pub(crate) fn tail(&mut self, notes: &Notes) -> Result<Vec<u8>, EncodeError> {
+    pub(crate) fn encode_footer(&mut self, notes: &Notes) -> Result<Vec<u8>, EncodeError> {
         let allowance = self.allowance;
         self.input.add(notes.bytes());
         self.allowance =
@@ -214,7 +214,7 @@ impl EncoderInstance {
         });
         made.map_err(|error| {
             if let Some(capsule) = &mut self.capsule {
-                capsule.notes = notes.kept().to_vec();
+                capsule.notes = notes.entries().to_vec();
             }
             self.failed(GuestFunction::Tail, allowance, error)
         })
@@ -251,7 +251,7 @@ impl EncoderInstance {
         let guest = &self.guest;
         let output = HostState::call(&mut self.store, |store| call(guest, store))
             .map_err(|trap| self.trap_error(trap))?
-            .map_err(|error| guest_error(self.store.data().work().plugin(), error))?;
+            .map_err(|error| guest_error(self.store.data().work().plugin_name(), error))?;
         let allowed = self.allowance.saturating_add(FREE_OUTPUT_BYTES);
         let returned = output.bytes();
         self.store.data().work().returned(returned);
@@ -263,7 +263,12 @@ impl EncoderInstance {
     }
 
     fn trap_error(&self, trap: Trap) -> EncodeError {
-        EncodeError::stopped(self.store.data().work().plugin(), trap, &self.input, &self.limits)
+        EncodeError::stopped(
+            self.store.data().work().plugin_name(),
+            trap,
+            &self.input,
+            &self.limits,
+        )
     }
 }
 
@@ -312,11 +317,14 @@ pub(crate) fn wire_option(option: &OptionValue) -> wire::OptionValue<'_> {
 fn guest_error(plugin: &str, error: wire::Error) -> EncodeError {
     match error {
         wire::Error::UnsupportedSchema(sentence) => {
-            EncodeError::UnsupportedSchema(clean(&sentence))
+            EncodeError::UnsupportedSchema(sanitize_sentence(&sentence))
         }
-        wire::Error::InvalidOption(sentence) => EncodeError::InvalidOption(clean(&sentence)),
-        wire::Error::Internal(sentence) => {
-            EncodeError::Internal { plugin: plugin.to_owned(), message: clean(&sentence) }
+        wire::Error::InvalidOption(sentence) => {
+            EncodeError::InvalidOption(sanitize_sentence(&sentence))
         }
+        wire::Error::Internal(sentence) => EncodeError::Internal {
+            plugin: plugin.to_owned(),
+            message: sanitize_sentence(&sentence),
+        },
     }
 }

@@ -44,7 +44,7 @@ impl SlowPluginLimiter {
 
     /// Waits for this plugin's turn, where it has one call at a time. Whoever makes the call keeps
     /// what is returned until the call's end, whatever becomes of the client.
-    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+    pub(crate) async fn acquire(&self) -> Option<OwnedSemaphorePermit> {
         if self.until.load(Ordering::Relaxed) <= self.elapsed_ms() {
             return None;
         }
@@ -54,7 +54,7 @@ impl SlowPluginLimiter {
     }
 
     /// How many calls wait for their turn.
-    pub(crate) fn waiting(&self) -> usize {
+    pub(crate) fn queued(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
@@ -87,12 +87,12 @@ mod tests {
     async fn a_plugin_that_was_stopped_at_its_deadline_has_one_call_at_a_time() {
         let lane = SlowPluginLimiter::new();
         lane.stopped(&Trap::Wasm("a panic keeps no worker".to_owned()));
-        assert!(lane.turn().await.is_none());
+        assert!(lane.acquire().await.is_none());
         lane.stopped(&Trap::Cpu(1));
-        let turn = lane.turn().await;
-        assert!(turn.is_some() && lane.turn().now_or_never().is_none(), "the next one waits");
-        assert_eq!(lane.waiting(), 0, "whoever goes away waits no more");
+        let turn = lane.acquire().await;
+        assert!(turn.is_some() && lane.acquire().now_or_never().is_none(), "the next one waits");
+        assert_eq!(lane.queued(), 0, "whoever goes away waits no more");
         drop(turn);
-        assert!(lane.turn().await.is_some());
+        assert!(lane.acquire().await.is_some());
     }
 }

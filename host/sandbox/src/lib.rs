@@ -33,7 +33,7 @@ pub use capsule::{
     About, DUMP_VERSION, FailingComponent, FailureDump, Fault, GuestFunction, InstanceProgress,
     Line, MAX_DUMP_BYTES, ReplayError, ReplayResult, Unreadable,
 };
-pub use claims::claimed_bytes;
+pub use claims::claimed_uncompressed_bytes;
 pub use compile::{Compiler, compile_as_child};
 pub use description::{Description, OptionValue, Parameter, ParameterKind, Value};
 pub use encoder::{Admission, Batches, Encoded, Encoder};

@@ -135,7 +135,7 @@ impl Limits {
         Duration::from_millis(self.wall_ms_per_call)
     }
 
-    pub(crate) fn patience(&self) -> Duration {
+    pub(crate) fn queue_timeout(&self) -> Duration {
         Duration::from_millis(self.queue_ms)
     }
 

@@ -20,7 +20,7 @@ impl Memory {
     }
 
     /// Bytes held now.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn used(&self) -> usize {
         self.held.load(Ordering::Relaxed)
     }
 
@@ -40,11 +40,11 @@ impl Memory {
 
     /// Whether a response may begin.
     pub(crate) fn has_room(&self) -> bool {
-        self.has_room_at(self.held())
+        self.has_room_at(self.used())
     }
 
     /// Waits until a response may begin.
-    pub(crate) async fn room(&self) {
+    pub(crate) async fn wait_for_room(&self) {
         loop {
             // Listens before it looks, so that room made in between is not missed.
             let freed = self.freed.notified();
@@ -73,10 +73,10 @@ mod tests {
         assert!(memory.take(75) && memory.has_room());
         assert!(memory.take(1) && !memory.has_room());
         assert!(
-            !memory.take(25) && memory.held() == 76,
+            !memory.take(25) && memory.used() == 76,
             "more than all is refused and not counted"
         );
-        assert!(memory.take(24) && memory.held() == 100);
+        assert!(memory.take(24) && memory.used() == 100);
         memory.give_back(25);
         assert!(memory.has_room());
     }
@@ -87,7 +87,7 @@ mod tests {
         assert!(memory.take(90));
         let waiting = tokio::spawn({
             let memory = Arc::clone(&memory);
-            async move { memory.room().await }
+            async move { memory.wait_for_room().await }
         });
         tokio::time::sleep(Duration::from_millis(20)).await;
         memory.give_back(5);

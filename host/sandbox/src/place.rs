@@ -31,10 +31,10 @@ impl Sandbox {
         let _queued = QueueSlot::join(&self.waiting, self.limits.queue)?;
         let place = async {
             let permit = self.instances.acquire(holder, false).await?;
-            self.memory.room().await;
+            self.memory.wait_for_room().await;
             Ok(permit)
         };
-        match tokio::time::timeout(self.limits.patience(), place).await {
+        match tokio::time::timeout(self.limits.queue_timeout(), place).await {
             Ok(placed) => placed,
             Err(_) => Err(self.instances.reason(holder)),
         }

@@ -34,7 +34,8 @@ impl Plugins {
         for plugin in plugins {
             match plugin {
                 Plugin::Encoder(encoder) => drop(
-                    set.encoders.insert(key(&encoder.description().format), Arc::clone(encoder)),
+                    set.encoders
+                        .insert(sort_key(&encoder.description().format), Arc::clone(encoder)),
                 ),
                 Plugin::Generator(generator) => drop(
                     set.generators
@@ -44,7 +45,7 @@ impl Plugins {
         }
         set.unavailable = unavailable
             .into_iter()
-            .map(|format| key(&format))
+            .map(|format| sort_key(&format))
             .filter(|key| !set.encoders.contains_key(key))
             .collect();
         set
@@ -63,13 +64,13 @@ impl Plugins {
     /// format.
     #[must_use]
     pub fn is_unavailable(&self, format: &str) -> bool {
-        self.unavailable.contains(&key(format))
+        self.unavailable.contains(&sort_key(format))
     }
 
     /// The encoder of a format.
     #[must_use]
     pub fn encoder(&self, format: &str) -> Option<&Arc<Encoder>> {
-        self.encoders.get(&key(format))
+        self.encoders.get(&sort_key(format))
     }
 
     /// Every encoder: json, csv, arrow, parquet, then by name.
@@ -89,7 +90,7 @@ impl Plugins {
     }
 }
 
-fn key(format: &str) -> (usize, String) {
+fn sort_key(format: &str) -> (usize, String) {
     (
         LISTED_FIRST.iter().position(|first| *first == format).unwrap_or(LISTED_FIRST.len()),
         format.to_owned(),
@@ -129,9 +130,9 @@ impl PluginRegistry {
         let mut taken = false;
         self.current.rcu(|plugins| {
             let mut next = Plugins::clone(plugins);
-            taken = next.encoders.contains_key(&key(format));
+            taken = next.encoders.contains_key(&sort_key(format));
             if !taken {
-                next.encoders.insert(key(format), Arc::clone(encoder));
+                next.encoders.insert(sort_key(format), Arc::clone(encoder));
             }
             next
         });

@@ -105,7 +105,10 @@ impl Sandbox {
     ///
     /// # Errors
     /// As [`Sandbox::new`].
-    pub fn counting(limits: Limits, workers: Arc<Workers>) -> Result<Arc<Self>, Failure> {
+    pub fn new_counting_instructions(
+        limits: Limits,
+        workers: Arc<Workers>,
+    ) -> Result<Arc<Self>, Failure> {
         Self::build(limits, workers, None, Compiler::Here, DumpSink::Closed, true)
     }
 
@@ -127,7 +130,7 @@ impl Sandbox {
             memory: Arc::new(Memory::new(limits.total_memory_bytes)),
             waiting: AtomicUsize::new(0),
             jobs: Arc::default(),
-            engine: engine::start(&limits, counting)?,
+            engine: engine::serving_engine(&limits, counting)?,
             counting,
             cache,
             compiler,
@@ -157,18 +160,18 @@ impl Sandbox {
     /// Linear memory that instances hold at this moment, bytes.
     #[must_use]
     pub fn held_memory(&self) -> usize {
-        self.memory.held()
+        self.memory.used()
     }
 
     /// What each release that was loaded here has done so far, in the order in which they were
     /// first loaded.
     #[must_use]
-    pub fn tallies(&self) -> Vec<Counts> {
+    pub fn metrics_snapshots(&self) -> Vec<Counts> {
         self.ledger.all().iter().map(|tally| tally.counts()).collect()
     }
 
     /// How many instances may make one response at once.
-    pub(crate) fn parallel_parts(&self) -> usize {
+    pub(crate) fn max_parallel_chunks(&self) -> usize {
         if self.limits.parallel_parts == 0 {
             self.workers.threads()
         } else {
@@ -177,7 +180,7 @@ impl Sandbox {
     }
 
     /// Counts a job of an encoder.
-    pub(crate) fn busy(&self) -> Busy {
+    pub(crate) fn start_job(&self) -> Busy {
         self.jobs.fetch_add(1, Ordering::Relaxed);
         Busy(Arc::clone(&self.jobs))
     }
@@ -237,7 +240,7 @@ impl Sandbox {
         let digest: String =
             Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let begun = Instant::now();
-        let (component, from_cache) = self.component(&digest, bytes)?;
+        let (component, from_cache) = self.compiled_component(&digest, bytes)?;
         link::check_imports(&self.engine, &component)?;
         let (sandbox, bytes) = (Arc::clone(self), bytes.len() as u64);
         let tally = |kind, name: &str, version: &str| {
@@ -248,7 +251,7 @@ impl Sandbox {
                 digest: digest.clone(),
             };
             let tally = self.ledger.tally(release);
-            tally.loaded(begun.elapsed(), from_cache);
+            tally.record_load(begun.elapsed(), from_cache);
             tally
         };
         if component.component_type().exports(&self.engine).any(|(name, _)| name == GENERATOR) {
@@ -257,7 +260,7 @@ impl Sandbox {
                 pre.instantiate(&mut *store)?.yearbook_plugin_generator().call_describe(store)
             };
             let description =
-                self.ask("generator", &digest, outlet, ask, GeneratorDescription::check)?;
+                self.call_describe("generator", &digest, outlet, ask, GeneratorDescription::check)?;
             let tally = tally("generator", &description.tool, &description.version);
             return Ok(Plugin::Generator(Arc::new(Generator {
                 sandbox,
@@ -273,7 +276,8 @@ impl Sandbox {
         let ask = |store: &mut Store<HostState>| {
             pre.instantiate(&mut *store)?.yearbook_plugin_encoder().call_describe(store)
         };
-        let description = self.ask("encoder", &digest, outlet, ask, Description::check)?;
+        let description =
+            self.call_describe("encoder", &digest, outlet, ask, Description::check)?;
         let tally = tally("encoder", &description.format, &description.version);
         Ok(Plugin::Encoder(Arc::new(Encoder {
             sandbox,
@@ -313,7 +317,11 @@ impl Sandbox {
     }
 
     /// Machine code, and whether it came from the cache rather than being compiled now.
-    fn component(&self, digest: &str, bytes: &[u8]) -> Result<(Component, bool), Rejected> {
+    fn compiled_component(
+        &self,
+        digest: &str,
+        bytes: &[u8],
+    ) -> Result<(Component, bool), Rejected> {
         let compile = || {
             Shape::of(bytes)?;
             self.compiler.compile(&self.engine, &self.limits, bytes)
@@ -325,7 +333,7 @@ impl Sandbox {
     }
 
     /// Calls a plugin's `describe` in an instance of its own, and checks what it says.
-    fn ask<Raw: Send, CheckResult>(
+    fn call_describe<Raw: Send, CheckResult>(
         &self,
         kind: &str,
         digest: &str,
@@ -336,7 +344,7 @@ impl Sandbox {
         let _permit =
             self.instances.try_acquire(&CallerShare::default()).map_err(|_| Rejected::Busy)?;
         let work = Work::new(Arc::new(Tally::unregistered()), outlet.clone());
-        let mut store = HostState::store(self, Arc::clone(&work));
+        let mut store = HostState::new_store(self, Arc::clone(&work));
         let said = HostState::call(&mut store, describe).map_err(|trap| match trap {
             // What others hold is not the component's fault.
             Trap::TotalMemory { .. } => Rejected::Busy,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use wasmparser::{BinaryReaderError, Parser, Payload};
 
 use crate::failure::Rejected;
-use crate::words::clean;
+use crate::words::sanitize_sentence;
 
 /// What a component is made of, over all its modules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -43,7 +43,8 @@ impl Shape {
     /// where it cannot be read.
     pub fn of(component: &[u8]) -> Result<Self, Rejected> {
         let mut shape = Self::default();
-        let broken = |error: BinaryReaderError| Rejected::Malformed(clean(&error.to_string()));
+        let broken =
+            |error: BinaryReaderError| Rejected::Malformed(sanitize_sentence(&error.to_string()));
         for payload in Parser::new(0).parse_all(component) {
             let payload = payload.map_err(broken)?;
             // The parser takes the end of the bytes for the end of what lies inside.

@@ -138,15 +138,15 @@ impl Tally {
     }
 
     /// Counts a load that took `time`, with or without compiling.
-    pub(crate) fn loaded(&self, time: Duration, from_cache: bool) {
+    pub(crate) fn record_load(&self, time: Duration, from_cache: bool) {
         let loads = if from_cache { &self.cached } else { &self.compiled };
-        add(&loads.count, 1);
-        add(&loads.ns, nanoseconds(time));
+        increment(&loads.count, 1);
+        increment(&loads.ns, nanoseconds(time));
     }
 
     /// Counts a response that no instance came free for.
-    pub(crate) fn refused(&self) {
-        add(&self.refused, 1);
+    pub(crate) fn record_refusal(&self) {
+        increment(&self.refused, 1);
     }
 
     /// Counts a response that waits for an instance, until the result is dropped.
@@ -165,11 +165,11 @@ pub(crate) struct WaitTimer<'a> {
 impl Drop for WaitTimer<'_> {
     fn drop(&mut self) {
         self.tally.waiting.fetch_sub(1, Ordering::Relaxed);
-        add(&self.tally.waited_ns, nanoseconds(self.since.elapsed()));
+        increment(&self.tally.waited_ns, nanoseconds(self.since.elapsed()));
     }
 }
 
-fn add(counter: &AtomicU64, value: u64) {
+fn increment(counter: &AtomicU64, value: u64) {
     counter.fetch_add(value, Ordering::Relaxed);
 }
 

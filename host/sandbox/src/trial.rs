@@ -116,19 +116,19 @@ impl Encoder {
         let mut ends = runner.open()?;
         let mut notes = Notes::new();
         let mut separator = 0;
-        let head = runner.map_error(Call::Head, ends.head())?;
-        runner.returned(head.len());
-        notes.skip(head.len());
+        let head = runner.map_error(Call::Head, ends.encode_header())?;
+        runner.record_output(head.len());
+        notes.advance(head.len());
         let mut parts = Vec::with_capacity(batches.len());
         for (position, batch) in batches.iter().enumerate() {
             let call = Call::Part(position + 1);
             let mut own = if apart { Some(runner.open()?) } else { None };
             let instance = own.as_mut().unwrap_or(&mut ends);
             let before = instance.allowance();
-            let piece = runner.map_error(call, instance.part(batch))?;
+            let piece = runner.map_error(call, instance.encode_chunk(batch))?;
             runner.record_input(before, instance.allowance(), piece.bytes.len() + piece.note.len());
-            runner.returned(piece.bytes.len());
-            notes.skip(separator);
+            runner.record_output(piece.bytes.len());
+            notes.advance(separator);
             separator = self.description().separator.as_ref().map_or(0, Vec::len);
             notes.take(piece.bytes.len(), piece.note);
             parts.push(piece.bytes);
@@ -136,8 +136,8 @@ impl Encoder {
                 runner.record_usage(&own);
             }
         }
-        let tail = runner.map_error(Call::Tail, ends.tail(&notes))?;
-        runner.returned(tail.len());
+        let tail = runner.map_error(Call::Tail, ends.encode_footer(&notes))?;
+        runner.record_output(tail.len());
         runner.record_usage(&ends);
         Ok(Trial {
             head,
@@ -157,7 +157,8 @@ impl Generator {
     /// [`Failed`].
     pub fn trial(&self, request: &Request) -> Result<(Project, Usage), Failed<GenerateError>> {
         let work = Work::new(Arc::clone(&self.tally), self.sandbox.outlet.or_in_memory());
-        let failed = |error| Failed { call: Call::Generate, error, capsule: work.outlet().take() };
+        let failed =
+            |error| Failed { call: Call::Generate, error, capsule: work.dump_sink().take() };
         let permit = self.sandbox.instances.try_acquire(&CallerShare::default());
         let permit = permit.map_err(|_| {
             failed(GenerateError::Host("no instance is free; try again".to_owned()))
@@ -197,10 +198,10 @@ impl TrialRunner<'_> {
     }
 
     fn map_error<T>(&self, call: Call, outcome: Result<T, EncodeError>) -> Result<T, Failed> {
-        outcome.map_err(|error| Failed { call, error, capsule: self.work.outlet().take() })
+        outcome.map_err(|error| Failed { call, error, capsule: self.work.dump_sink().take() })
     }
 
-    fn returned(&mut self, bytes: usize) {
+    fn record_output(&mut self, bytes: usize) {
         self.usage.output_bytes = self.usage.output_bytes.max(bytes);
     }
 

@@ -37,24 +37,24 @@ pub async fn serve_admin(listener: TcpListener, state: AppState) -> io::Result<(
 /// The routes of the admin listener.
 pub fn admin(state: AppState) -> Router {
     Router::new()
-        .route("/metrics", get(metrics))
-        .route("/health", get(health::alive))
-        .route("/health/full", get(health::ready))
+        .route("/metrics", get(metrics_text))
+        .route("/health", get(health::liveness))
+        .route("/health/full", get(health::readiness))
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
         .fallback(|| async { Error::NoSuchRoute })
-        .layer(from_fn(middleware::panics::guard))
+        .layer(from_fn(middleware::panics::catch))
         .layer(from_fn(middleware::errors::render))
         .with_state(state)
 }
 
 /// `GET /metrics`: OpenMetrics for scrapers that name it in `Accept`, the older format for all
 /// others.
-async fn metrics(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
-    let text = metrics::text(&state).map_err(|error| Error::broken("write metrics", &error))?;
+async fn metrics_text(State(state): State<AppState>, request: Request) -> Result<Response, Error> {
+    let text = metrics::text(&state).map_err(|error| Error::internal("write metrics", &error))?;
     let (content_type, text) = if accept::names(request.headers(), "application/openmetrics-text") {
         (metrics::OPENMETRICS_CONTENT_TYPE, text)
     } else {
-        (metrics::PROMETHEUS_CONTENT_TYPE, metrics::classic(&text))
+        (metrics::PROMETHEUS_CONTENT_TYPE, metrics::prometheus_text(&text))
     };
     Ok(([(CONTENT_TYPE, content_type), (CACHE_CONTROL, "no-store"), (VARY, "Accept")], text)
         .into_response())

@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::settings::Settings;
 
 pub(crate) use self::pace::CutReason;
-pub(crate) use self::transport::{TransportExecutor, spawn};
+pub(crate) use self::transport::{TransportExecutor, spawn_transport};
 
 /// Bodies of known length up to this many bytes are not watched: a hundred rows as JSON have some
 /// 20 KiB, and watching them costs 3 % of the requests a second. Unread ones go with their
@@ -132,7 +132,7 @@ impl OpenResponses {
         let waited = match patience {
             Some(patience) => Box::pin(tokio::time::timeout(patience, turn))
                 .await
-                .unwrap_or_else(|_| Err(self.reason(holder))),
+                .unwrap_or_else(|_| Err(self.denial_reason(holder))),
             None => Box::pin(turn).await,
         };
         waited.map(opened).map_err(|denied| self.refuse(denied))
@@ -161,7 +161,7 @@ impl OpenResponses {
                 let slot = if holder.room() > 0 {
                     self.slots.try_acquire(&holder)
                 } else {
-                    Err(self.reason(&holder))
+                    Err(self.denial_reason(&holder))
                 };
                 OpenResponse::new(slot.map_err(|denied| self.refuse(denied))?, holder, None)
             }
@@ -187,11 +187,11 @@ impl OpenResponses {
 
     /// Responses that were refused before they were made: because the caller's share was used up,
     /// and because there was no room for anybody.
-    pub(crate) fn refused(&self) -> [u64; 2] {
+    pub(crate) fn refusal_counts(&self) -> [u64; 2] {
         [0, 1].map(|reason| self.refused[reason].load(Ordering::Relaxed))
     }
 
-    fn reason(&self, holder: &CallerShare) -> AcquireError {
+    fn denial_reason(&self, holder: &CallerShare) -> AcquireError {
         match (holder.room(), holder.is_budget_exhausted()) {
             (0, true) => AcquireError::Full,
             (0, false) => AcquireError::Share,
@@ -250,7 +250,8 @@ impl BodyMonitor {
     fn check_all(&self) {
         let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
         let judge = |(watch, judgement): &mut (Arc<BodyState>, PaceTracker)| {
-            let too_slow = judgement.judge(&self.pace, now, watch.waits_since(), watch.taken())?;
+            let too_slow =
+                judgement.judge(&self.pace, now, watch.waiting_since(), watch.bytes_taken())?;
             Some((Arc::clone(watch), too_slow))
         };
         let slow: Vec<(Arc<BodyState>, CutReason)> =
@@ -259,7 +260,11 @@ impl BodyMonitor {
         for (watch, reason) in slow {
             if watch.cut(reason) {
                 self.cut[reason as usize].fetch_add(1, Ordering::Relaxed);
-                tracing::debug!(reason = reason.name(), bytes = watch.taken(), "a body was cut");
+                tracing::debug!(
+                    reason = reason.name(),
+                    bytes = watch.bytes_taken(),
+                    "a body was cut"
+                );
             }
         }
     }

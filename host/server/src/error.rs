@@ -59,7 +59,7 @@ pub(crate) enum Error {
 
 impl Error {
     /// 422 with one problem.
-    pub(crate) fn invalid(problem: ValidationError) -> Self {
+    pub(crate) fn invalid_parameter(problem: ValidationError) -> Self {
         Self::Refused(Refusal::Invalid(vec![problem]))
     }
 
@@ -71,13 +71,13 @@ impl Error {
     }
 
     /// Logs what `doing` failed with, once; the client learns only the request's id.
-    pub(crate) fn broken(doing: &str, failure: &dyn std::fmt::Display) -> Self {
+    pub(crate) fn internal(doing: &str, failure: &dyn std::fmt::Display) -> Self {
         tracing::error!(%failure, "cannot {doing}");
         Self::Broken
     }
 
     /// One sentence for the client: what is wrong and what to do next.
-    pub(crate) fn sentence(&self, request_id: &str) -> String {
+    pub(crate) fn message(&self, request_id: &str) -> String {
         sentence::of(self, request_id)
     }
 
@@ -124,7 +124,7 @@ impl From<yearbook_snapshot::Failure> for Error {
             tracing::error!(%failure, "the object store does not answer");
             return Self::Unavailable;
         }
-        Self::broken("read stored data", &failure)
+        Self::internal("read stored data", &failure)
     }
 }
 

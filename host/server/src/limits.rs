@@ -14,15 +14,15 @@ use crate::state::AppState;
 
 pub(crate) use bursts::BurstLimiter;
 pub(crate) use fields::write_month_quota;
-pub(crate) use household::{household, household_of};
+pub(crate) use household::{address_block, address_block_of};
 
 /// Bounds routes that need no key by the address that asks.
-pub(crate) async fn by_address(
+pub(crate) async fn limit_by_address(
     State(state): State<AppState>,
     request: Request,
     next: Next,
 ) -> Response {
-    match state.own().bursts.of_address(&request) {
+    match state.own().bursts.take_for_address(&request) {
         Some(refused) => refused,
         None => next.run(request).await,
     }

@@ -17,7 +17,9 @@ mod watch;
 pub(crate) use connections::{
     ConnectionMetrics, ConnectionTimeout, ListenerMetrics, OpenConnection, Refused,
 };
-pub(crate) use exposition::{OPENMETRICS_CONTENT_TYPE, PROMETHEUS_CONTENT_TYPE, classic, text};
+pub(crate) use exposition::{
+    OPENMETRICS_CONTENT_TYPE, PROMETHEUS_CONTENT_TYPE, prometheus_text, text,
+};
 pub(crate) use http::{HttpMetrics, RequestLabels};
 pub(crate) use process::start_time;
 pub(crate) use watch::count;

@@ -38,7 +38,7 @@ pub(crate) fn wrap(routes: Router<AppState>, state: &AppState) -> Router<AppStat
             // Inside of what makes bodies of refusals, since it may refuse; outside of all that
             // makes others.
             .layer(from_fn_with_state(state.clone(), bodies::watch))
-            .layer(from_fn(panics::guard))
+            .layer(from_fn(panics::catch))
             .layer(from_fn_with_state(state.clone(), bounds::check))
             .layer(from_fn_with_state(state.clone(), deadline::first_byte)),
     )

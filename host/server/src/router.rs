@@ -18,25 +18,25 @@ pub fn app(state: AppState) -> Router {
         route.route_layer(from_fn_with_state(state.clone(), middleware::keyed::check))
     };
     let by_address = |route: MethodRouter<AppState>| {
-        route.route_layer(from_fn_with_state(state.clone(), limits::by_address))
+        route.route_layer(from_fn_with_state(state.clone(), limits::limit_by_address))
     };
 
     let routes = Router::new()
-        .route("/health", get(health::alive))
-        .route("/health/full", get(health::ready))
+        .route("/health", get(health::liveness))
+        .route("/health/full", get(health::readiness))
         .route("/v1/datasets", keyed(get(datasets::list)))
         .route("/v1/datasets/{name}", keyed(get(datasets::show)))
         .route("/v1/datasets/{name}/preview", by_address(get(preview::show)))
         .route("/v1/datasets/{name}/data", keyed(get(data::rows)))
         .route("/v1/series/{name}/data", keyed(get(data::rows)))
         .route("/v1/datasets/{name}/changes", keyed(get(changes::rows)))
-        .route("/v1/bulk/{namespace}/{name}", keyed(get(bulk::file)))
-        .route("/v1/integrations/{tool}", keyed(get(integrations::files)))
+        .route("/v1/bulk/{namespace}/{name}", keyed(get(bulk::download)))
+        .route("/v1/integrations/{tool}", keyed(get(integrations::generate_files)))
         .route("/v1/me", keyed(get(me::show)))
         .route("/openapi.json", by_address(get(openapi::show)))
         .route("/docs", by_address(get(docs::page)))
         .route("/docs/{asset}", by_address(get(docs::asset)))
         .method_not_allowed_fallback(|| async { Error::MethodNotAllowed })
-        .fallback(unknown::answer);
+        .fallback(unknown::not_found);
     middleware::wrap(routes, &state).with_state(state)
 }

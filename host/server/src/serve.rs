@@ -129,7 +129,7 @@ pub(crate) async fn accept(
         };
         let open = server.metrics.accept();
         match slots.admit(peer.ip()) {
-            Ok(admission) => drop(bodies::spawn(Arc::clone(&server).run(
+            Ok(admission) => drop(bodies::spawn_transport(Arc::clone(&server).run(
                 stream,
                 peer,
                 admission,
@@ -161,7 +161,7 @@ impl Server {
         let activity = ConnectionActivity::new();
         let _slot = tokio::select! {
             biased;
-            slot = admission.slot() => slot,
+            slot = admission.wait_for_slot() => slot,
             () = tokio::time::sleep(self.timeouts.head) => return self.refuse(&stream, peer, Refused::Full),
             _ = stop.changed() => return,
         };

@@ -114,7 +114,7 @@ impl AppState {
     /// What the response cache did so far.
     #[must_use]
     pub fn response_cache(&self) -> CacheCounts {
-        self.0.own.responses.counts()
+        self.0.own.responses.stats()
     }
 
     /// What the server keeps between requests.

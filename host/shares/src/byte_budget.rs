@@ -56,7 +56,7 @@ impl ByteBudget {
         }
     }
 
-    pub(crate) fn freed(&self) -> Notified<'_> {
+    pub(crate) fn wait_for_release(&self) -> Notified<'_> {
         self.freed.notified()
     }
 }

@@ -75,9 +75,10 @@ impl CallerRegistry {
     /// The account of a request with this key, from this address, as far as either is known.
     #[must_use]
     pub fn holder(&self, key: Option<&str>, address: Option<IpAddr>) -> CallerShare {
-        let key = key.map(|key| lock(&self.keys).caller(key, |key| key.into(), self.percent.key));
+        let key =
+            key.map(|key| lock(&self.keys).get_or_insert(key, |key| key.into(), self.percent.key));
         let address = address.map(|address| {
-            lock(&self.addresses).caller(&address, |own| *own, self.percent.address)
+            lock(&self.addresses).get_or_insert(&address, |own| *own, self.percent.address)
         });
         let account = RequestUsage {
             callers: [key, address],
@@ -95,7 +96,7 @@ impl CallerRegistry {
 
     /// Keys, and addresses, that hold all of their share of `slots` or of the bytes now.
     #[must_use]
-    pub fn at_share(&self, slots: &FairSlots) -> (usize, usize) {
+    pub fn exhausted_counts(&self, slots: &FairSlots) -> (usize, usize) {
         let full = |caller: &Arc<CallerUsage>| {
             let of_bytes = share_of_total(self.bytes.total(), caller.percent);
             !caller.has_slot(slots.resource(), slots.total())
@@ -115,7 +116,12 @@ impl<K> Default for UsageMap<K> {
 }
 
 impl<K: Hash + Eq> UsageMap<K> {
-    fn caller<Q>(&mut self, id: &Q, own: impl FnOnce(&Q) -> K, percent: u32) -> Arc<CallerUsage>
+    fn get_or_insert<Q>(
+        &mut self,
+        id: &Q,
+        own: impl FnOnce(&Q) -> K,
+        percent: u32,
+    ) -> Arc<CallerUsage>
     where
         K: std::borrow::Borrow<Q>,
         Q: Hash + Eq + ?Sized,
@@ -163,7 +169,7 @@ impl CallerShare {
     /// Whether a body of this request that has begun may go on: there is room, or its client has
     /// taken everything so far.
     #[must_use]
-    pub fn may_go_on(&self) -> bool {
+    pub fn may_continue(&self) -> bool {
         self.room() > 0
             || self.0.as_ref().is_some_and(|account| account.own.load(Ordering::Relaxed) == 0)
     }
@@ -177,7 +183,7 @@ impl CallerShare {
     /// Waits until bytes go of whatever is used up: the budget, or a share of this account. Bytes
     /// that go between this call and its first poll count.
     pub fn wait_for_bytes(&self) -> impl Future<Output = ()> + '_ {
-        let of_all = self.0.as_ref().map(|account| account.bytes.freed());
+        let of_all = self.0.as_ref().map(|account| account.bytes.wait_for_release());
         let mut of_callers = self.callers().map(|caller| caller.freed.notified());
         let (one, other) = (of_callers.next(), of_callers.next());
         async move {
@@ -319,7 +325,7 @@ mod tests {
         assert_eq!(one.room(), 0);
         let again = callers.holder(Some("one"), Some(address));
         assert!(
-            !one.may_go_on() && again.may_go_on(),
+            !one.may_continue() && again.may_continue(),
             "a request whose client has taken everything goes on"
         );
         assert_eq!(callers.holder(Some("two"), Some(address)).room(), 250);

@@ -43,12 +43,12 @@ pub(crate) async fn between(
     let reader = Reader::new(files.clone(), Arc::clone(workers));
     let comparison =
         Comparison { workers: Arc::clone(workers), target: unchecked_schema(&new.columns) };
-    let (older, newer) = (ComparedSnapshot::of(old, new), ComparedSnapshot::of(new, new));
+    let (older, newer) = (ComparedSnapshot::new(old, new), ComparedSnapshot::new(new, new));
 
     let mut index = RowIndex::new(&comparison.target, older.key(old, new))?;
     let mut rows = newer.scan(&reader).await?.batches;
     while let Some(batch) = rows.try_next().await? {
-        index = comparison.run(move || index.learn(&batch)).await?;
+        index = comparison.run(move || index.insert(&batch)).await?;
     }
     let mut sink = ChangeFileWriter::new(&new.columns)?;
     for (side, is_older) in [(older, true), (newer, false)] {
@@ -59,7 +59,11 @@ pub(crate) async fn between(
             let (side, target) = (Arc::clone(&side), Arc::clone(&comparison.target));
             let job = move || {
                 let batch = side.align(&batch, target)?;
-                let found = if is_older { index.older(&batch)? } else { index.newer(&batch)? };
+                let found = if is_older {
+                    index.classify_old(&batch)?
+                } else {
+                    index.classify_new(&batch)?
+                };
                 sink.append(&batch, &found)?;
                 Ok((index, sink))
             };
@@ -132,7 +136,7 @@ struct ComparedSnapshot {
 }
 
 impl ComparedSnapshot {
-    fn of(snapshot: &Snapshot, target: &Snapshot) -> Self {
+    fn new(snapshot: &Snapshot, target: &Snapshot) -> Self {
         let same = |wanted: &Column, column: &Column| {
             wanted.name == column.name && type_of(wanted) == type_of(column)
         };

@@ -127,7 +127,7 @@ impl Failure {
     }
 
     /// The store has `size` bytes of `file`, which is another number than was published.
-    pub(crate) fn short(key: &str, size: u64, file: &StoredFile) -> Self {
+    pub(crate) fn wrong_size(key: &str, size: u64, file: &StoredFile) -> Self {
         Self::damaged(key, format!("{size} bytes are there, {} were published", file.bytes))
     }
 

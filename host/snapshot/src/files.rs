@@ -101,7 +101,7 @@ impl ObjectStorage {
 
     /// The same over any store, for stores that [`Files::open`] does not know.
     #[must_use]
-    pub fn over(store: Arc<dyn ObjectStore>) -> Self {
+    pub fn from_store(store: Arc<dyn ObjectStore>) -> Self {
         Self::new(store, None, RemoteSettings::default())
     }
 
@@ -169,7 +169,7 @@ impl ObjectStorage {
             put.map_err(|source| Failure::store(&key, source))?;
         }
         if !self.is_intact(&file).await? {
-            self.upload(opened, named, &file).await?;
+            self.upload_multipart(opened, named, &file).await?;
         }
         Ok(file)
     }
@@ -219,7 +219,7 @@ impl ObjectStorage {
         file: &StoredFile,
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, Failure> {
-        let got = self.checked(file, ranges).await;
+        let got = self.get_ranges_verified(file, ranges).await;
         self.counters.count(&got);
         got
     }
@@ -264,7 +264,7 @@ impl ObjectStorage {
         Self { store, local, remote, sums, counters: Arc::default(), declare: None }
     }
 
-    async fn upload(
+    async fn upload_multipart(
         &self,
         opened: std::fs::File,
         path: &Path,

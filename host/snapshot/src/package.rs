@@ -129,7 +129,7 @@ fn parse(text: &[u8], folder: &Path, problems: &mut DescriptorProblems) -> Optio
     let (file, schema) = (file?, schema?);
     let credit = credit?;
     let bulk_redistribution = decide_redistribution(&extension, &credit, problems)?;
-    let layout = columns::layout(&schema, &extension);
+    let layout = columns::infer_layout(&schema, &extension);
     Some(Package {
         columns: columns::build_columns(&schema, &extension),
         data: file.path,

@@ -38,10 +38,10 @@ pub use row_counts::RowCounts;
 pub(crate) use budget::{BudgetPermit, FetchBudget};
 pub(crate) use decode::{Piece, Source};
 pub(crate) use dictionary::Dictionary;
-pub(crate) use footer::{Opened, dictionary_only};
+pub(crate) use footer::{Opened, is_dictionary_encoded};
 pub(crate) use kept::ReadMetrics;
 pub(crate) use needle::{CaseFolded, Needle};
-pub(crate) use shape::{Projection, credits, described, sources_json};
+pub(crate) use shape::{Projection, credit_metadata, sources_json, with_column_metadata};
 
 /// Bytes of footers and page indexes kept in memory. A file of a million rows and ten columns needs
 /// about 100 kB.
@@ -64,7 +64,7 @@ impl Reader {
     #[must_use]
     pub fn new(files: ObjectStorage, workers: Arc<Workers>) -> Self {
         let weigh = |_: &(String, String), opened: &Arc<Opened>| {
-            u32::try_from(opened.memory()).unwrap_or(u32::MAX)
+            u32::try_from(opened.memory_bytes()).unwrap_or(u32::MAX)
         };
         let footers = Cache::builder().max_capacity(FOOTER_CACHE_BYTES).weigher(weigh).build();
         Self {
@@ -109,7 +109,7 @@ impl Reader {
         let snapshot = &plan.snapshot;
         let schema = Self::schema(plan)?;
         ReadMetrics::add(&self.kept.effort.scans, 1);
-        let source = self.source(snapshot).await?;
+        let source = self.open_file(snapshot).await?;
         let selection = self.selection(&source, plan).await?;
         let projection = Projection::new(&source.opened, &plan.columns, schema)?;
         let Some(needle) = &plan.search_text else {
@@ -125,7 +125,8 @@ impl Reader {
     /// [`Failure::Mismatch`] for a column that the snapshot does not have.
     pub fn schema(plan: &ReadPlan) -> Result<SchemaRef, Failure> {
         Ok(Arc::new(
-            shape::schema(&plan.snapshot, &plan.columns)?.with_metadata(shape::credits(plan)),
+            shape::schema(&plan.snapshot, &plan.columns)?
+                .with_metadata(shape::credit_metadata(plan)),
         ))
     }
 
@@ -151,13 +152,13 @@ impl Reader {
         schema: SchemaRef,
         window: Range<u64>,
     ) -> Result<Scan, Failure> {
-        let source = self.source(snapshot).await?;
+        let source = self.open_file(snapshot).await?;
         let projection = Projection::new(&source.opened, columns, schema)?;
         Ok(scan::plain(source, projection, &window, 0, None))
     }
 
     /// The stored file with its footer; one load at a time.
-    async fn source(&self, snapshot: &Snapshot) -> Result<Source, Failure> {
+    async fn open_file(&self, snapshot: &Snapshot) -> Result<Source, Failure> {
         let key = (snapshot.file.sha256.clone(), snapshot.id.clone());
         let mut loaded = false;
         let load = async {
@@ -187,11 +188,11 @@ impl Reader {
         if let Some(column) = &plan.snapshot.date_column {
             if let Some(start) = &plan.start {
                 window.start =
-                    dates::first_row(source, column, |date| date < start.as_bytes()).await?;
+                    dates::partition_row(source, column, |date| date < start.as_bytes()).await?;
             }
             if let Some(end) = &plan.end {
                 window.end =
-                    dates::first_row(source, column, |date| date <= end.as_bytes()).await?;
+                    dates::partition_row(source, column, |date| date <= end.as_bytes()).await?;
             }
         }
         window.start = window.start.min(window.end);

@@ -89,5 +89,5 @@ fn build_scan(
     filter: Filter,
 ) -> Scan {
     let schema = Arc::clone(&projection.schema);
-    Scan { schema, counts, batches: stream::batches(source, projection, rows, filter) }
+    Scan { schema, counts, batches: stream::stream_batches(source, projection, rows, filter) }
 }

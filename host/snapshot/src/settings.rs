@@ -52,7 +52,7 @@ impl Default for StorageSettings {
 
 impl StorageSettings {
     /// [`StorageSettings::answer_ms`] as a duration.
-    pub(crate) fn answer(&self) -> Duration {
+    pub(crate) fn read_timeout(&self) -> Duration {
         Duration::from_millis(self.answer_ms)
     }
 

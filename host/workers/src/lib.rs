@@ -122,7 +122,7 @@ impl Workers {
     /// What they do now.
     #[must_use]
     pub fn load(&self) -> Load {
-        let (fresh, steps, idle) = self.queue.waiting();
+        let (fresh, steps, idle) = self.queue.lengths();
         Load { threads: self.threads, busy: self.threads.saturating_sub(idle), fresh, steps }
     }
 

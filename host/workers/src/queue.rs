@@ -76,7 +76,7 @@ impl Queue {
     }
 
     /// Jobs that wait (those that have just begun, then all others) and workers that do.
-    pub(crate) fn waiting(&self) -> (usize, usize, usize) {
+    pub(crate) fn lengths(&self) -> (usize, usize, usize) {
         let lines = self.lines();
         (lines.fresh.len(), lines.steps.len(), lines.idle)
     }

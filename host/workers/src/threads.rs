@@ -38,12 +38,13 @@ impl FutureState {
 pub(crate) fn start_threads(queue: &Arc<Queue>, count: usize, stack_bytes: usize) {
     for index in 0..count {
         let queue = Arc::clone(queue);
-        let thread = stack::spawn(&format!("worker-{index}"), stack_bytes, move || serve(&queue));
+        let thread =
+            stack::spawn(&format!("worker-{index}"), stack_bytes, move || run_jobs(&queue));
         thread.expect("the operating system gives worker threads at start-up");
     }
 }
 
-fn serve(queue: &Queue) {
+fn run_jobs(queue: &Queue) {
     turn::bind_to_queue(queue);
     while let Some(job) = queue.next() {
         turn::start_slice();

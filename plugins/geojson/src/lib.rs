@@ -89,7 +89,7 @@ impl Encoder for GeoJsonEncoder {
                 out.push(b',');
             }
             out.extend_from_slice(FEATURE_START);
-            out.extend_from_slice(made(&geometries, row).unwrap_or(b"null"));
+            out.extend_from_slice(geometry_json(&geometries, row).unwrap_or(b"null"));
             out.extend_from_slice(PROPERTIES_KEY);
             // JSON has no line feed but those between the rows.
             match first_byte(lines, |byte| byte == b'\n') {
@@ -127,11 +127,13 @@ fn head(schema: &Schema) -> Vec<u8> {
 }
 
 /// What a row's geometry became; none where it is null.
-fn made<'a>(geometries: &'a Column<'_>, row: usize) -> Option<&'a [u8]> {
+fn geometry_json<'a>(geometries: &'a Column<'_>, row: usize) -> Option<&'a [u8]> {
     match &geometries.values {
         _ if !geometries.is_valid(row) => None,
         Values::Binary(values) => Some(values.bytes(row)),
-        Values::Dictionary(keyed) => made(&keyed.values, usize::try_from(keyed.keys[row]).ok()?),
+        Values::Dictionary(keyed) => {
+            geometry_json(&keyed.values, usize::try_from(keyed.keys[row]).ok()?)
+        }
         _ => None,
     }
 }

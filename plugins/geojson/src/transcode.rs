@@ -99,7 +99,7 @@ impl WktToGeoJson {
             last = next;
             starts.push(ring.len());
             position(at, ring)?;
-            if !reader.goes_on()? {
+            if !reader.next_member()? {
                 break;
             }
             ring.push(b',');
@@ -133,7 +133,7 @@ fn list(
     if reader.open_or_empty()? {
         loop {
             item(reader, out)?;
-            if !reader.goes_on()? {
+            if !reader.next_member()? {
                 break;
             }
             out.push(b',');
@@ -149,7 +149,7 @@ fn point(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
         return Ok(());
     }
     position(reader.position()?, out)?;
-    if reader.goes_on()? { Err(Malformed { at: 0 }) } else { Ok(()) }
+    if reader.next_member()? { Err(Malformed { at: 0 }) } else { Ok(()) }
 }
 
 /// Points with parentheses of their own or without. An empty one among them is left out, since
@@ -165,11 +165,11 @@ fn points(reader: &mut Reader<'_>, out: &mut Vec<u8>) -> Result<(), Malformed> {
                     out.push(b',');
                 }
                 position(reader.position()?, out)?;
-                if !bare && reader.goes_on()? {
+                if !bare && reader.next_member()? {
                     return Err(Malformed { at: 0 });
                 }
             }
-            if !reader.goes_on()? {
+            if !reader.next_member()? {
                 break;
             }
         }

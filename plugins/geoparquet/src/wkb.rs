@@ -71,13 +71,13 @@ impl GeometryExtent {
 pub(crate) fn geometry(text: &str, out: &mut Vec<u8>) -> Result<GeometryExtent, Malformed> {
     let mut reader = Reader::new(text);
     let mut extent = EMPTY_EXTENT;
-    let kind = named(&mut reader, MAX_DEPTH, &mut extent, out)?;
+    let kind = write_geometry(&mut reader, MAX_DEPTH, &mut extent, out)?;
     reader.end()?;
     extent.kinds = 1 << kind as u8;
     Ok(extent)
 }
 
-fn named(
+fn write_geometry(
     reader: &mut Reader<'_>,
     depth: usize,
     extent: &mut GeometryExtent,
@@ -88,7 +88,7 @@ fn named(
     header(kind, out);
     match (kind, kind.member()) {
         (Kind::GeometryCollection, _) => write_with_count(reader, out, |reader, out| {
-            named(reader, deeper, extent, out).map(|_| ())
+            write_geometry(reader, deeper, extent, out).map(|_| ())
         })?,
         (_, Some(member)) => write_with_count(reader, out, |reader, out| {
             header(member, out);
@@ -135,7 +135,7 @@ fn point(
         return Ok(());
     }
     position(reader, extent, out)?;
-    if reader.goes_on()? { Err(Malformed { at: 0 }) } else { Ok(()) }
+    if reader.next_member()? { Err(Malformed { at: 0 }) } else { Ok(()) }
 }
 
 fn position(
@@ -164,7 +164,7 @@ fn write_with_count(
         loop {
             item(reader, out)?;
             count += 1;
-            if !reader.goes_on()? {
+            if !reader.next_member()? {
                 break;
             }
         }

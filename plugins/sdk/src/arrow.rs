@@ -89,7 +89,7 @@ impl Plain {
             .zip(self.schema.fields())
         {
             let array =
-                if field.dictionary.is_some() { texts.spelled(field, &array)? } else { array };
+                if field.dictionary.is_some() { texts.unpack(field, &array)? } else { array };
             columns.push(make_array(data(plain.data_type(), array)));
         }
         RecordBatch::try_new(Arc::clone(&self.schema), columns)

@@ -79,7 +79,7 @@ impl Encoder for SdmxCsvEncoder {
     fn open(schema: Schema, options: &Options) -> Result<Self, Error> {
         let names =
             structure::names(&schema, options.text("time_period")?, options.text("obs_value")?)?;
-        let id = structure::id(&schema, options.text("structure_id")?)?;
+        let id = structure::structure_id(&schema, options.text("structure_id")?)?;
         let mut first = Vec::new();
         for constant in [options.text("structure")?, &id, options.text("action")?] {
             DIALECT.text(constant.as_bytes(), &mut first);

@@ -70,7 +70,7 @@ fn missing(what: &str, advice: &str) -> Error {
 ///
 /// # Errors
 /// [`Error::InvalidOption`] when what was named is of another form.
-pub(crate) fn id(schema: &Schema, chosen: &str) -> Result<String, Error> {
+pub(crate) fn structure_id(schema: &Schema, chosen: &str) -> Result<String, Error> {
     if chosen.is_empty() {
         let of = |key| schema.metadata(key).unwrap_or("unknown");
         return Ok(format!("{}:{}(1.0)", of("yearbook.namespace"), of("yearbook.dataset")));

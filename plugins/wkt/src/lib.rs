@@ -135,14 +135,14 @@ impl<'a> Reader<'a> {
     /// Whether a number stands here: a point of a MULTIPOINT without parentheses of its own.
     pub fn peek_number(&mut self) -> bool {
         self.skip_whitespace();
-        self.peek().is_some_and(|byte| is_of_number(byte) && !byte.is_ascii_alphabetic())
+        self.peek().is_some_and(|byte| is_number_byte(byte) && !byte.is_ascii_alphabetic())
     }
 
     /// Reads a comma (true: another item follows) or a closing parenthesis (false).
     ///
     /// # Errors
     /// [`Malformed`] where neither stands here.
-    pub fn goes_on(&mut self) -> Result<bool, Malformed> {
+    pub fn next_member(&mut self) -> Result<bool, Malformed> {
         if self.has(b',') {
             return Ok(true);
         }
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
     fn number(&mut self) -> Result<&'a str, Malformed> {
         self.skip_whitespace();
         let rest = &self.text.as_bytes()[self.at..];
-        let length = rest.iter().position(|byte| !is_of_number(*byte)).unwrap_or(rest.len());
+        let length = rest.iter().position(|byte| !is_number_byte(*byte)).unwrap_or(rest.len());
         let number = &self.text[self.at..self.at + length];
         if !number.bytes().any(|byte| byte.is_ascii_digit()) {
             return Err(Malformed { at: self.at });
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn is_of_number(byte: u8) -> bool {
+fn is_number_byte(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E')
 }
 

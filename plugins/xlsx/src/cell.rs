@@ -24,7 +24,7 @@ pub(crate) enum CellKind {
 }
 
 impl CellKind {
-    pub(crate) fn of(field: &Field, dates: bool) -> Self {
+    pub(crate) fn from_field(field: &Field, dates: bool) -> Self {
         match field.value_type() {
             DataType::Utf8 | DataType::LargeUtf8 => {
                 if dates && field.is_date() {
@@ -88,7 +88,7 @@ pub(crate) fn write(
 
 /// Appends a cell of text in `style`; whether all of it fits.
 pub(crate) fn text(value: &str, place: &CellRef<'_>, style: &str, out: &mut Vec<u8>) -> bool {
-    let (fitting, whole) = xml::fitting(value);
+    let (fitting, whole) = xml::truncate(value);
     place.open(style, out);
     out.extend_from_slice(b" t=\"inlineStr\"><is><t xml:space=\"preserve\">");
     xml::escape(fitting, out);
@@ -155,7 +155,7 @@ impl CellRef<'_> {
 }
 
 /// The letters of a column, from 0: A to XFD.
-pub(crate) fn letters(mut column: usize) -> String {
+pub(crate) fn column_letters(mut column: usize) -> String {
     let mut reversed = Vec::new();
     loop {
         reversed.push(b'A' + u8::try_from(column % 26).unwrap_or(0));
@@ -200,7 +200,7 @@ mod tests {
     fn columns_have_letters() {
         let of = [(0, "A"), (25, "Z"), (26, "AA"), (701, "ZZ"), (702, "AAA"), (16_383, "XFD")];
         assert_eq!(
-            of.map(|(column, _)| letters(column)),
+            of.map(|(column, _)| column_letters(column)),
             of.map(|(_, letters)| letters.to_owned())
         );
     }

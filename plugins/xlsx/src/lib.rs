@@ -109,8 +109,8 @@ impl Encoder for XlsxEncoder {
         }
         let dates = options.boolean("dates")?;
         let column = |(at, field)| SheetColumn {
-            letters: cell::letters(at),
-            shown: CellKind::of(field, dates),
+            letters: cell::column_letters(at),
+            shown: CellKind::from_field(field, dates),
             cut: 0,
         };
         let columns = schema.fields.iter().enumerate().map(column).collect();
@@ -164,8 +164,8 @@ impl Encoder for XlsxEncoder {
             .filter(|(_, cut)| *cut > 0)
             .collect();
         self.archive.store(
-            &workbook::path(self.sheets + 1),
-            &workbook::about(&self.schema, self.rows, &cut),
+            &workbook::sheet_path(self.sheets + 1),
+            &workbook::about_sheet(&self.schema, self.rows, &cut),
             out,
         )?;
         for (path, content) in workbook::closing_parts(self.sheets) {
@@ -180,7 +180,7 @@ impl XlsxEncoder {
     fn begin(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.sheets += 1;
         self.row = 1;
-        self.archive.begin(&workbook::path(self.sheets), out)?;
+        self.archive.begin(&workbook::sheet_path(self.sheets), out)?;
         self.block.extend_from_slice(workbook::SHEET.as_bytes());
         row_start("1", &mut self.block);
         for (showing, field) in self.columns.iter().zip(&self.schema.fields) {

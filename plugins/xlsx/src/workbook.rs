@@ -59,7 +59,7 @@ const ABOUT: &str = concat!(
 );
 
 /// Where a sheet's file stands in the archive, from 1.
-pub(crate) fn path(sheet: usize) -> String {
+pub(crate) fn sheet_path(sheet: usize) -> String {
     format!("xl/worksheets/sheet{sheet}.xml")
 }
 
@@ -94,7 +94,7 @@ fn relation(id: usize, kind: &str, target: &str) -> String {
 
 /// The sheet `about`: names on the left, what they are on the right. `cut` are columns with the
 /// number of their cells that do not hold all of their text.
-pub(crate) fn about(schema: &Schema, rows: u64, cut: &[(&str, u64)]) -> Vec<u8> {
+pub(crate) fn about_sheet(schema: &Schema, rows: u64, cut: &[(&str, u64)]) -> Vec<u8> {
     let known =
         ["dataset", "namespace", "source", "source_url", "licence", "attribution", "snapshot_id"];
     let mut lines: Vec<(String, String)> = Vec::new();

@@ -39,7 +39,7 @@ fn looks_escaped(text: &str) -> bool {
 
 /// As much of a text as a cell may hold, with an ellipsis at its end where that is not all; and
 /// whether it is all.
-pub(crate) fn fitting(text: &str) -> (&str, bool) {
+pub(crate) fn truncate(text: &str) -> (&str, bool) {
     if text.len() <= MAX_CELL_UNITS {
         return (text, true);
     }
@@ -87,9 +87,9 @@ mod tests {
             ("👩", MAX_CELL_UNITS / 2),
         ] {
             let longest = text.repeat(units);
-            assert_eq!(fitting(&longest), (longest.as_str(), true));
+            assert_eq!(truncate(&longest), (longest.as_str(), true));
             let longer = text.repeat(units + 1);
-            let (cut, whole) = fitting(&longer);
+            let (cut, whole) = truncate(&longer);
             assert!(!whole);
             assert_eq!(
                 cut.encode_utf16().count(),

@@ -14,7 +14,7 @@ type CheckFn = Box<dyn FnMut(&[u8]) + Send>;
 /// The subject, started with the first input.
 static JUDGE: OnceLock<Mutex<CheckFn>> = OnceLock::new();
 
-fn chosen() -> Mutex<CheckFn> {
+fn selected_subject() -> Mutex<CheckFn> {
     fn of<S: Subject + Send + 'static>() -> CheckFn {
         let mut subject = S::start();
         Box::new(move |input| subject.judge(input))

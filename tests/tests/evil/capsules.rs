@@ -19,8 +19,8 @@ use yearbook_sandbox::{
 use yearbook_tests::components::sandbox;
 use yearbook_workers::Workers;
 
-use crate::alone;
 use crate::arena::sandbox_limits;
+use crate::exclusive;
 use crate::guest::{GeneratorGuest, Guest, bare_request};
 use crate::list::attacks;
 
@@ -69,7 +69,7 @@ fn in_folder(limits: Limits, folder: &Path) -> Arc<Sandbox> {
 
 #[test]
 fn every_failure_of_an_attack_fails_again_from_its_file() {
-    let _alone = alone();
+    let _alone = exclusive();
     let (sandbox, folder) = (sandbox(sandbox_limits()), TempDir::new().unwrap());
     let mut ways = BTreeSet::new();
     for attack in attacks() {
@@ -118,7 +118,7 @@ fn every_failure_of_an_attack_fails_again_from_its_file() {
 
 #[test]
 fn a_wait_by_the_clock_on_the_wall_fails_again_too() {
-    let _alone = alone();
+    let _alone = exclusive();
     let sandbox =
         sandbox(Limits { cpu_ms_per_call: 60_000, wall_ms_per_call: 80, ..sandbox_limits() });
     let component = Guest::named("slow").does("part", "(call $spin)").build();
@@ -130,7 +130,7 @@ fn a_wait_by_the_clock_on_the_wall_fails_again_too() {
 #[test]
 fn a_plugin_that_was_mended_succeeds_on_the_capsule_of_the_broken_one_and_another_fault_is_told_apart()
  {
-    let _alone = alone();
+    let _alone = exclusive();
     let sandbox = sandbox(sandbox_limits());
     let trap = "(unreachable)";
     for (call, returned) in [("describe", 0), ("open", 0), ("head", 5), ("part", 5), ("tail", 4)] {
@@ -165,7 +165,7 @@ fn a_plugin_that_was_mended_succeeds_on_the_capsule_of_the_broken_one_and_anothe
 
 #[test]
 fn a_tail_is_given_the_last_rows_and_every_note_again() {
-    let _alone = alone();
+    let _alone = exclusive();
     let sandbox = sandbox(sandbox_limits());
     // A note of three bytes at every part.
     let part = "(call $piece (i32.const 528) (i32.const 5) (i32.const 544) (i32.const 3))";
@@ -182,7 +182,7 @@ fn a_tail_is_given_the_last_rows_and_every_note_again() {
 
 #[test]
 fn any_reader_of_arrow_sees_the_rows_their_metadata_and_one_object() {
-    let _alone = alone();
+    let _alone = exclusive();
     let folder = TempDir::new().unwrap();
     let log = "(call $log (i32.const 4) (i32.const 512) (i32.const 4)) (unreachable)";
     let capsule =
@@ -220,7 +220,7 @@ async fn ask(encoder: &Arc<Encoder>) -> Result<bool, EncodeError> {
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alone() {
-    let _alone = alone();
+    let _alone = exclusive();
     let folder = TempDir::new().unwrap();
     let capsules = folder.path().join("made/capsules");
     // So that one instance sees every part.
@@ -275,7 +275,7 @@ async fn a_host_keeps_one_file_for_each_way_of_failing_readable_by_its_user_alon
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn a_capsule_that_cannot_be_written_changes_no_answer() {
-    let _alone = alone();
+    let _alone = exclusive();
     let folder = TempDir::new().unwrap();
     let capsules = folder.path().join("capsules");
     let sandbox = in_folder(sandbox_limits(), &capsules);
@@ -300,7 +300,7 @@ async fn a_capsule_that_cannot_be_written_changes_no_answer() {
 
 #[test]
 fn memory_that_others_hold_is_no_failure_of_a_plugin() {
-    let _alone = alone();
+    let _alone = exclusive();
     let sandbox = sandbox(Limits { total_memory_bytes: 1, ..sandbox_limits() });
     let (rejected, capsule) = sandbox.load_with_dump(&Guest::named("late").build()).err().unwrap();
     assert!(matches!(rejected, Rejected::Busy) && capsule.is_none(), "{rejected}");

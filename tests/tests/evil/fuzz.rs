@@ -10,8 +10,8 @@ use yearbook_tests::components::component;
 use yearbook_tests::fuzz::Random;
 use yearbook_workers::Workers;
 
-use crate::alone;
 use crate::arena::sandbox_limits;
+use crate::exclusive;
 use crate::guest::{GeneratorGuest, Guest, bare_request};
 
 /// How long, seconds; `YEARBOOK_FUZZ_SECONDS` says otherwise, and `YEARBOOK_FUZZ_SEED` where to
@@ -50,7 +50,7 @@ fn mutate_component(whole: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> 
 
 #[test]
 fn a_damaged_component_is_an_error_in_one_line_or_a_plugin_within_its_limits() {
-    let _alone = alone();
+    let _alone = exclusive();
     let limits = Limits { cpu_ms_per_call: 30, ..sandbox_limits() };
     // No cache: nobody asks for these again.
     let sandbox =

@@ -103,7 +103,7 @@ impl Guest {
     }
 
     /// Changes what it says of itself.
-    pub(crate) fn saying(mut self, says: impl FnOnce(&mut Image)) -> Self {
+    pub(crate) fn with_image(mut self, says: impl FnOnce(&mut Image)) -> Self {
         says(&mut self.says);
         self
     }

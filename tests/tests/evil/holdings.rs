@@ -26,7 +26,7 @@ impl ResourceSnapshot {
     }
 
     /// Waits until no more is held than `before`, but for `bytes` that the allocator may keep.
-    pub(crate) async fn back(before: Self, bytes: usize) {
+    pub(crate) async fn wait_for_release(before: Self, bytes: usize) {
         let mut now = Self::now();
         // The runtime lets go of a thread without work after ten seconds.
         for _ in 0..300 {

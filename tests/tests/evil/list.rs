@@ -85,7 +85,7 @@ fn rejected(reason: &str) -> ExpectedEnd {
     ExpectedEnd::Rejected(reason.to_owned())
 }
 
-fn whole(body: &str) -> ExpectedEnd {
+fn complete_body(body: &str) -> ExpectedEnd {
     ExpectedEnd::Whole(body.to_owned())
 }
 
@@ -111,25 +111,25 @@ impl Attack {
     }
 
     /// Asks for several parts.
-    fn many(mut self) -> Self {
+    fn repeated(mut self) -> Self {
         self.many = true;
         self
     }
 
     /// It is a generator.
-    fn tool(mut self) -> Self {
+    fn generator(mut self) -> Self {
         self.tool = true;
         self
     }
 
     /// It logs this, in order.
-    fn said(mut self, lines: impl IntoIterator<Item = String>) -> Self {
+    fn expect_log(mut self, lines: impl IntoIterator<Item = String>) -> Self {
         self.said.extend(lines);
         self
     }
 
     /// `plugin check` finds this.
-    fn found(mut self, sentence: &'static str) -> Self {
+    fn expect_finding(mut self, sentence: &'static str) -> Self {
         self.found = Some(sentence);
         self
     }

@@ -32,7 +32,7 @@ use list::{ExpectedEnd, attacks, limits};
 use neighbour::Neighbour;
 
 /// One test at a time: they count what the process holds.
-fn alone() -> MutexGuard<'static, ()> {
+fn exclusive() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -40,7 +40,7 @@ fn alone() -> MutexGuard<'static, ()> {
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn every_attack_ends_as_the_document_says_and_no_neighbour_notices() {
-    let _alone = alone();
+    let _alone = exclusive();
     let arena = AttackArena::open().await;
     let neighbour = Neighbour::start(arena.address, &arena.key).await;
     let (mut wrong, mut runaways) = (Vec::new(), Vec::new());
@@ -77,13 +77,13 @@ async fn every_attack_ends_as_the_document_says_and_no_neighbour_notices() {
             "not one line of the log: {line:?}"
         );
     }
-    ResourceSnapshot::back(held.unwrap(), 2 * limits::MEMORY).await;
+    ResourceSnapshot::wait_for_release(held.unwrap(), 2 * limits::MEMORY).await;
     arena.close().await;
 }
 
 #[test]
 fn check_finds_what_a_host_cannot_know_and_says_what_a_host_would() {
-    let _alone = alone();
+    let _alone = exclusive();
     let sandbox = sandbox(sandbox_limits());
     for attack in attacks() {
         let rejected = match &attack.ends {

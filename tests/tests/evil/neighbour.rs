@@ -80,7 +80,10 @@ impl Neighbour {
         self.stop.store(true, Ordering::Relaxed);
         let attacked = self.task.await.expect("every answer was the one that was expected");
         self.quiet.extend(self.client.rounds(QUIET_ROUNDS).await);
-        LatencyComparison { quiet: Latencies::of(self.quiet), attacked: Latencies::of(attacked) }
+        LatencyComparison {
+            quiet: Latencies::from_times(self.quiet),
+            attacked: Latencies::from_times(attacked),
+        }
     }
 }
 
@@ -129,7 +132,7 @@ impl Client {
 }
 
 impl Latencies {
-    fn of(mut times: Vec<Duration>) -> Self {
+    fn from_times(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         // The smallest that so many of a hundred do not exceed.
         let at = |percent: usize| times[(times.len() * percent).div_ceil(100).max(1) - 1];
@@ -146,7 +149,7 @@ pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
 #[test]
 fn percentiles_are_the_smallest_that_so_many_do_not_exceed() {
     let of = |numbers: std::ops::RangeInclusive<u64>| {
-        Latencies::of(numbers.rev().map(Duration::from_millis).collect())
+        Latencies::from_times(numbers.rev().map(Duration::from_millis).collect())
     };
     let milliseconds =
         |found: Latencies| [found.p50, found.p99, found.max].map(|time| time.as_millis());
@@ -160,7 +163,7 @@ fn a_neighbour_that_is_slowed_down_is_noticed() {
     let all = |count: usize, usual: u64, slow: u64| {
         let times = (0..count)
             .map(|number| Duration::from_millis(if number % 50 == 0 { slow } else { usual }));
-        Latencies::of(times.collect())
+        Latencies::from_times(times.collect())
     };
     let deadline = Duration::from_millis(60);
     let fair =

@@ -8,8 +8,8 @@ use yearbook_sandbox::{Limits, Plugin, Sandbox};
 use yearbook_tests::fuzz::Target;
 use yearbook_workers::Workers;
 
-use crate::alone;
 use crate::arena::sandbox_limits;
+use crate::exclusive;
 use crate::guest::{GeneratorGuest, Guest, Image, ImageParameter, bare_request, segment};
 
 const GUEST: Target = Target {
@@ -49,7 +49,7 @@ fn one_line(text: &str) {
 
 #[test]
 fn what_an_encoder_returns_is_checked_or_refused_in_one_line() {
-    let _alone = alone();
+    let _alone = exclusive();
     let (sandbox, free) = sandbox();
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None, Some(3)]));
     let batch = RecordBatch::try_from_iter_with_nullable([("n", numbers, true)]).unwrap();
@@ -66,7 +66,7 @@ fn what_an_encoder_returns_is_checked_or_refused_in_one_line() {
         answers.iter_mut().zip(of_answers).for_each(|(byte, damage)| *byte ^= damage);
         let at = |answer: usize| format!("(i32.const {})", ANSWERS + 20 * answer);
         let guest = Guest::named("damaged")
-            .saying(|says| {
+            .with_image(|says| {
                 says.parameters = vec![ImageParameter {
                     name: "style",
                     kind: 0,
@@ -94,7 +94,7 @@ fn what_an_encoder_returns_is_checked_or_refused_in_one_line() {
 
 #[test]
 fn what_a_generator_returns_is_checked_or_refused_in_one_line() {
-    let _alone = alone();
+    let _alone = exclusive();
     let (sandbox, free) = sandbox();
     let mut loaded = 0;
     PROJECT.run(|damage| {

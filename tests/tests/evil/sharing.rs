@@ -14,7 +14,7 @@ use crate::guest::{Guest, section};
 use crate::holdings::thread_time;
 use crate::list::limits::{CPU_MS, INSTANCES};
 use crate::neighbour::Neighbour;
-use crate::{alone, neighbour, wire};
+use crate::{exclusive, neighbour, wire};
 
 /// Clients that ask for nothing but loops.
 const CROWD: u32 = 6;
@@ -27,7 +27,7 @@ fn batch() -> RecordBatch {
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn a_crowd_of_runaways_leaves_a_worker_to_its_neighbours() {
-    let _alone = alone();
+    let _alone = exclusive();
     let arena = AttackArena::open().await;
     let spin = Guest::named("spin").does("part", "(call $spin)").build();
     arena.app.registry.add(&arena.app.sandbox.load(&spin).unwrap()).unwrap();
@@ -76,7 +76,7 @@ async fn a_crowd_of_runaways_leaves_a_worker_to_its_neighbours() {
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn guests_of_many_core_instances_leave_room_for_every_neighbour() {
-    let _alone = alone();
+    let _alone = exclusive();
     let sandbox = sandbox(Limits { parallel_parts: 1, ..sandbox_limits() });
     let greedy =
         sandbox.load_encoder(&with_instances(&Guest::named("greedy").build(), 56)).unwrap();
@@ -99,7 +99,7 @@ async fn guests_of_many_core_instances_leave_room_for_every_neighbour() {
 
 #[test]
 fn a_runaway_ends_near_its_deadline() {
-    let _alone = alone();
+    let _alone = exclusive();
     let sandbox = sandbox(sandbox_limits());
     let spin =
         sandbox.load_encoder(&Guest::named("spin").does("part", "(call $spin)").build()).unwrap();

@@ -13,8 +13,8 @@ use yearbook_sandbox::{
 };
 use yearbook_workers::Workers;
 
-use crate::alone;
 use crate::arena::sandbox_limits;
+use crate::exclusive;
 use crate::guest::{GeneratorGuest, Guest, bare_request};
 use crate::list::limits;
 
@@ -42,7 +42,7 @@ fn with_stack(stack_bytes: usize) -> Arc<Sandbox> {
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_allow() {
-    let _alone = alone();
+    let _alone = exclusive();
     let (schema, batch) = rows();
     for stack_bytes in STACKS {
         let sandbox = with_stack(stack_bytes);
@@ -92,7 +92,7 @@ async fn a_guest_that_recurses_stops_itself_alone_at_every_stack_that_settings_a
 
 #[test]
 fn a_stack_beyond_what_settings_allow_makes_no_sandbox() {
-    let _alone = alone();
+    let _alone = exclusive();
     for stack_bytes in [0, (64 << 10) - 1, (16 << 20) + 1, usize::MAX] {
         let config = SandboxConfig {
             limits: Limits { stack_bytes, ..sandbox_limits() },

@@ -100,7 +100,7 @@ impl AttackClient {
 
 /// Begins a connection of HTTP/2 and takes the server's settings unseen.
 async fn begin(stream: &mut TcpStream) -> Result<()> {
-    stream.write_all(&http2::greeting()).await?;
+    stream.write_all(&http2::client_preface()).await?;
     stream.write_all(&frame(kind::SETTINGS, http2::ACK, 0, &[])).await
 }
 

@@ -38,7 +38,7 @@ const FIGURES: &str = "YEARBOOK_TEST_FIGURES";
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 /// How long an attack lasts.
-fn lasting() -> Duration {
+fn attack_duration() -> Duration {
     Duration::from_secs(
         std::env::var("YEARBOOK_TEST_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4),
     )
@@ -48,9 +48,9 @@ fn lasting() -> Duration {
 async fn withstands(name: &str, attack: Attack) {
     let _alone = ALONE.lock().await;
     let Some(mut server) = Server::start().await else { return };
-    let quiet = polite::read(&server, lasting() / 2).await;
+    let quiet = polite::read(&server, attack_duration() / 2).await;
     let idle = server.memory();
-    let elsewhere = elsewhere();
+    let elsewhere = new_runtime();
     let runtime = elsewhere.handle().clone();
     let attacker = AttackClient {
         server: server.address,
@@ -62,11 +62,12 @@ async fn withstands(name: &str, attack: Attack) {
     attack(&attacker, &mut callers);
     // Its connections are open when the first answer is timed.
     sleep(Duration::from_millis(500)).await;
-    let (attacked, most) = tokio::join!(polite::read(&server, lasting()), peak_memory(&server));
+    let (attacked, most) =
+        tokio::join!(polite::read(&server, attack_duration()), peak_memory(&server));
     let tries = attacker.tries.load(Ordering::Relaxed);
     callers.shutdown().await;
     elsewhere.shutdown_background();
-    let quiet = quiet.and(polite::read(&server, lasting() / 2).await);
+    let quiet = quiet.and(polite::read(&server, attack_duration() / 2).await);
     let figures = json!({
         "name": name,
         "tries": tries,
@@ -104,7 +105,7 @@ async fn withstands(name: &str, attack: Attack) {
 
 /// Threads that come last on this machine. In life who attacks has another one, and takes no
 /// processor from the server but by what he asks of it.
-fn elsewhere() -> Runtime {
+fn new_runtime() -> Runtime {
     let come_last = || {
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19);
     };
@@ -118,7 +119,7 @@ fn elsewhere() -> Runtime {
 
 /// The most that the server held while an attack lasts, mebibytes.
 async fn peak_memory(server: &Server) -> u64 {
-    let (until, mut most) = (Instant::now() + lasting(), 0);
+    let (until, mut most) = (Instant::now() + attack_duration(), 0);
     while Instant::now() < until {
         most = most.max(server.memory());
         sleep(Duration::from_millis(50)).await;

@@ -40,7 +40,10 @@ pub(crate) fn embedded() -> Vec<Embedded> {
 }
 
 /// Keeps the app's registry as its catalogue says.
-pub(crate) async fn keep(app: &TestApp, embedded: Vec<Embedded>) -> Arc<PluginReconciler> {
+pub(crate) async fn start_reconciler(
+    app: &TestApp,
+    embedded: Vec<Embedded>,
+) -> Arc<PluginReconciler> {
     let keeper = PluginReconciler::start(
         Arc::clone(&app.sandbox),
         app.files.clone(),
@@ -60,14 +63,14 @@ pub(crate) async fn keep(app: &TestApp, embedded: Vec<Embedded>) -> Arc<PluginRe
 }
 
 /// A second host on the app's catalogue and object store, with a sandbox of its own.
-pub(crate) async fn second(
+pub(crate) async fn second_host(
     app: &TestApp,
 ) -> (Arc<PluginReconciler>, Arc<PluginRegistry>, Arc<yearbook_catalog::CatalogCache>) {
-    second_that(app, TrustPolicy::default()).await
+    second_host_with(app, TrustPolicy::default()).await
 }
 
-/// As [`second`], on a host with settings of its own.
-pub(crate) async fn second_that(
+/// As [`second_host`], on a host with settings of its own.
+pub(crate) async fn second_host_with(
     app: &TestApp,
     trust: TrustPolicy,
 ) -> (Arc<PluginReconciler>, Arc<PluginRegistry>, Arc<yearbook_catalog::CatalogCache>) {
@@ -106,7 +109,11 @@ pub(crate) async fn second_that(
 
 /// Records a release as `plugin install` does, without its check: what swaps are tried with need
 /// not be good.
-pub(crate) async fn record(app: &TestApp, bytes: Vec<u8>, state: ReleaseState) -> ReleaseId {
+pub(crate) async fn record_release(
+    app: &TestApp,
+    bytes: Vec<u8>,
+    state: ReleaseState,
+) -> ReleaseId {
     let plugin = app.sandbox.load(&bytes).unwrap();
     let id = ReleaseId {
         kind: plugin.kind().to_owned(),
@@ -134,7 +141,7 @@ pub(crate) async fn record(app: &TestApp, bytes: Vec<u8>, state: ReleaseState) -
 }
 
 /// Moves a release; the app's catalogue in memory knows of it when this returns.
-pub(crate) async fn change(app: &TestApp, id: &ReleaseId, to: ReleaseState) {
+pub(crate) async fn set_state(app: &TestApp, id: &ReleaseId, to: ReleaseState) {
     let change = ReleaseChange {
         id: id.clone(),
         to,

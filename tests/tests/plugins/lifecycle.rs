@@ -12,7 +12,8 @@ use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::component;
 
 use super::hosts::{
-    TWO_SECONDS, change, embedded, eventually, keep, patched, record, second, serving, states,
+    TWO_SECONDS, embedded, eventually, patched, record_release, second_host, serving, set_state,
+    start_reconciler, states,
 };
 
 async fn installed(app: &TestApp, bytes: Vec<u8>, now: bool) -> Result<Installed, Problem> {
@@ -26,8 +27,8 @@ async fn an_installed_format_is_served_by_every_running_host_within_2_s_contract
     let app = TestApp::start().await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Enterprise).await;
-    let _keeper = keep(&app, embedded()).await;
-    let (_other, registry, _live) = second(&app).await;
+    let _keeper = start_reconciler(&app, embedded()).await;
+    let (_other, registry, _live) = second_host(&app).await;
     eventually(|| serving(&registry, "json").is_some()).await;
     let unknown = app.get("/v1/datasets/harvest/data?format=csv").key(&key).send().await;
     assert_eq!(unknown.problems()[0].1, "literal_error");
@@ -79,7 +80,7 @@ async fn an_installed_format_is_served_by_every_running_host_within_2_s_contract
 #[tokio::test(flavor = "multi_thread")]
 async fn rollback_returns_to_the_release_before_and_in_the_end_to_what_is_built_in() {
     let app = TestApp::start().await;
-    let _keeper = keep(&app, embedded()).await;
+    let _keeper = start_reconciler(&app, embedded()).await;
     let built_in = serving(&app.registry, "json").unwrap();
     let one = installed(&app, patched("json", "0.1.0", "0.1.1"), true).await.unwrap().id.digest;
     let two = installed(&app, patched("json", "0.1.0", "0.1.2"), true).await.unwrap().id.digest;
@@ -135,10 +136,10 @@ async fn a_format_without_a_healthy_release_is_503_with_what_to_do() {
     let app = TestApp::start().await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Free).await;
-    let _keeper = keep(&app, embedded()).await;
-    let csv = record(&app, component("csv"), ReleaseState::Promoted).await;
+    let _keeper = start_reconciler(&app, embedded()).await;
+    let csv = record_release(&app, component("csv"), ReleaseState::Promoted).await;
     eventually(|| serving(&app.registry, "csv").is_some()).await;
-    change(&app, &csv, ReleaseState::Quarantined).await;
+    set_state(&app, &csv, ReleaseState::Quarantined).await;
     eventually(|| serving(&app.registry, "csv").is_none()).await;
     let path = "/v1/datasets/harvest/data?format=csv";
     let reply = app.get(path).key(&key).send().await;
@@ -170,15 +171,15 @@ async fn a_format_without_a_healthy_release_is_503_with_what_to_do() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_whose_bytes_do_not_have_its_digest_is_refused_and_the_one_before_serves() {
     let app = TestApp::start().await;
-    let _keeper = keep(&app, embedded()).await;
+    let _keeper = start_reconciler(&app, embedded()).await;
     let built_in = serving(&app.registry, "json").unwrap();
     let newer = patched("json", "0.1.0", "0.1.4");
-    let id = record(&app, newer.clone(), ReleaseState::Installed).await;
+    let id = record_release(&app, newer.clone(), ReleaseState::Installed).await;
     let path = app.folder.path().join("objects/plugins").join(format!("{}.wasm", id.digest));
     // As long as what was installed, and another plugin.
     std::fs::write(&path, patched("json", "0.1.0", "6.6.6")).unwrap();
-    change(&app, &id, ReleaseState::Promoted).await;
-    let (_other, registry, _live) = second(&app).await;
+    set_state(&app, &id, ReleaseState::Promoted).await;
+    let (_other, registry, _live) = second_host(&app).await;
     eventually(|| serving(&registry, "json").is_some()).await;
     assert_eq!(serving(&registry, "json").unwrap(), built_in);
     assert_eq!(serving(&app.registry, "json").unwrap(), built_in);
@@ -204,7 +205,7 @@ async fn what_does_not_pass_its_check_leaves_no_trace() {
 async fn a_host_that_starts_later_serves_what_was_installed_before_it_came() {
     let app = TestApp::start().await;
     let csv = installed(&app, component("csv"), true).await.unwrap().id.digest;
-    let (_other, registry, live) = second(&app).await;
+    let (_other, registry, live) = second_host(&app).await;
     eventually(|| serving(&registry, "csv").as_ref() == Some(&csv)).await;
     eventually(|| serving(&registry, "json").is_some()).await;
     drop(live);

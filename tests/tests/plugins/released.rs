@@ -15,7 +15,7 @@ use yearbook_sandbox::{Limits, Plugin};
 use yearbook_tests::app::{TestApp, harvest};
 use yearbook_tests::components::{root, sandbox};
 
-use super::hosts::{embedded, eventually, keep};
+use super::hosts::{embedded, eventually, start_reconciler};
 
 /// Digests of the components' files, and of what the encoders make of [`batches`].
 const RELEASED: [(&str, &str, Option<&str>); 3] = [
@@ -103,7 +103,7 @@ async fn a_running_host_serves_plugins_of_a_released_interface() {
     let app = TestApp::start().await;
     app.publish(&harvest()).await;
     let key = app.key(Plan::Enterprise).await;
-    let _keeper = keep(&app, embedded()).await;
+    let _keeper = start_reconciler(&app, embedded()).await;
     for (name, ..) in RELEASED {
         let component = Component::read(fixture(name), 32 << 20).unwrap();
         let wish = Wish { now: true, by: "ann".to_owned(), reason: None, signature: None };

@@ -11,8 +11,8 @@ use yearbook_sandbox::{Limits, Outcome};
 use yearbook_tests::app::{TestApp, big, harvest, parks, wide};
 use yearbook_tests::components::component;
 
-use super::canary::{host, quick};
-use super::hosts::{embedded, eventually, keep, patched, record, serving};
+use super::canary::{fast_settings, host};
+use super::hosts::{embedded, eventually, patched, record_release, serving, start_reconciler};
 
 fn path(limit: usize) -> String {
     path_of("harvest", limit)
@@ -49,12 +49,13 @@ async fn wait_for_state(app: &TestApp, id: &ReleaseId, state: ReleaseState) -> P
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_that_traps_is_quarantined_while_clients_get_whole_responses() {
     let (app, key, _keeper, good) =
-        host(ReleaseMonitorSettings { quarantine_seconds: 1, ..quick() }).await;
+        host(ReleaseMonitorSettings { quarantine_seconds: 1, ..fast_settings() }).await;
     three_datasets(&app).await;
     let other_key = app.key(Plan::Enterprise).await;
     let expected = app.get(&path(2)).key(&key).send().await;
     let bad =
-        record(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted).await;
+        record_release(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted)
+            .await;
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
     // The one before answers, under its own tag.
@@ -99,14 +100,15 @@ async fn a_release_that_traps_is_quarantined_while_clients_get_whole_responses()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_that_traps_after_the_first_byte_cuts_responses_and_is_quarantined_for_that_too()
 {
-    let (app, key, _keeper, good) = host(quick()).await;
+    let (app, key, _keeper, good) = host(fast_settings()).await;
     for name in ["big", "second", "third"] {
         app.publish(&big(90_000).named(name)).await;
     }
     app.live.refresh().await.unwrap();
     let other_key = app.key(Plan::Enterprise).await;
     let bad =
-        record(&app, patched("evil", "temper:calm", "temper:late"), ReleaseState::Promoted).await;
+        record_release(&app, patched("evil", "temper:calm", "temper:late"), ReleaseState::Promoted)
+            .await;
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
     let ask_of = async |dataset: &str, limit: usize, key: &str| {
@@ -146,18 +148,22 @@ async fn a_release_that_traps_after_the_first_byte_cuts_responses_and_is_quarant
 
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_are_answered_by_the_release_before_where_nothing_was_sent_yet() {
-    let (app, key, _keeper, _) = host(ReleaseMonitorSettings { strikes: 0, ..quick() }).await;
+    let (app, key, _keeper, _) =
+        host(ReleaseMonitorSettings { strikes: 0, ..fast_settings() }).await;
     app.publish(&harvest().with_rows("date,region,value,final\n2024-01-01,north,1.5,true\n")).await;
     app.live.refresh().await.unwrap();
     let ask = async || app.get("/v1/datasets/harvest/changes?format=evil").key(&key).send().await;
     let expected = ask().await;
     assert!(expected.status.as_u16() == 200 && expected.body.len() > 9, "{}", expected.text());
     let bad =
-        record(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted).await;
+        record_release(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted)
+            .await;
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
-    eventually(|| app.guard.previous(app.registry.current().encoder("evil").unwrap()).is_some())
-        .await;
+    eventually(|| {
+        app.guard.fallback_release(app.registry.current().encoder("evil").unwrap()).is_some()
+    })
+    .await;
     let reply = ask().await;
     assert_eq!((reply.status.as_u16(), reply.cut, &reply.body), (200, false, &expected.body));
     for header in ["etag", "x-service-watermark", "x-service-has-more"] {
@@ -166,14 +172,16 @@ async fn changes_are_answered_by_the_release_before_where_nothing_was_sent_yet()
     // A release that is pinned answers for itself.
     app.store.pin_release(&bad, true, "ann", yearbook_domain::Millis::now()).await.unwrap();
     app.live.refresh().await.unwrap();
-    eventually(|| app.guard.previous(app.registry.current().encoder("evil").unwrap()).is_none())
-        .await;
+    eventually(|| {
+        app.guard.fallback_release(app.registry.current().encoder("evil").unwrap()).is_none()
+    })
+    .await;
     assert_eq!(ask().await.outcome(), (500, "internal".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn options_take_a_release_from_nobody_whoever_chooses_them() {
-    let (app, key, _keeper, evil) = host(quick()).await;
+    let (app, key, _keeper, evil) = host(fast_settings()).await;
     three_datasets(&app).await;
     let other_key = app.key(Plan::Enterprise).await;
     for limit in 1..=10 {
@@ -196,10 +204,11 @@ async fn options_take_a_release_from_nobody_whoever_chooses_them() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_release_of_a_format_is_503_until_its_quarantine_is_over_and_a_pinned_one_stays() {
     let (app, key, _keeper, good) =
-        host(ReleaseMonitorSettings { quarantine_seconds: 2, ..quick() }).await;
+        host(ReleaseMonitorSettings { quarantine_seconds: 2, ..fast_settings() }).await;
     three_datasets(&app).await;
     let bad =
-        record(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted).await;
+        record_release(&app, patched("evil", "temper:calm", "temper:trap"), ReleaseState::Promoted)
+            .await;
     app.store.pin_release(&bad, true, "ann", yearbook_domain::Millis::now()).await.unwrap();
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&bad.digest)).await;
@@ -218,10 +227,12 @@ async fn the_last_release_of_a_format_is_503_until_its_quarantine_is_over_and_a_
     assert_eq!(release(&app, &bad).await.state, ReleaseState::Promoted);
 
     app.store.pin_release(&bad, false, "ann", yearbook_domain::Millis::now()).await.unwrap();
-    super::hosts::change(&app, &good, ReleaseState::RolledBack).await;
+    super::hosts::set_state(&app, &good, ReleaseState::RolledBack).await;
     // One client is enough where nobody got anything.
-    eventually(|| app.guard.previous(app.registry.current().encoder("evil").unwrap()).is_none())
-        .await;
+    eventually(|| {
+        app.guard.fallback_release(app.registry.current().encoder("evil").unwrap()).is_none()
+    })
+    .await;
     break_it().await;
     wait_for_state(&app, &bad, ReleaseState::Quarantined).await;
     eventually(|| app.registry.current().is_unavailable("evil")).await;
@@ -241,12 +252,12 @@ fn counts(app: &TestApp, format: &str) -> yearbook_sandbox::Counts {
 async fn two_keys_that_page_through_wide_tables_take_json_from_nobody() {
     // One row of a wide table is more than a call may return here.
     let limits = Limits { instances: 16, output_bytes_per_call: 256 << 10, ..Limits::default() };
-    let app = TestApp::with_monitor_and_limits(quick(), limits).await;
+    let app = TestApp::with_monitor_and_limits(fast_settings(), limits).await;
     app.publish(&harvest()).await;
     for name in ["wide", "wider", "widest"] {
         app.publish(&wide(8, 150, 3_000).named(name)).await;
     }
-    let _keeper = keep(&app, embedded()).await;
+    let _keeper = start_reconciler(&app, embedded()).await;
     let json = serving(&app.registry, "json").unwrap();
     let (one, other, neighbour) = (
         app.key(Plan::Starter).await,
@@ -318,13 +329,14 @@ async fn two_keys_that_page_through_wide_tables_take_json_from_nobody() {
 async fn a_plugin_that_runs_into_a_limit_at_every_small_input_is_found_all_the_same() {
     // The release takes 64 MiB at every part.
     let limits = Limits { instances: 16, memory_bytes: 32 << 20, ..Limits::default() };
-    let app = TestApp::with_monitor_and_limits(quick(), limits).await;
+    let app = TestApp::with_monitor_and_limits(fast_settings(), limits).await;
     app.publish(&harvest()).await;
     three_datasets(&app).await;
     let (key, other_key) = (app.key(Plan::Enterprise).await, app.key(Plan::Enterprise).await);
-    let _keeper = keep(&app, embedded()).await;
+    let _keeper = start_reconciler(&app, embedded()).await;
     let fat =
-        record(&app, patched("evil", "temper:calm", "temper:fat!"), ReleaseState::Promoted).await;
+        record_release(&app, patched("evil", "temper:calm", "temper:fat!"), ReleaseState::Promoted)
+            .await;
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").is_some()).await;
     for (dataset, key) in [("harvest", &key), ("parks", &other_key), ("big", &key)] {
@@ -339,7 +351,7 @@ async fn a_plugin_that_runs_into_a_limit_at_every_small_input_is_found_all_the_s
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_release_of_a_built_in_format_stays_and_what_it_failed_at_is_not_tried_again() {
-    let app = TestApp::guarded(quick()).await;
+    let app = TestApp::with_monitor(fast_settings()).await;
     app.publish(&harvest()).await;
     three_datasets(&app).await;
     let (key, other_key) = (app.key(Plan::Enterprise).await, app.key(Plan::Enterprise).await);
@@ -347,7 +359,7 @@ async fn the_last_release_of_a_built_in_format_stays_and_what_it_failed_at_is_no
     let bytes = patched("evil", "temper:calm", "temper:trap").into();
     let brought =
         yearbook_platform::Embedded { name: "evil".to_owned(), bytes, by: "embedded".to_owned() };
-    let _keeper = keep(&app, [embedded(), vec![brought]].concat()).await;
+    let _keeper = start_reconciler(&app, [embedded(), vec![brought]].concat()).await;
     eventually(|| serving(&app.registry, "evil").is_some()).await;
     let digest = serving(&app.registry, "evil").unwrap();
     let fail = async || {
@@ -393,7 +405,8 @@ async fn the_last_release_of_a_built_in_format_stays_and_what_it_failed_at_is_no
 
     // One that was installed beside it goes, and the one of the binary serves again.
     let newer =
-        record(&app, patched("evil", "temper:calm", "temper:late"), ReleaseState::Promoted).await;
+        record_release(&app, patched("evil", "temper:calm", "temper:late"), ReleaseState::Promoted)
+            .await;
     for name in ["second", "third"] {
         app.publish(&big(90_000).named(name)).await;
     }

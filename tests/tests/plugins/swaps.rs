@@ -10,7 +10,9 @@ use yearbook_domain::Plan;
 use yearbook_tests::app::{TestApp, big};
 use yearbook_tests::components::component;
 
-use super::hosts::{change, embedded, eventually, keep, patched, record, serving};
+use super::hosts::{
+    embedded, eventually, patched, record_release, serving, set_state, start_reconciler,
+};
 
 /// Rows that make a response of several batches.
 const ROWS: usize = 90_000;
@@ -45,15 +47,16 @@ async fn a_response_in_flight_ends_with_the_release_that_it_began_with() {
     let app = TestApp::start().await;
     app.publish(&big(ROWS)).await;
     let key = app.key(Plan::Enterprise).await;
-    let _keeper = keep(&app, embedded()).await;
-    record(&app, component("evil"), ReleaseState::Promoted).await;
-    let other = record(&app, patched("evil", " rows ", " ROWS "), ReleaseState::Installed).await;
+    let _keeper = start_reconciler(&app, embedded()).await;
+    record_release(&app, component("evil"), ReleaseState::Promoted).await;
+    let other =
+        record_release(&app, patched("evil", " rows ", " ROWS "), ReleaseState::Installed).await;
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").is_some()).await;
 
     let mut body = app.get(PATH).key(&key).begin().await.into_body();
     let mut text = body.frame().await.unwrap().unwrap().into_data().unwrap().to_vec();
-    change(&app, &other, ReleaseState::Promoted).await;
+    set_state(&app, &other, ReleaseState::Promoted).await;
     eventually(|| serving(&app.registry, "evil").as_ref() == Some(&other.digest)).await;
     assert_eq!(
         made(&app.get(PATH).key(&key).send().await.text()),
@@ -71,11 +74,11 @@ async fn swap_under_load(swaps: usize) -> (usize, usize) {
     let app = Arc::new(TestApp::start().await);
     app.publish(&big(ROWS)).await;
     let key = app.key(Plan::Enterprise).await;
-    let _keeper = keep(&app, embedded()).await;
+    let _keeper = start_reconciler(&app, embedded()).await;
     let releases = [
-        record(&app, component("evil"), ReleaseState::Promoted).await,
-        record(&app, patched("evil", " rows ", WORDS[1]), ReleaseState::RolledBack).await,
-        record(&app, patched("evil", " rows ", WORDS[2]), ReleaseState::RolledBack).await,
+        record_release(&app, component("evil"), ReleaseState::Promoted).await,
+        record_release(&app, patched("evil", " rows ", WORDS[1]), ReleaseState::RolledBack).await,
+        record_release(&app, patched("evil", " rows ", WORDS[2]), ReleaseState::RolledBack).await,
     ];
     app.live.refresh().await.unwrap();
     eventually(|| serving(&app.registry, "evil").is_some()).await;
@@ -109,7 +112,7 @@ async fn swap_under_load(swaps: usize) -> (usize, usize) {
         }
         let next = &releases[(swap + 1) % releases.len()];
         swapped_out.push(Arc::downgrade(app.registry.current().encoder("evil").unwrap()));
-        change(&app, next, ReleaseState::Promoted).await;
+        set_state(&app, next, ReleaseState::Promoted).await;
         eventually(|| serving(&app.registry, "evil").as_ref() == Some(&next.digest)).await;
     }
     stop.store(true, Ordering::Relaxed);

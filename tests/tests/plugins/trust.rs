@@ -13,7 +13,9 @@ use yearbook_snapshot::ObjectStorage;
 use yearbook_tests::app::TestApp;
 use yearbook_tests::components::component;
 
-use super::hosts::{embedded, eventually, keep, patched, record, second_that, serving};
+use super::hosts::{
+    embedded, eventually, patched, record_release, second_host_with, serving, start_reconciler,
+};
 
 /// A person's key, told from others by its first byte.
 fn key(person: u8) -> KeyPair {
@@ -21,7 +23,7 @@ fn key(person: u8) -> KeyPair {
 }
 
 /// What minisign writes in a key or a signature: algorithm, the key's identifier, and the bytes.
-fn written(person: &KeyPair, bytes: &[u8]) -> String {
+fn signature_text(person: &KeyPair, bytes: &[u8]) -> String {
     STANDARD.encode([b"Ed".as_slice(), &person.pk[..8], bytes].concat())
 }
 
@@ -32,7 +34,7 @@ fn signed(bytes: &[u8], key: &KeyPair) -> Signature {
     let comment = "made by a test";
     let global =
         STANDARD.encode(over(&[signature.as_slice(), comment.as_bytes()].concat()).as_slice());
-    let line = written(key, signature.as_slice());
+    let line = signature_text(key, signature.as_slice());
     Signature::of(
         format!("untrusted comment: x\n{line}\ntrusted comment: {comment}\n{global}\n").as_bytes(),
     )
@@ -40,7 +42,7 @@ fn signed(bytes: &[u8], key: &KeyPair) -> Signature {
 
 /// Settings as an operator writes them.
 fn trust(require: &str, digests: &[&str], keys: &[&KeyPair]) -> TrustPolicy {
-    let keys: Vec<String> = keys.iter().map(|key| written(key, key.pk.as_slice())).collect();
+    let keys: Vec<String> = keys.iter().map(|key| signature_text(key, key.pk.as_slice())).collect();
     serde_json::from_value(
         serde_json::json!({ "require": require, "allowed_digests": digests, "trusted_keys": keys }),
     )
@@ -101,7 +103,7 @@ fn trust_error(outcome: Result<Installed, Problem>) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_runs_nothing_that_a_tampered_store_or_catalogue_puts_there() {
     let app = TestApp::start().await;
-    let _keeper = keep(&app, embedded()).await;
+    let _keeper = start_reconciler(&app, embedded()).await;
     let (ann, eve) = (key(1), key(2));
     let trust = trust("signature", &[], &[&ann]);
     let good = installed(&app, &trust, component("csv"), Some(signed(&component("csv"), &ann)))
@@ -110,8 +112,8 @@ async fn a_host_runs_nothing_that_a_tampered_store_or_catalogue_puts_there() {
     // Whoever writes both can put a release there that needs no install, and anybody's signature
     // with it.
     let newer = patched("csv", "0.1.0", "0.6.6");
-    let evil = record(&app, newer.clone(), ReleaseState::Promoted).await;
-    let (_host, registry, _live) = second_that(&app, trust.clone()).await;
+    let evil = record_release(&app, newer.clone(), ReleaseState::Promoted).await;
+    let (_host, registry, _live) = second_host_with(&app, trust.clone()).await;
     eventually(|| serving(&registry, "csv").is_some()).await;
     assert_eq!(
         serving(&registry, "csv").unwrap(),
@@ -123,7 +125,7 @@ async fn a_host_runs_nothing_that_a_tampered_store_or_catalogue_puts_there() {
         .put_signature(&evil.digest, signed(&newer, &eve).as_str().to_owned().into())
         .await
         .unwrap();
-    let (_host, registry, _live) = second_that(&app, trust.clone()).await;
+    let (_host, registry, _live) = second_host_with(&app, trust.clone()).await;
     eventually(|| serving(&registry, "csv").is_some()).await;
     assert_eq!(serving(&registry, "csv").unwrap(), good.id.digest);
     // Signed by somebody who is trusted, it serves.
@@ -131,14 +133,14 @@ async fn a_host_runs_nothing_that_a_tampered_store_or_catalogue_puts_there() {
         .put_signature(&evil.digest, signed(&newer, &ann).as_str().to_owned().into())
         .await
         .unwrap();
-    let (_host, registry, _live) = second_that(&app, trust).await;
+    let (_host, registry, _live) = second_host_with(&app, trust).await;
     eventually(|| serving(&registry, "csv").as_ref() == Some(&evil.digest)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_that_starts_with_fewer_keys_passes_over_what_they_signed() {
     let app = TestApp::start().await;
-    let _keeper = keep(&app, embedded()).await;
+    let _keeper = start_reconciler(&app, embedded()).await;
     let (ann, bob) = (key(1), key(3));
     let both = trust("signature", &[], &[&ann, &bob]);
     let (old, new) = (component("csv"), patched("csv", "0.1.0", "0.2.0"));
@@ -151,7 +153,7 @@ async fn a_host_that_starts_with_fewer_keys_passes_over_what_they_signed() {
         (trust("either", &[&second.id.digest], &[]), Some(&second.id.digest)),
         (trust("both", &[&second.id.digest], &[&ann]), None),
     ] {
-        let (_host, registry, live) = second_that(&app, settings.clone()).await;
+        let (_host, registry, live) = second_host_with(&app, settings.clone()).await;
         eventually(|| serving(&registry, "json").is_some()).await;
         live.refresh().await.unwrap();
         eventually(|| serving(&registry, "csv").as_ref() == expected).await;
@@ -162,11 +164,11 @@ async fn a_host_that_starts_with_fewer_keys_passes_over_what_they_signed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_release_that_is_signed_later_is_judged_again() {
     let app = TestApp::start().await;
-    let _keeper = keep(&app, embedded()).await;
+    let _keeper = start_reconciler(&app, embedded()).await;
     let ann = key(1);
     let trust = trust("signature", &[], &[&ann]);
     let csv = installed(&app, &TrustPolicy::default(), component("csv"), None).await.unwrap();
-    let (keeper, registry, live) = second_that(&app, trust).await;
+    let (keeper, registry, live) = second_host_with(&app, trust).await;
     eventually(|| registry.current().is_unavailable("csv")).await;
     app.files
         .put_signature(&csv.id.digest, signed(&component("csv"), &ann).as_str().to_owned().into())

@@ -25,7 +25,7 @@ impl FaultFigures {
     }
 
     /// The fault ended `at`.
-    pub(crate) fn mended(mut self, at: Instant) -> Self {
+    pub(crate) fn recovered_at(mut self, at: Instant) -> Self {
         self.mended = Some(at);
         self
     }
@@ -36,7 +36,7 @@ impl FaultFigures {
         self
     }
 
-    pub(crate) fn right(&self) -> usize {
+    pub(crate) fn correct(&self) -> usize {
         self.count(|ended| matches!(ended, RequestResult::Right(_)))
     }
 
@@ -46,7 +46,7 @@ impl FaultFigures {
 
     /// Requests that got neither data nor an honest 503.
     pub(crate) fn failed(&self) -> usize {
-        self.outcomes.len() - self.right() - self.status(503)
+        self.outcomes.len() - self.correct() - self.status(503)
     }
 
     /// From the fault's end to the last answer that was not data; none: there was none.
@@ -79,7 +79,7 @@ impl FaultFigures {
         let figures = json!({
             "name": self.name,
             "requests": self.outcomes.len(),
-            "right": self.right(),
+            "right": self.correct(),
             "unavailable": self.status(503),
             "gateway": self.count(|ended| matches!(ended, RequestResult::Status(502 | 504))),
             "other": self.count(|ended| matches!(ended, RequestResult::Status(status) if ![502, 503, 504].contains(status))),
@@ -100,7 +100,7 @@ impl FaultFigures {
         assert!(wrong.is_empty(), "{}: wrong bytes: {wrong:?}", self.name);
         assert_eq!(hung, 0, "{}: something hangs", self.name);
         assert!(
-            self.right() > 0,
+            self.correct() > 0,
             "{}: nothing was answered: {:?}",
             self.name,
             self.outcomes.last()

@@ -61,7 +61,7 @@ impl Fleet {
     pub(crate) async fn start() -> Option<Self> {
         let database = postgres()?;
         let binary = process::binary()?;
-        nginx::there()?;
+        nginx::is_available()?;
         let (line, s3) = (Line::to(&database).await, S3::start().await);
         let mut variables = s3.variables();
         variables.extend(process::cache(&compiled_plugins()));
@@ -98,7 +98,7 @@ impl Fleet {
             setting,
         };
         fleet.key = fleet.create_key("enterprise").0;
-        fleet.answers().await;
+        fleet.wait_for_response().await;
         Some(fleet)
     }
 
@@ -133,7 +133,7 @@ impl Fleet {
     }
 
     /// Waits until every host serves the newest version to the key; how long that took.
-    pub(crate) async fn answers(&self) -> Duration {
+    pub(crate) async fn wait_for_response(&self) -> Duration {
         let began = Instant::now();
         let client = load::client();
         for base in self.addresses().iter().chain([&self.base]) {

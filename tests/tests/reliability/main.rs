@@ -35,7 +35,7 @@ const TWO_SECONDS: Duration = Duration::from_secs(2);
 /// once.
 const RECOVERY_LIMIT: Duration = Duration::from_secs(6);
 
-fn alone() -> MutexGuard<'static, ()> {
+fn exclusive() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -46,7 +46,7 @@ fn compiled_plugins() -> PathBuf {
 }
 
 /// How long a fault lasts.
-fn lasting() -> Duration {
+fn fault_duration() -> Duration {
     Duration::from_secs(
         std::env::var("YEARBOOK_TEST_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(4),
     )
@@ -55,7 +55,7 @@ fn lasting() -> Duration {
 /// Publishes a version each second, for as long as a fault lasts; how many there were, and how many
 /// attempts failed.
 async fn refresh(fleet: &mut Fleet) -> (usize, usize) {
-    let (until, mut published, mut failed) = (Instant::now() + lasting(), 0, 0);
+    let (until, mut published, mut failed) = (Instant::now() + fault_duration(), 0, 0);
     while Instant::now() < until {
         let next = Instant::now() + Duration::from_secs(1);
         match fleet.publisher.publish().await {
@@ -70,11 +70,11 @@ async fn refresh(fleet: &mut Fleet) -> (usize, usize) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn a_dataset_is_refreshed_every_second() {
-    let _alone = alone();
+    let _alone = exclusive();
     let Some(mut fleet) = Fleet::start().await else { return };
     let load = fleet.load();
     let (published, failed) = refresh(&mut fleet).await;
-    let seen = fleet.answers().await;
+    let seen = fleet.wait_for_response().await;
     let figures =
         FaultFigures::of("refresh", load.stop().await).and("versions published", published);
     let figures =
@@ -92,10 +92,10 @@ async fn a_dataset_is_refreshed_every_second() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn hosts_are_killed_and_restarted() {
-    let _alone = alone();
+    let _alone = exclusive();
     let Some(mut fleet) = Fleet::start().await else { return };
     let load = fleet.load();
-    let until = Instant::now() + lasting();
+    let until = Instant::now() + fault_duration();
     let (mut kills, mut slowest, mut turn) = (0, Duration::ZERO, 0);
     while Instant::now() < until {
         let host = turn % fleet.hosts.len();
@@ -108,8 +108,9 @@ async fn hosts_are_killed_and_restarted() {
         turn += 1;
     }
     let mended = Instant::now();
-    fleet.answers().await;
-    let figures = FaultFigures::of("kill", load.stop().await).mended(mended).and("kills", kills);
+    fleet.wait_for_response().await;
+    let figures =
+        FaultFigures::of("kill", load.stop().await).recovered_at(mended).and("kills", kills);
     let figures = figures.and("slowest restart, ms", slowest.as_millis());
     figures.assert_and_write();
     // Each kill breaks what that host was sending, a few responses; what had not begun goes to
@@ -125,11 +126,11 @@ async fn hosts_are_killed_and_restarted() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn a_plugin_is_swapped() {
-    let _alone = alone();
+    let _alone = exclusive();
     let Some(fleet) = Fleet::start().await else { return };
     let (client, load) = (client(), fleet.load());
     let component = root().join("plugins/dist/ndjson.wasm").display().to_string();
-    let until = Instant::now() + lasting();
+    let until = Instant::now() + fault_duration();
     let (mut swaps, mut slowest) = (0, Duration::ZERO);
     while Instant::now() < until {
         for (arguments, expected) in [
@@ -167,10 +168,10 @@ async fn a_plugin_is_swapped() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn keys_are_revoked_and_quotas_hold() {
-    let _alone = alone();
+    let _alone = exclusive();
     let Some(mut fleet) = Fleet::start().await else { return };
     let (client, load) = (client(), fleet.load());
-    let until = Instant::now() + lasting();
+    let until = Instant::now() + fault_duration();
     let (mut revoked, mut slowest, mut most) = (0, Duration::ZERO, 0);
     while Instant::now() < until {
         // A quota of ten, sixty requests at once by all hosts, one of which dies meanwhile.
@@ -226,7 +227,7 @@ async fn keys_are_revoked_and_quotas_hold() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn the_database_goes_away() {
-    let _alone = alone();
+    let _alone = exclusive();
     let Some(mut fleet) = Fleet::start().await else { return };
     let (client, free) = (client(), fleet.create_key("free").0);
     assert!(matches!(
@@ -235,7 +236,7 @@ async fn the_database_goes_away() {
     ));
     for silent in [false, true] {
         // Every host has seen both keys.
-        fleet.answers().await;
+        fleet.wait_for_response().await;
         let load = fleet.load();
         sleep(Duration::from_millis(500)).await;
         if silent {
@@ -245,7 +246,8 @@ async fn the_database_goes_away() {
         }
         // Whoever comes while the hosts find out waits for a bound; then it is said at once.
         sleep(Duration::from_secs(if silent { 6 } else { 2 })).await;
-        let (until, mut refused, mut slowest) = (Instant::now() + lasting(), 0, Duration::ZERO);
+        let (until, mut refused, mut slowest) =
+            (Instant::now() + fault_duration(), 0, Duration::ZERO);
         while Instant::now() < until {
             let outcome =
                 ask(&client, &fleet.base, &free, FleetRequest::Few, &fleet.versions).await;
@@ -265,12 +267,12 @@ async fn the_database_goes_away() {
         }
         let back = mended.elapsed();
         fleet.publisher.publish().await.unwrap();
-        fleet.answers().await;
+        fleet.wait_for_response().await;
         let figures = FaultFigures::of(
             if silent { "database-silent" } else { "database-gone" },
             load.stop().await,
         )
-        .mended(mended);
+        .recovered_at(mended);
         let figures = figures
             .and("503 to a key with a quota", refused)
             .and("slowest of them, ms", slowest.as_millis());
@@ -286,7 +288,7 @@ async fn the_database_goes_away() {
 async fn with_store_fault(name: &'static str, fault: Fault) -> Option<FaultFigures> {
     let mut fleet = Fleet::start().await?;
     let load = fleet.load();
-    let until = Instant::now() + lasting();
+    let until = Instant::now() + fault_duration();
     let mut published = 0;
     while Instant::now() < until {
         // Versions come in while the store is well for a moment; hosts have to read them while it
@@ -299,9 +301,9 @@ async fn with_store_fault(name: &'static str, fault: Fault) -> Option<FaultFigur
     fleet.s3.mend();
     let mended = Instant::now();
     fleet.publisher.publish().await.unwrap();
-    fleet.answers().await;
+    fleet.wait_for_response().await;
     let figures = FaultFigures::of(name, load.stop().await)
-        .mended(mended)
+        .recovered_at(mended)
         .and("versions published", published);
     figures.assert_and_write();
     assert!(
@@ -315,7 +317,7 @@ async fn with_store_fault(name: &'static str, fault: Fault) -> Option<FaultFigur
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn the_store_is_slow() {
-    let _alone = alone();
+    let _alone = exclusive();
     let Some(figures) =
         with_store_fault("store-slow", Fault::Slow(Duration::from_millis(300))).await
     else {
@@ -327,28 +329,38 @@ async fn the_store_is_slow() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn the_store_answers_with_errors() {
-    let _alone = alone();
+    let _alone = exclusive();
     let Some(figures) = with_store_fault("store-errors", Fault::Status(503)).await else { return };
     // What had begun may be cut; who has not got a byte is told 503.
-    assert!(figures.failed() * 10 < figures.right(), "{} of {}", figures.failed(), figures.right());
+    assert!(
+        figures.failed() * 10 < figures.correct(),
+        "{} of {}",
+        figures.failed(),
+        figures.correct()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn the_store_sends_half_of_what_it_has() {
-    let _alone = alone();
+    let _alone = exclusive();
     let Some(figures) = with_store_fault("store-truncated", Fault::Truncated(1_000)).await else {
         return;
     };
-    assert!(figures.failed() * 10 < figures.right(), "{} of {}", figures.failed(), figures.right());
+    assert!(
+        figures.failed() * 10 < figures.correct(),
+        "{} of {}",
+        figures.failed(),
+        figures.correct()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[expect(clippy::await_holding_lock, reason = "each test has a runtime of its own")]
 async fn the_store_sends_other_bytes() {
-    let _alone = alone();
+    let _alone = exclusive();
     let Some(figures) = with_store_fault("store-flipped", Fault::Flipped(1_000)).await else {
         return;
     };
-    assert!(figures.right() > 0);
+    assert!(figures.correct() > 0);
 }

@@ -9,7 +9,7 @@ use yearbook_tests::components::root;
 use yearbook_tests::process::{ChildProcess, free_port};
 
 /// None where it cannot be run and is not required.
-pub(crate) fn there() -> Option<()> {
+pub(crate) fn is_available() -> Option<()> {
     let version = Command::new("nginx").arg("-v").output();
     Prerequisite::Nginx.or_skip(version.ok().map(drop), "there is no nginx")
 }

@@ -25,7 +25,7 @@ async fn a_store_is_reached_by_tls_where_its_certificate_is_trusted_and_nowhere_
     else {
         return;
     };
-    let Some(()) = nginx::there() else { return };
+    let Some(()) = nginx::is_available() else { return };
     let (s3, folder) = (S3::start().await, TempDir::new().unwrap());
     let certificates = Path::new(&authority).parent().unwrap();
     let (_nginx, endpoint) = nginx::tls(

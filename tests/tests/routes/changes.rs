@@ -214,7 +214,7 @@ async fn every_format_carries_changes_with_the_credit_contract_4() {
     app.publish(&version(0)).await;
     let id = app.publish(&version(0).with_appended("2099-01-01,\"Ōtautahi\",1.5,true\n")).await;
     let csv = app.get(&format!("{PATH}?format=csv")).key(&key).send().await;
-    let at = app.live.dataset("harvest").unwrap().current.created_at.rfc3339();
+    let at = app.live.dataset("harvest").unwrap().current.created_at.to_rfc3339();
     assert_eq!(
         csv.text(),
         format!(

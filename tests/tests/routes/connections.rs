@@ -11,10 +11,10 @@ use yearbook_domain::Plan;
 use yearbook_server::ServerSettings;
 use yearbook_tests::app::big;
 use yearbook_tests::http2::kind::{HEADERS, PING, SETTINGS};
-use yearbook_tests::http2::{END_HEADERS, END_STREAM, PREFACE, frame, greeting};
+use yearbook_tests::http2::{END_HEADERS, END_STREAM, PREFACE, client_preface, frame};
 
 use super::wire::{
-    NEIGHBOUR, PATIENCE, Server, connect_from, get, health, sent, until, until_closed,
+    NEIGHBOUR, PATIENCE, Server, connect_from, get, health, sent, until_closed, wait_until,
 };
 
 /// A deadline that no test reaches.
@@ -47,7 +47,7 @@ async fn connect_many(server: SocketAddr, many: usize) -> Vec<TcpStream> {
 async fn silent_sockets_of_one_address_leave_half_of_the_slots_to_others() {
     let server = Server::start(ServerSettings { connections: 8, ..patient() }).await;
     let mut silent = connect_many(server.address, 8).await;
-    until(async || server.refused("address").await == 4).await;
+    wait_until(async || server.refused("address").await == 4).await;
     // What has no slot is closed at once and does not wait for ever.
     for refused in silent.iter_mut().skip(4) {
         assert!(until_closed(refused).await.is_empty());
@@ -100,7 +100,7 @@ async fn a_head_that_is_late_closes_its_connection_http_1_and_2() {
         ("half of the preface", PREFACE[..12].to_vec()),
         ("the preface but for its end", PREFACE[..23].to_vec()),
         ("the preface alone", PREFACE.to_vec()),
-        ("a greeting and no request", greeting()),
+        ("a greeting and no request", client_preface()),
         (
             "pings and no request",
             preface_and(&[frame(SETTINGS, 0, 0, &[]), frame(PING, 0, 0, &[0; 8])].concat()),
@@ -200,7 +200,7 @@ async fn http_2_that_only_answers_pings_is_idle_and_an_open_stream_is_not() {
 async fn http_2_that_answers_nothing_is_closed_after_goodbye() {
     let server = Server::start(ServerSettings { idle_ms: SOON_MS, ..patient() }).await;
     let request = frame(HEADERS, END_STREAM | END_HEADERS, 1, &health());
-    let mut socket = sent(server.address, &[greeting(), request].concat()).await;
+    let mut socket = sent(server.address, &[client_preface(), request].concat()).await;
     // Neither our settings nor our pings are acknowledged.
     until_closed(&mut socket).await;
     assert_eq!(server.timed_out("idle").await, 1);
@@ -218,12 +218,12 @@ async fn a_reader_that_never_reads_is_cut_off_and_a_slow_one_is_not() {
         "GET /v1/datasets/big/data?limit=0&start=1900-01-01 HTTP/1.1\r\nHost: t\r\nX-API-Key: {key}\r\n\r\n"
     );
     let mut deaf = sent(server.address, request.as_bytes()).await;
-    until(async || server.timed_out("write").await == 1).await;
+    wait_until(async || server.timed_out("write").await == 1).await;
     // Reset, so that neither the rest comes nor an end.
     let mut rest = Vec::new();
     let cut = deaf.read_to_end(&mut rest).await;
     assert!(cut.is_err() && !rest.ends_with(b"0\r\n\r\n"), "what was cut must not look whole");
-    until(async || server.app.free_instances() == free).await;
+    wait_until(async || server.app.free_instances() == free).await;
     let mut slow = sent(server.address, request.as_bytes()).await;
     // Some of it every 100 ms, for three times as long as the deaf one has.
     let mut taken = vec![0; 128 << 10];
@@ -243,7 +243,7 @@ async fn a_reader_that_never_reads_is_cut_off_and_a_slow_one_is_not() {
         assert!(count > 0, "it was cut off, too");
     }
     drop(slow);
-    until(async || server.app.free_instances() == free).await;
+    wait_until(async || server.app.free_instances() == free).await;
     assert_eq!(server.timed_out("write").await, 1);
     server.until_open(0).await;
 }
@@ -253,7 +253,7 @@ async fn the_admin_listener_has_the_same_bounds() {
     let admin = |metric: &str| format!("yearbook_connections_{metric}");
     let server = Server::start(patient()).await;
     let _silent = connect_many(server.admin, 64).await;
-    until(async || {
+    wait_until(async || {
         server.metric(&admin("refused_total{listener=\"admin\",reason=\"address\"}")).await == 32
     })
     .await;
@@ -288,7 +288,7 @@ async fn a_stop_waits_for_nobody_who_asks_nothing() {
         others.push(kept);
     }
     others.push(connect_from("127.0.0.3".parse().unwrap(), server.address).await);
-    until(async || server.open().await == 5).await;
+    wait_until(async || server.open().await == 5).await;
     server.stop().await;
     for socket in &mut others {
         until_closed(socket).await;

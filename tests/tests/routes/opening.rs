@@ -8,7 +8,7 @@ use yearbook_tests::app::{TestApp, harvest, parks};
 
 fn calls(app: &TestApp, format: &str) -> u64 {
     app.sandbox
-        .tallies()
+        .metrics_snapshots()
         .into_iter()
         .find(|counts| counts.release.name == format)
         .map_or(0, |counts| counts.calls)

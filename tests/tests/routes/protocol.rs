@@ -10,9 +10,11 @@ use yearbook_server::ServerSettings;
 use yearbook_tests::http2::kind::{
     CONTINUATION, DATA, GOAWAY, HEADERS, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE,
 };
-use yearbook_tests::http2::{END_HEADERS, END_STREAM, frame, greeting};
+use yearbook_tests::http2::{END_HEADERS, END_STREAM, client_preface, frame};
 
-use super::wire::{PATIENCE, Server, get, goaway, health, read_frame, sent, until, until_closed};
+use super::wire::{
+    PATIENCE, Server, get, goaway, health, read_frame, sent, until_closed, wait_until,
+};
 
 /// Reason "this is too much" of HTTP/2 (RFC 9113, 7).
 const ENHANCE_YOUR_CALM: u32 = 0xb;
@@ -71,9 +73,11 @@ async fn a_body_or_trailers_that_trickle_hold_nothing_http_1() {
 async fn a_body_or_trailers_that_trickle_hold_nothing_http_2() {
     let server = Server::start(ServerSettings::default()).await;
     // A request that announces a body, whose data and trailers never end.
-    let mut socket =
-        sent(server.address, &[greeting(), frame(HEADERS, END_HEADERS, 1, &health())].concat())
-            .await;
+    let mut socket = sent(
+        server.address,
+        &[client_preface(), frame(HEADERS, END_HEADERS, 1, &health())].concat(),
+    )
+    .await;
     let mut answered = false;
     loop {
         let frame = read_frame(&mut socket).await.expect("the connection lives on");
@@ -123,7 +127,7 @@ async fn expect_100_continue_is_answered_by_the_final_status_rfc_9110_10_1_1() {
 #[tokio::test]
 async fn http_2_says_our_bounds_in_its_settings() {
     let server = Server::start(ServerSettings::default()).await;
-    let mut socket = sent(server.address, &greeting()).await;
+    let mut socket = sent(server.address, &client_preface()).await;
     let settings = read_frame(&mut socket).await.unwrap();
     assert_eq!((settings.kind, settings.flags), (SETTINGS, 0));
     let number = |pair: &[u8]| (pair[1], u32::from_be_bytes(pair[2..].try_into().unwrap()));
@@ -150,7 +154,7 @@ async fn http_2_says_our_bounds_in_its_settings() {
 async fn a_rapid_reset_ends_its_connection_and_nobody_elses() {
     let server = Server::start(ServerSettings::default()).await;
     let mut other = TcpStream::connect(server.address).await.unwrap();
-    let mut bytes = greeting();
+    let mut bytes = client_preface();
     for number in 0..2_000_u32 {
         let stream = 2 * number + 1;
         bytes.extend(frame(HEADERS, END_HEADERS | END_STREAM, stream, &health()));
@@ -161,13 +165,13 @@ async fn a_rapid_reset_ends_its_connection_and_nobody_elses() {
     assert_eq!(get(&mut other, "/health").await, 200);
     drop(other);
     server.until_open(0).await;
-    until(async || server.metric("yearbook_http_requests_in_flight").await == 0).await;
+    wait_until(async || server.metric("yearbook_http_requests_in_flight").await == 0).await;
 }
 
 #[tokio::test]
 async fn streams_that_we_must_reset_are_numbered_made_you_reset() {
     let server = Server::start(ServerSettings::default()).await;
-    let mut bytes = greeting();
+    let mut bytes = client_preface();
     for number in 0..3_000_u32 {
         let stream = 2 * number + 1;
         bytes.extend(frame(HEADERS, END_HEADERS, stream, &health()));
@@ -188,7 +192,8 @@ async fn header_blocks_without_end_end_their_connection() {
     };
     for (name, payload) in [("full frames", field(4_096)), ("empty frames", Vec::new())] {
         let mut socket =
-            sent(server.address, &[greeting(), frame(HEADERS, 0, 1, &health())].concat()).await;
+            sent(server.address, &[client_preface(), frame(HEADERS, 0, 1, &health())].concat())
+                .await;
         let more = frame(CONTINUATION, 0, 1, &payload).repeat(64);
         let mut written = 0;
         while written < TAKEN {
@@ -215,7 +220,7 @@ async fn a_flood_of_pings_or_settings_stops_at_a_client_that_does_not_read() {
             .enumerate()
     {
         let first = frame(HEADERS, END_HEADERS | END_STREAM, 1, &health());
-        let mut socket = sent(server.address, &[greeting(), first].concat()).await;
+        let mut socket = sent(server.address, &[client_preface(), first].concat()).await;
         let many = one.repeat(4_096);
         let mut written = 0;
         // Every one is answered, and while the answers are not taken no more are read.

@@ -180,12 +180,12 @@ async fn another_release_of_a_plugin_makes_everything_anew() {
     // The same program with a custom section: other bytes, so another digest.
     let mut release = component("csv");
     release.extend_from_slice(&[0, 5, 4, b'n', b'o', b't', b'e']);
-    app.swap(&release);
+    app.replace_encoder(&release);
     let after = app.get(path).key(&key).send().await;
     assert_ne!(before.header("etag"), after.header("etag"));
     assert_eq!(before.body, after.body);
     assert_eq!(cache_counts(&app), (0, 2));
-    app.swap(&component("csv"));
+    app.replace_encoder(&component("csv"));
     assert_eq!(app.get(path).key(&key).send().await.header("etag"), before.header("etag"));
     assert_eq!(cache_counts(&app), (1, 2), "the former release's answers are still true");
 }

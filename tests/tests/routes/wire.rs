@@ -80,12 +80,12 @@ impl Server {
 
     /// Waits until no more than `most` connections are open.
     pub(super) async fn until_open(&self, most: u64) {
-        until(async || self.open().await <= most).await;
+        wait_until(async || self.open().await <= most).await;
     }
 }
 
 /// Waits until `holds`.
-pub(super) async fn until(holds: impl AsyncFn() -> bool) {
+pub(super) async fn wait_until(holds: impl AsyncFn() -> bool) {
     let waiting = async {
         while !holds().await {
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -111,7 +111,7 @@ async fn counters_outlive_the_plugin_and_go_on_when_it_is_loaded_again() {
         let csv = sandbox.load_encoder(&component("csv")).unwrap();
         drop(csv.encode(batch(0).schema(), &[], source(vec![Ok(batch(3))])).await.unwrap());
         drop(csv);
-        let [counts] = &sandbox.tallies()[..] else { panic!("one release, one tally") };
+        let [counts] = &sandbox.metrics_snapshots()[..] else { panic!("one release, one tally") };
         assert_eq!(
             (counts.release.kind, counts.release.name.as_str(), counts.outcome(Outcome::Completed)),
             ("encoder", "csv", round)

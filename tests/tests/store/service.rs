@@ -8,7 +8,9 @@ use yearbook_domain::{Millis, Plan};
 use yearbook_snapshot::{Bulk, StorageSettings};
 use yearbook_tests::app::{Fault, Ground, Reply, S3, Table, TestApp, big, harvest, parks};
 
-use crate::plugins::hosts::{TWO_SECONDS, embedded, eventually, keep, patched, record, serving};
+use crate::plugins::hosts::{
+    TWO_SECONDS, embedded, eventually, patched, record_release, serving, start_reconciler,
+};
 
 const BULK: &str = "/v1/bulk/farms/harvest";
 
@@ -107,10 +109,14 @@ async fn a_release_in_a_bucket_is_served_by_every_host_within_2_s_contract_6() {
     let s3 = S3::start().await;
     let ground = Ground::on(&s3, StorageSettings::default());
     let (here, there) = (TestApp::on(&ground).await, TestApp::on(&ground).await);
-    let _keepers = (keep(&here, embedded()).await, keep(&there, embedded()).await);
-    let newer =
-        record(&here, patched("json", "0.1.0", "0.2.0"), yearbook_catalog::ReleaseState::Promoted)
-            .await;
+    let _keepers =
+        (start_reconciler(&here, embedded()).await, start_reconciler(&there, embedded()).await);
+    let newer = record_release(
+        &here,
+        patched("json", "0.1.0", "0.2.0"),
+        yearbook_catalog::ReleaseState::Promoted,
+    )
+    .await;
     let begun = Instant::now();
     eventually(|| {
         [&here, &there]

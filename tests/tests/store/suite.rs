@@ -42,7 +42,7 @@ impl StoreUnderTest {
         vec![
             Self {
                 name: "memory",
-                files: ObjectStorage::over(Arc::clone(&memory) as _),
+                files: ObjectStorage::from_store(Arc::clone(&memory) as _),
                 behind: memory,
                 _ground: None,
                 _folder: folder(),

@@ -38,7 +38,7 @@ pub(crate) struct Begun {
 
 /// Sends the request over a connection of its own and reads the head of the answer, whatever its
 /// status.
-pub(crate) fn begin(ask: &HttpRequest) -> Result<Begun> {
+pub(crate) fn send(ask: &HttpRequest) -> Result<Begun> {
     let (host, path) = ask
         .url
         .strip_prefix("http://")
@@ -47,14 +47,14 @@ pub(crate) fn begin(ask: &HttpRequest) -> Result<Begun> {
     let mut stream = TcpStream::connect(host).with_context(|| format!("cannot reach {host}"))?;
     stream.set_read_timeout(Some(TIMEOUT)).context("cannot set a timeout")?;
     stream.write_all(request(ask, host, path).as_bytes()).context("cannot send a request")?;
-    let (head, body) = head(&mut stream, &mut vec![0; 64 << 10])?;
+    let (head, body) = read_head(&mut stream, &mut vec![0; 64 << 10])?;
     Ok(Begun { stream, head, body })
 }
 
 /// Sends the request and reads the answer to its end.
 pub(crate) fn get(ask: &HttpRequest) -> Result<Download> {
     let started = Instant::now();
-    let Begun { mut stream, head, body } = begin(ask)?;
+    let Begun { mut stream, head, body } = send(ask)?;
     let mut buffer = vec![0; 256 << 10];
     let end = BodyEnd::of(&head).with_context(|| format!("{}: {head:?}", ask.url))?;
     let mut bytes = u64::try_from(body.len()).context("a length")?;
@@ -78,8 +78,8 @@ pub(crate) fn get(ask: &HttpRequest) -> Result<Download> {
 }
 
 /// The value of a header of the answer.
-pub(crate) fn header(ask: &HttpRequest, name: &str) -> Result<String> {
-    value(&begin(ask)?.head, name)
+pub(crate) fn response_header(ask: &HttpRequest, name: &str) -> Result<String> {
+    header_value(&send(ask)?.head, name)
         .map(str::to_owned)
         .with_context(|| format!("{} sent no {name}", ask.url))
 }
@@ -96,7 +96,7 @@ fn request(ask: &HttpRequest, host: &str, path: &str) -> String {
 }
 
 /// The head as text and what was read of the body with it.
-fn head(stream: &mut TcpStream, buffer: &mut [u8]) -> Result<(String, Vec<u8>)> {
+fn read_head(stream: &mut TcpStream, buffer: &mut [u8]) -> Result<(String, Vec<u8>)> {
     let mut read = Vec::new();
     while read.len() < HEAD_BYTES {
         let more = stream.read(buffer).context("no answer")?;
@@ -128,12 +128,12 @@ impl BodyEnd {
         if !head.starts_with("HTTP/1.1 200") {
             return None;
         }
-        if value(head, "transfer-encoding")
+        if header_value(head, "transfer-encoding")
             .is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"))
         {
             return Some(Self::Chunk);
         }
-        value(head, "content-length")?.parse().ok().map(Self::Length)
+        header_value(head, "content-length")?.parse().ok().map(Self::Length)
     }
 
     pub(crate) fn is_reached(&self, bytes: u64, last: &[u8]) -> bool {
@@ -144,7 +144,7 @@ impl BodyEnd {
     }
 }
 
-fn value<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+fn header_value<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     let lines = head.lines().skip(1).filter_map(|line| line.split_once(':'));
     lines
         .into_iter()

@@ -36,7 +36,7 @@ pub(super) fn measure(bench: &Bench<'_>, figures: &mut Measurements) -> Result<(
             .with_context(|| format!("the encode benchmark printed {line:?}"))?;
         let case = format!("{} {}", line.format, line.table);
         if let Some(reason) = line.cannot {
-            figures.cannot("encode", &case, &line.who, &reason);
+            figures.add_unsupported("encode", &case, &line.who, &reason);
             continue;
         }
         let known = |value: Option<f64>| value.context("a result without a number");

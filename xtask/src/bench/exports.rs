@@ -133,7 +133,7 @@ pub(super) fn measure(
         }
         for (who, way) in &case.ways {
             if let Err(reason) = way {
-                figures.cannot(PART, case.name, who, reason);
+                figures.add_unsupported(PART, case.name, who, reason);
             }
         }
     }
@@ -162,14 +162,14 @@ impl ExportRuns {
         counted: bool,
     ) -> Result<()> {
         server.reset_peak()?;
-        let cpu = server.cpu()?;
+        let cpu = server.cpu_time()?;
         let download = client::get(ask)?;
         if !counted {
             self.first_run = download.seconds;
             return Ok(());
         }
-        self.cpu += server.cpu()?.since(cpu);
-        (self.peak, self.idle) = (self.peak.max(server.peak()?), server.idle);
+        self.cpu += server.cpu_time()?.since(cpu);
+        (self.peak, self.idle) = (self.peak.max(server.peak_mebibytes()?), server.idle);
         self.downloads.push(download);
         Ok(())
     }

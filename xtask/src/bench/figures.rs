@@ -42,7 +42,13 @@ impl Measurements {
     }
 
     /// Adds a thing that a contestant cannot do.
-    pub(super) fn cannot(&mut self, part: &'static str, case: &str, who: &str, reason: &str) {
+    pub(super) fn add_unsupported(
+        &mut self,
+        part: &'static str,
+        case: &str,
+        who: &str,
+        reason: &str,
+    ) {
         self.push(part, case, who, Some(reason.to_owned()), BTreeMap::new(), None);
     }
 
@@ -123,7 +129,7 @@ mod tests {
     fn values_are_found_by_their_names() {
         let mut figures = Measurements::default();
         figures.add("encode", "csv long", "native", [("seconds", 2.0)]);
-        figures.cannot("encode", "csv long", "abacus", "too slow");
+        figures.add_unsupported("encode", "csv long", "abacus", "too slow");
         assert_eq!(figures.value("encode", "csv long", "native", "seconds"), Some(2.0));
         assert_eq!(figures.value("encode", "csv long", "abacus", "seconds"), None);
         assert_eq!(figures.cases("encode"), ["csv long"]);

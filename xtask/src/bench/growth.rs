@@ -54,7 +54,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
             println!("-- {rows} rows, {format}");
             let ask = ask(rows, format);
             let mut exports = ExportRuns::default();
-            for run in 0..=runs(bench.wanted.runs, rows) {
+            for run in 0..=counted_runs(bench.wanted.runs, rows) {
                 exports.run_once(&server, &ask, run > 0)?;
             }
             figures.add(
@@ -71,7 +71,7 @@ pub(super) fn measure(bench: &Bench<'_>, binary: &Path, figures: &mut Measuremen
 }
 
 /// Three runs of what takes seconds.
-fn runs(wanted: u32, rows: u64) -> u32 {
+fn counted_runs(wanted: u32, rows: u64) -> u32 {
     if rows > 1_000_000 { wanted.min(3) } else { wanted }
 }
 
@@ -97,8 +97,8 @@ fn measure_concurrent(
     let values = [
         ("seconds", started.elapsed().as_secs_f64()),
         ("slowest_first_byte_ms", slowest * 1e3),
-        ("peak_mib", server.peak()?),
-        ("above_idle_mib", server.peak()? - server.idle),
+        ("peak_mib", server.peak_mebibytes()?),
+        ("above_idle_mib", server.peak_mebibytes()? - server.idle),
     ];
     figures.add(PART, CONCURRENT_CASE, contestants::YEARBOOK, values);
     Ok(())

@@ -334,7 +334,7 @@ mod tests {
     fn a_cell_says_what_a_peer_cannot_do() {
         let mut figures = Measurements::default();
         figures.add("exports", "long, JSON", YEARBOOK, [("seconds", 1.0)]);
-        figures.cannot("exports", "long, JSON", "abacus", "has no memory");
+        figures.add_unsupported("exports", "long, JSON", "abacus", "has no memory");
         let page = render("bench", "", &crate::bench::machine::shared(), &figures, &[]);
         assert!(page.contains("| long, JSON | abacus | has no memory |"), "{page}");
         assert!(!page.contains("## Encoding"), "{page}");

@@ -62,7 +62,11 @@ pub(super) fn measure(bench: &Bench<'_>, figures: &mut Measurements) -> Result<(
 
 /// Installs releases of csv that differ in nothing but their digest, and asks a running host until
 /// it serves them.
-pub(super) fn swaps(bench: &Bench<'_>, binary: &Path, figures: &mut Measurements) -> Result<()> {
+pub(super) fn measure_swaps(
+    bench: &Bench<'_>,
+    binary: &Path,
+    figures: &mut Measurements,
+) -> Result<()> {
     let data_dir = bench.folder.join("swaps");
     let package = generate::package(1_000, TableShape::Long, false, &bench.folder.join("swapped"))?;
     tables::published(binary, &data_dir, &[package])?;
@@ -85,7 +89,7 @@ pub(super) fn swaps(bench: &Bench<'_>, binary: &Path, figures: &mut Measurements
         fs::write(&file, with_marker_section(&component, run))
             .with_context(|| format!("cannot write {}", file.display()))?;
         // The entity tag names the release that made the bytes.
-        let before = client::header(&ask, "etag")?;
+        let before = client::response_header(&ask, "etag")?;
         let begun = Instant::now();
         command::output(
             Command::new(binary)
@@ -95,7 +99,7 @@ pub(super) fn swaps(bench: &Bench<'_>, binary: &Path, figures: &mut Measurements
                 .arg(&file),
         )?;
         let installed = begun.elapsed();
-        while client::header(&ask, "etag")? == before {
+        while client::response_header(&ask, "etag")? == before {
             if begun.elapsed() > installed + SERVE_TIMEOUT {
                 bail!("an installed release does not serve within {SERVE_TIMEOUT:?}");
             }

@@ -71,7 +71,7 @@ impl MeasuredProcess {
         if let Some(folder) = command.get_current_dir() {
             pinned.current_dir(folder);
         }
-        println!("$ {}", command::shown(&pinned));
+        println!("$ {}", command::display(&pinned));
         let out = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         pinned
             .stdin(Stdio::null())
@@ -79,14 +79,14 @@ impl MeasuredProcess {
             .stderr(out);
         let started = Instant::now();
         let child =
-            pinned.spawn().with_context(|| format!("cannot run {}", command::shown(&pinned)))?;
+            pinned.spawn().with_context(|| format!("cannot run {}", command::display(&pinned)))?;
         let mut process = Self { child, base, idle: 0.0, started: 0.0 };
         let ready = HttpRequest::get(format!("{}{ready}", process.base));
         while started.elapsed() < START_TIMEOUT {
             if process.child.try_wait().context("cannot watch a server")?.is_some() {
                 bail!(
                     "{} ended at once: {}",
-                    command::shown(command),
+                    command::display(command),
                     fs::read_to_string(log).unwrap_or_default()
                 );
             }
@@ -99,14 +99,14 @@ impl MeasuredProcess {
         }
         bail!(
             "{} did not answer within {START_TIMEOUT:?}; see {}",
-            command::shown(command),
+            command::display(command),
             log.display()
         )
     }
 
     /// Seconds of processor time that it has used: of all threads by the tick, and of those that
     /// live by the nanosecond.
-    pub(crate) fn cpu(&self) -> Result<CpuTime> {
+    pub(crate) fn cpu_time(&self) -> Result<CpuTime> {
         let folder = format!("/proc/{}", self.child.id());
         let stat =
             fs::read_to_string(format!("{folder}/stat")).context("cannot read a server's times")?;
@@ -132,7 +132,7 @@ impl MeasuredProcess {
     }
 
     /// The most mebibytes that were resident since [`Self::reset_peak`].
-    pub(crate) fn peak(&self) -> Result<f64> {
+    pub(crate) fn peak_mebibytes(&self) -> Result<f64> {
         self.status_mebibytes("VmHWM:")
     }
 

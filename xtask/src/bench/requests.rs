@@ -152,7 +152,7 @@ pub(super) fn minimal_cases(all: &PeerServers) -> Result<Vec<BenchCase>> {
     let ours = &all.get(YEARBOOK)?.base;
     let data =
         HttpRequest::get(format!("{ours}/v1/datasets/long/data")).with("X-API-Key", &all.key);
-    let tag = client::header(&data, "etag")?;
+    let tag = client::response_header(&data, "etag")?;
     let case = |name, ways| BenchCase { name, rows: 0, asked: Value::Null, format: "json", ways };
     Ok(vec![
         case(
@@ -209,15 +209,15 @@ pub(super) fn measure(
                 runs.iter_mut().filter(|run| run.loads.is_empty() || run.seconds != SLOW_SECONDS)
             {
                 let server = all.get(run.who)?;
-                let before = server.cpu()?;
+                let before = server.cpu_time()?;
                 run.loads.push(wrk::run(run.ask, run.seconds, &cores, &scripts)?);
-                run.cpu += server.cpu()?.since(before);
+                run.cpu += server.cpu_time()?.since(before);
             }
         }
         for run in &mut runs {
             run.loads.retain(|load| load.requests > 0.0);
             if run.loads.is_empty() {
-                figures.cannot(
+                figures.add_unsupported(
                     PART,
                     case.name,
                     run.who,
@@ -225,12 +225,17 @@ pub(super) fn measure(
                 );
                 continue;
             }
-            figures.add(PART, case.name, run.who, run.values(case.rows, all.get(run.who)?.peak()?));
+            figures.add(
+                PART,
+                case.name,
+                run.who,
+                run.values(case.rows, all.get(run.who)?.peak_mebibytes()?),
+            );
             figures.note(same::remark(found, case.name, run.who));
         }
         for (who, way) in &case.ways {
             if let Err(reason) = way {
-                figures.cannot(PART, case.name, who, reason);
+                figures.add_unsupported(PART, case.name, who, reason);
             }
         }
     }

@@ -62,7 +62,7 @@ const CONCURRENT_MIB: f64 = 512.0;
 const FIRST_BYTE_MS: f64 = 50.0;
 
 /// Every target, in the order of the parts.
-pub(super) fn judge(figures: &Measurements) -> Vec<Target> {
+pub(super) fn evaluate(figures: &Measurements) -> Vec<Target> {
     let judge = TargetEvaluator(figures);
     let mut targets = judge.encoders();
     targets.extend(judge.requests());
@@ -99,7 +99,7 @@ impl TargetEvaluator<'_> {
         for (format, bound) in [("csv", 1.5), ("json", 3.0)] {
             for table in ["long", "wide", "spatial"] {
                 let case = format!("{format} {table}");
-                let best = best(["pyarrow", "polars", "duckdb"].map(|who| speed(&case, who)));
+                let best = maximum(["pyarrow", "polars", "duckdb"].map(|who| speed(&case, who)));
                 let what =
                     format!("{case}: sandbox against the best of pyarrow, polars and DuckDB");
                 targets.push(target(
@@ -119,7 +119,7 @@ impl TargetEvaluator<'_> {
         let (rows, year, late) =
             ("100 rows, JSON", "one year, limit 1,000", "search, first match after 96 %");
         let slow = |who: &str| of(rows, who, "p99_ms");
-        let peers = best([ROAPI, DATASETTE, FASTAPI].map(|who| rate(late, who)));
+        let peers = maximum([ROAPI, DATASETTE, FASTAPI].map(|who| rate(late, who)));
         let health = rate("/health", YEARBOOK);
         let hidden = ratio(
             rate("100 areas, geometry=false", YEARBOOK),
@@ -270,7 +270,7 @@ fn ratio(over: Option<f64>, under: Option<f64>) -> Option<f64> {
 }
 
 /// The highest of those that there are.
-fn best(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+fn maximum(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
     values.into_iter().flatten().max_by(f64::total_cmp)
 }
 
@@ -284,7 +284,7 @@ mod tests {
         figures.add("encode", "csv long", "arrow-rs", [("million_rows_a_second", 4.0)]);
         figures.add("encode", "csv long", "sandbox", [("million_rows_a_second", 10.0)]);
         figures.add("encode", "csv long", "polars", [("million_rows_a_second", 8.0)]);
-        let targets = judge(&figures);
+        let targets = evaluate(&figures);
         let of = |what: &str| {
             targets
                 .iter()

@@ -45,10 +45,10 @@ fn run_callgrind(program: &Path, name: &str, rounds: &str) -> Result<f64> {
     run.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(program)
         .args([name, rounds]);
-    let output = run.output().with_context(|| format!("cannot run {}", command::shown(&run)))?;
+    let output = run.output().with_context(|| format!("cannot run {}", command::display(&run)))?;
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        bail!("{} ended with {}: {said}", command::shown(&run), output.status);
+        bail!("{} ended with {}: {said}", command::display(&run), output.status);
     }
     parse_total(&said).with_context(|| format!("callgrind printed no total: {said}"))
 }

@@ -66,7 +66,7 @@ impl Record {
             .insert(name.to_owned(), BaselineEntry { instructions, reason: reason.to_owned() });
     }
 
-    pub(super) fn forget(&mut self, name: &str) {
+    pub(super) fn remove(&mut self, name: &str) {
         self.works.remove(name);
     }
 }

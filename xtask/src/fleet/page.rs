@@ -79,7 +79,7 @@ pub(super) fn render(command: &str, machine: &str, figures: &[(String, Value)]) 
         }
         page += " |\n";
         let said: Vec<String> =
-            figures["more"].as_array().into_iter().flatten().map(pair).collect();
+            figures["more"].as_array().into_iter().flatten().map(key_value).collect();
         if !said.is_empty() {
             let _ = writeln!(more, "- {what}: {}", said.join("; "));
         }
@@ -90,7 +90,7 @@ pub(super) fn render(command: &str, machine: &str, figures: &[(String, Value)]) 
 }
 
 /// `what: number`.
-fn pair(value: &Value) -> String {
+fn key_value(value: &Value) -> String {
     let text = |index: usize| value[index].as_str().unwrap_or_default();
     format!("{} {}", text(0), text(1))
 }

@@ -67,9 +67,9 @@ pub(super) fn measure(
         HttpRequest::get(format!("{}/v1/datasets", host.process.base)).with("X-API-Key", &key);
     let list_bytes = client::get(&list)?.bytes;
     let load = wrk::run(&list, 2, &machine::shared().generator, &site.scripts())?;
-    let (before, begun) = (host.process.cpu()?, Instant::now());
+    let (before, begun) = (host.process.cpu_time()?, Instant::now());
     sleep(IDLE_PERIOD);
-    let idle = host.process.cpu()?.since(before) / begun.elapsed().as_secs_f64() * 100.0;
+    let idle = host.process.cpu_time()?.since(before) / begun.elapsed().as_secs_f64() * 100.0;
     let Refreshes { seen, first, read } = refreshes(site, &host, &key, &list)?;
     let catalogue = CatalogCosts {
         datasets,
@@ -112,10 +112,10 @@ fn refreshes(
     let (mut seen, mut first) = (Vec::new(), Vec::new());
     for edition in 2..2 + REPETITIONS {
         let package = site.package(1, edition)?;
-        let before = client::header(&ask, "etag")?;
+        let before = client::response_header(&ask, "etag")?;
         site.publish(&[package])?;
         let published = Instant::now();
-        while client::header(&ask, "etag")? == before {
+        while client::response_header(&ask, "etag")? == before {
             if published.elapsed() > REFRESH_TIMEOUT {
                 bail!("a refresh was not seen within {REFRESH_TIMEOUT:?}");
             }

@@ -79,7 +79,7 @@ pub(super) fn measure(site: &ScaleDeployment<'_>, seconds: u32) -> Result<Reques
         let ask = match kind {
             Kind::NotModified => {
                 let ask = ask("/data");
-                let tag = client::header(&ask, "etag")?;
+                let tag = client::response_header(&ask, "etag")?;
                 ask.with("If-None-Match", &tag)
             }
             Kind::Cached | Kind::Page | Kind::Limited => ask("/data"),
@@ -134,7 +134,7 @@ struct CounterReading {
 impl CounterReading {
     fn now(site: &ScaleDeployment<'_>, host: &ScaleHost) -> Result<Self> {
         Ok(Self {
-            cpu: host.process.cpu()?,
+            cpu: host.process.cpu_time()?,
             database: site.database_cpu()?,
             metrics: host.metrics()?,
         })

@@ -127,7 +127,7 @@ impl<'a> ScaleDeployment<'a> {
     /// Seconds of processor time that the database's processes have used; 0 where it is part of the
     /// server.
     pub(super) fn database_cpu(&self) -> Result<f64> {
-        self.database.map_or(Ok(0.0), |database| tree(database.id()))
+        self.database.map_or(Ok(0.0), |database| process_tree_cpu(database.id()))
     }
 }
 
@@ -138,7 +138,7 @@ impl ScaleHost {
 }
 
 /// Processor time of a process, of its children, and of those that ended.
-fn tree(process: u32) -> Result<f64> {
+fn process_tree_cpu(process: u32) -> Result<f64> {
     let mut all = process_times(process).context("the database is gone")?.1;
     for entry in fs::read_dir("/proc").context("cannot list processes")?.flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {

@@ -181,7 +181,7 @@ impl SoakDataset {
 impl Target {
     /// Sends one request of a kind; `turn` decides which.
     pub(super) fn send(&self, kind: Kind, turn: u64) -> RequestEnd {
-        let Ok(Begun { mut stream, head, body }) = client::begin(&self.ask(kind, turn)) else {
+        let Ok(Begun { mut stream, head, body }) = client::send(&self.request(kind, turn)) else {
             return RequestEnd::Lost;
         };
         let Some(status) = head.get(9..12).and_then(|status| status.parse().ok()) else {
@@ -221,7 +221,7 @@ impl Target {
         }
     }
 
-    fn ask(&self, kind: Kind, turn: u64) -> HttpRequest {
+    fn request(&self, kind: Kind, turn: u64) -> HttpRequest {
         let some = |of: usize| usize::try_from(splitmix64(turn) % of as u64).unwrap_or(0);
         let dataset = &self.datasets[some(self.datasets.len())];
         let format = FORMATS[usize::try_from(turn % 4).unwrap_or(0)];

@@ -38,7 +38,7 @@ pub(super) struct ServerResources {
 pub(super) struct MemorySamples(Vec<u64>);
 
 impl ResourceWatcher {
-    pub(super) fn held(&self) -> Result<ServerResources> {
+    pub(super) fn read(&self) -> Result<ServerResources> {
         let metrics = MetricsScrape::scrape(&self.metrics)?;
         let value = |name: &str| metrics.sum(name).map(rounded);
         let folder = format!("/proc/{}", self.process);
@@ -58,7 +58,7 @@ impl ResourceWatcher {
     }
 
     /// Looks at memory until `time` is over.
-    pub(super) fn samples(&self, time: Duration) -> Result<MemorySamples> {
+    pub(super) fn sample(&self, time: Duration) -> Result<MemorySamples> {
         let (begun, mut samples) = (Instant::now(), Vec::new());
         while begun.elapsed() < time {
             samples.push(self.memory()?);

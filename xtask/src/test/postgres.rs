@@ -48,7 +48,7 @@ pub(crate) struct Postgres {
 }
 
 /// Where Debian has the newest server's programs.
-pub(crate) fn programs() -> Option<PathBuf> {
+pub(crate) fn find_programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?.filter_map(Result::ok);
     let of = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
     let found = versions.map(|entry| entry.path()).filter(|path| path.join("bin/initdb").exists());
@@ -101,7 +101,7 @@ impl Postgres {
             .stdout(log.try_clone().context("cannot share the log")?)
             .stderr(log);
         let child =
-            serve.spawn().with_context(|| format!("cannot run {}", command::shown(&serve)))?;
+            serve.spawn().with_context(|| format!("cannot run {}", command::display(&serve)))?;
         let mut server = Self { child, folder, port, password };
         server.wait(programs)?;
         Ok(server)
@@ -224,7 +224,8 @@ mod tests {
 
     #[test]
     fn a_server_answers_on_its_socket_and_leaves_nothing_behind() {
-        let Some(programs) = Prerequisite::Postgres.or_skip(programs(), "there is no PostgreSQL")
+        let Some(programs) =
+            Prerequisite::Postgres.or_skip(find_programs(), "there is no PostgreSQL")
         else {
             return;
         };

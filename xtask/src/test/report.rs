@@ -33,12 +33,16 @@ pub(super) struct StepReport {
 impl StepReport {
     /// Runs a step that is one check; whether it passed.
     pub(super) fn step(&mut self, what: &str, check: impl FnOnce() -> Result<()>) -> bool {
-        self.counted(what, || check().map(|()| Tally { passed: 1, failed: 0 }))
+        self.counted_step(what, || check().map(|()| Tally { passed: 1, failed: 0 }))
     }
 
     /// Runs a step that is many checks; whether all passed. An error is one more failed check, and
     /// so is a step that checked nothing.
-    pub(super) fn counted(&mut self, what: &str, checks: impl FnOnce() -> Result<Tally>) -> bool {
+    pub(super) fn counted_step(
+        &mut self,
+        what: &str,
+        checks: impl FnOnce() -> Result<Tally>,
+    ) -> bool {
         println!("\n== {what}");
         let started = Instant::now();
         let tally = checks().unwrap_or_else(|error| {
@@ -81,8 +85,8 @@ mod tests {
         let mut report = StepReport::default();
         assert!(report.step("good", || Ok(())));
         assert!(!report.step("bad", || bail!("no")));
-        assert!(!report.counted("empty", || Ok(Tally::default())));
-        assert!(!report.counted("mixed", || Ok(Tally { passed: 3, failed: 2 })));
+        assert!(!report.counted_step("empty", || Ok(Tally::default())));
+        assert!(!report.counted_step("mixed", || Ok(Tally { passed: 3, failed: 2 })));
         assert_eq!(report.total, Tally { passed: 4, failed: 4 });
     }
 
@@ -92,7 +96,8 @@ mod tests {
         assert_eq!(checked.and_tool(&Ok(())), checked);
         let mut report = StepReport::default();
         assert!(
-            !report.counted("without R", || Ok(checked.and_tool(&Err(anyhow::anyhow!("no R")))))
+            !report
+                .counted_step("without R", || Ok(checked.and_tool(&Err(anyhow::anyhow!("no R")))))
         );
         assert_eq!(report.total, Tally { passed: 3, failed: 1 });
     }

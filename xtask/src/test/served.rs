@@ -29,11 +29,15 @@ pub(crate) struct ServerFixture {
 impl ServerFixture {
     /// Builds the product and empties the folder of the step called `name`.
     pub(crate) fn prepare(repository: &Repository, name: &str) -> Result<Self> {
-        Self::built(repository, name, Profile::Debug)
+        Self::with_profile(repository, name, Profile::Debug)
     }
 
     /// The same with a product built as `profile` says.
-    pub(crate) fn built(repository: &Repository, name: &str, profile: Profile) -> Result<Self> {
+    pub(crate) fn with_profile(
+        repository: &Repository,
+        name: &str,
+        profile: Profile,
+    ) -> Result<Self> {
         let binary = repository.build_product(profile)?;
         let folder = repository.target().join("xtask").join(name);
         if folder.exists() {

@@ -20,7 +20,7 @@ static EXECUTED: LazyLock<Mutex<ExecutedTests>> = LazyLock::new(Mutex::default);
 /// Unit and integration tests, those of the catalogue in PostgreSQL on `postgres`; nextest runs
 /// them where it is installed. A `complete` run fails where PostgreSQL is missing; what needs nginx
 /// and a binary has a step of its own.
-pub(super) fn tests(
+pub(super) fn run_workspace_tests(
     repository: &Repository,
     postgres: Option<&Postgres>,
     complete: bool,
@@ -46,33 +46,33 @@ pub(super) fn run_doc_tests(repository: &Repository) -> Result<Tally> {
 }
 
 /// Runs `check` on the tests that ran and passed so far.
-pub(super) fn executed<T>(check: impl FnOnce(&ExecutedTests) -> T) -> T {
+pub(super) fn with_executed<T>(check: impl FnOnce(&ExecutedTests) -> T) -> T {
     // A panic while a line is taken leaves the lines before it.
     check(&EXECUTED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Runs `command`, passes its output on and adds up the results that it prints.
 pub(crate) fn count(command: &mut Command) -> Result<Tally> {
-    println!("$ {}", command::shown(command));
+    println!("$ {}", command::display(command));
     let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .with_context(|| format!("cannot run {}", command::shown(command)))?;
+        .with_context(|| format!("cannot run {}", command::display(command)))?;
     let errors = child.stderr.take();
-    let beside = thread::spawn(move || errors.map_or(Ok(Tally::default()), read));
-    let mut tally = child.stdout.take().map_or(Ok(Tally::default()), read)?;
+    let beside = thread::spawn(move || errors.map_or(Ok(Tally::default()), read_results));
+    let mut tally = child.stdout.take().map_or(Ok(Tally::default()), read_results)?;
     let more = beside.join().map_err(|_| anyhow::anyhow!("reading the output panicked"))??;
     tally.passed += more.passed;
     tally.failed += more.failed;
     let status = child.wait().context("cannot wait for the tests")?;
     if !status.success() && tally.failed == 0 {
-        bail!("{} ended with {status}", command::shown(command));
+        bail!("{} ended with {status}", command::display(command));
     }
     Ok(tally)
 }
 
-fn read(stream: impl Read) -> Result<Tally> {
+fn read_results(stream: impl Read) -> Result<Tally> {
     let mut tally = Tally::default();
     for line in BufReader::new(stream).split(b'\n') {
         let line = line.context("cannot read the tests' output")?;

@@ -42,18 +42,18 @@ pub(super) fn systemd() -> Result<()> {
 /// Where PostgreSQL's programs are, if need be after installing them.
 pub(crate) fn postgres() -> Result<PathBuf> {
     debian::ensure("the catalogue in PostgreSQL", &["postgresql"], || {
-        postgres::programs().is_some()
+        postgres::find_programs().is_some()
     })?;
-    postgres::programs().context("PostgreSQL's programs are not where Debian puts them")
+    postgres::find_programs().context("PostgreSQL's programs are not where Debian puts them")
 }
 
 /// What a run with `--quick` leaves out, with PostgreSQL where it is not installed; where its
 /// programs are, if they are.
-pub(super) fn quick() -> Option<PathBuf> {
+pub(super) fn installed_postgres() -> Option<PathBuf> {
     println!(
         "NOT CHECKED with --quick: lints, dependencies, a fleet behind nginx, examples, instructions, a soak, and other programs as clients"
     );
-    let programs = postgres::programs();
+    let programs = postgres::find_programs();
     if programs.is_none() {
         println!(
             "NOT CHECKED: the catalogue in PostgreSQL, which is not here; a run without --quick installs it"

@@ -9,14 +9,14 @@ use crate::{DeletionBatch, Dropped, Failure, Retention};
 
 impl SqlCatalog {
     /// [`crate::Store::retain`].
-    pub(super) async fn drop_old(
+    pub(super) async fn delete_expired_snapshots(
         &self,
         retention: Retention,
         dry_run: bool,
     ) -> Result<Vec<Dropped>, Failure> {
         let doing = "look for old snapshots";
         let mut session = self.begin(doing, TransactionMode::Read).await?;
-        let outcome = history::outdated(&mut session.connection(), retention).await;
+        let outcome = history::expired_by_dataset(&mut session.connection(), retention).await;
         let outdated = self.finish_transaction(doing, session, outcome).await?;
         if dry_run {
             return Ok(outdated.into_iter().flat_map(|(_, dropped)| dropped).collect());
@@ -25,7 +25,8 @@ impl SqlCatalog {
         for (dataset, _) in outdated {
             let doing = "drop old snapshots";
             let mut session = self.begin(doing, TransactionMode::Write).await?;
-            let outcome = history::retain(&mut session.connection(), &dataset, retention).await;
+            let outcome =
+                history::apply_retention(&mut session.connection(), &dataset, retention).await;
             dropped.extend(self.finish_transaction(doing, session, outcome).await?);
         }
         Ok(dropped)

@@ -10,7 +10,7 @@ use sqlx::{ConnectOptions, Connection};
 
 use super::presence::PostgresCircuitBreaker;
 use super::{PostgresServer, listen, migrate};
-use crate::sql::within;
+use crate::sql::with_timeout;
 use crate::{DatabaseSettings, Failure};
 
 /// A connection that nobody has used for so long is asked whether it still works before somebody
@@ -46,20 +46,23 @@ const PARAMETERS: [&str; 18] = [
 impl PostgresServer {
     /// Connects to `postgres://user@host:port/database`, and migrates it.
     pub(crate) async fn open(url: &str, settings: &DatabaseSettings) -> Result<Self, Failure> {
-        let options = options(url, settings)?;
-        let location = location(&options);
+        let options = parse_options(url, settings)?;
+        let location = describe_location(&options);
         let unreachable = |source| Failure::Unreachable { location: location.clone(), source };
         // Not through the pool, which keeps its reasons to itself.
-        let mut connection = within(settings.acquire().max(settings.answer()), options.connect())
-            .await
-            .map_err(unreachable)?;
+        let mut connection = with_timeout(
+            settings.acquire_timeout().max(settings.statement_timeout()),
+            options.connect(),
+        )
+        .await
+        .map_err(unreachable)?;
         migrate::migrate(&mut connection, &location).await?;
         connection.close().await.map_err(unreachable)?;
 
         let presence = Arc::new(PostgresCircuitBreaker::new());
         let pool = PgPoolOptions::new()
             .max_connections(settings.connections.max(1))
-            .acquire_timeout(settings.acquire())
+            .acquire_timeout(settings.acquire_timeout())
             .test_before_acquire(false)
             .before_acquire(|connection, metadata| {
                 Box::pin(async move {
@@ -71,12 +74,12 @@ impl PostgresServer {
             })
             .connect_lazy_with(options.clone());
         let moves = listen::start(options, pool.close_event());
-        Ok(Self { pool, presence, answer: settings.answer(), moves, location })
+        Ok(Self { pool, presence, answer: settings.statement_timeout(), moves, location })
     }
 }
 
 /// Reads the address. What it holds is never repeated: there may be a password anywhere in it.
-fn options(url: &str, settings: &DatabaseSettings) -> Result<PgConnectOptions, Failure> {
+fn parse_options(url: &str, settings: &DatabaseSettings) -> Result<PgConnectOptions, Failure> {
     let bad = |reason: &str| Failure::BadPostgresAddress { reason: reason.to_owned() };
     if let Some((_, query)) = url.split_once('?') {
         for name in query.split('&').filter_map(|pair| pair.split('=').next()) {
@@ -97,14 +100,14 @@ fn options(url: &str, settings: &DatabaseSettings) -> Result<PgConnectOptions, F
         .application_name(&name)
         // The server stops what nobody waits for any more.
         .options([
-            ("statement_timeout", milliseconds(settings.answer())),
+            ("statement_timeout", milliseconds(settings.statement_timeout())),
             ("idle_in_transaction_session_timeout", milliseconds(IDLE_IN_TRANSACTION_TIMEOUT)),
         ]);
     Ok(options.disable_statement_logging())
 }
 
 /// Host, port and database.
-fn location(options: &PgConnectOptions) -> String {
+fn describe_location(options: &PgConnectOptions) -> String {
     let database = options.get_database().unwrap_or_default();
     match options.get_socket() {
         Some(folder) => format!("{} in {}", database, folder.display()),

@@ -32,7 +32,7 @@ impl PostgresCircuitBreaker {
     }
 
     /// Somebody asks.
-    pub(super) fn asked(&self) {
+    pub(super) fn record_attempt(&self) {
         *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
@@ -70,7 +70,7 @@ impl PostgresCircuitBreaker {
 }
 
 /// What is told at once.
-pub(super) fn away() -> sqlx::Error {
+pub(super) fn circuit_open_error() -> sqlx::Error {
     sqlx::Error::Io(std::io::Error::new(
         ErrorKind::NotConnected,
         "the database did not answer just now, and is being asked again",
@@ -85,7 +85,9 @@ mod tests {
     fn silence_closes_the_door_and_an_answer_opens_it() {
         let presence = PostgresCircuitBreaker::new();
         assert!(presence.allows_request());
-        for error in [sqlx::Error::PoolTimedOut, away(), sqlx::Error::Protocol("?".to_owned())] {
+        for error in
+            [sqlx::Error::PoolTimedOut, circuit_open_error(), sqlx::Error::Protocol("?".to_owned())]
+        {
             presence.failed(&error);
             assert!(!presence.allows_request(), "{error}");
             presence.failed(&sqlx::Error::RowNotFound);

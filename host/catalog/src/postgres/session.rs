@@ -10,7 +10,7 @@ use sqlx::pool::PoolConnection;
 
 use super::presence::PostgresCircuitBreaker;
 use crate::database::TransactionMode;
-use crate::sql::{Connection, within};
+use crate::sql::{Connection, with_timeout};
 use crate::statements;
 
 /// Every statement sees what was committed before it, and a row that is written stays locked until
@@ -94,7 +94,9 @@ impl PostgresSession {
     }
 
     async fn execute_raw(&mut self, sql: &'static str) -> Result<(), sqlx::Error> {
-        within(self.patience, sqlx::raw_sql(sql).execute(&mut *self.connection)).await.map(drop)
+        with_timeout(self.patience, sqlx::raw_sql(sql).execute(&mut *self.connection))
+            .await
+            .map(drop)
     }
 }
 

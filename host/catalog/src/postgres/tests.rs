@@ -52,7 +52,7 @@ impl TestSchema {
     }
 
     /// A connection of somebody else's.
-    async fn stranger(&self) -> PgConnection {
+    async fn external_connection(&self) -> PgConnection {
         self.0.parse::<PgConnectOptions>().unwrap().connect().await.unwrap()
     }
 }
@@ -94,13 +94,13 @@ async fn an_older_host_works_on_an_expanded_catalogue_and_not_on_a_contracted_on
     let newer = "
         ALTER TABLE snapshots ADD COLUMN colour TEXT;
         INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (9999, 'newer', TRUE, '', 0);";
-    sqlx::raw_sql(newer).execute(&mut schema.stranger().await).await.unwrap();
+    sqlx::raw_sql(newer).execute(&mut schema.external_connection().await).await.unwrap();
     for host in [store, schema.store().await] {
         publish(&*host, "cpi", "two", TODAY + 1).await;
         assert_eq!(host.datasets().await.unwrap()[0].current.id, "two");
     }
     sqlx::raw_sql("UPDATE revision SET least_migration = 9999")
-        .execute(&mut schema.stranger().await)
+        .execute(&mut schema.external_connection().await)
         .await
         .unwrap();
     let failure = open(&schema.0, &DatabaseSettings::default()).await.err().unwrap();
@@ -138,7 +138,7 @@ async fn a_statement_that_waits_too_long_is_given_up_and_costs_its_connection_al
         DatabaseSettings { connections: 1, answer_ms: 300, ..DatabaseSettings::default() };
     let store = open(&schema.0, &settings).await.unwrap();
     issue_key(&*store, "key_1", Plan::Free).await;
-    let mut stranger = schema.stranger().await;
+    let mut stranger = schema.external_connection().await;
     let mut lock = stranger.begin().await.unwrap();
     sqlx::raw_sql("LOCK TABLE usage IN ACCESS EXCLUSIVE MODE").execute(&mut *lock).await.unwrap();
     let begun = Instant::now();
@@ -172,7 +172,7 @@ async fn a_flood_of_unknown_keys_leaves_connections_to_limited_keys_contract_5()
     reserve().await;
     // Every lookup of a key takes as long as a statement may take; counting requests needs no lock
     // on that table.
-    let mut stranger = schema.stranger().await;
+    let mut stranger = schema.external_connection().await;
     let mut lock = stranger.begin().await.unwrap();
     sqlx::raw_sql("LOCK TABLE keys IN ACCESS EXCLUSIVE MODE").execute(&mut *lock).await.unwrap();
     let mut flood = tokio::task::JoinSet::new();
@@ -214,7 +214,7 @@ async fn a_check_finds_what_does_not_belong() {
     let store = schema.store().await;
     assert_eq!(store.check_integrity().await.unwrap(), Vec::<String>::new());
     let damage = "INSERT INTO datasets (name, namespace, checked_at) VALUES ('lost', 'prices', 1)";
-    sqlx::raw_sql(damage).execute(&mut schema.stranger().await).await.unwrap();
+    sqlx::raw_sql(damage).execute(&mut schema.external_connection().await).await.unwrap();
     assert_eq!(store.check_integrity().await.unwrap(), ["a dataset has no snapshot"]);
 }
 

@@ -50,7 +50,7 @@ pub fn lines(releases: &[PluginRelease]) -> Vec<Line> {
         let waiting = candidates
             .first()
             .filter(|first| !first.pinned)
-            .and_then(|first| newest_after(first, &releases));
+            .and_then(|first| newest_installed_after(first, &releases));
         known.then(|| Line {
             kind: kind.to_owned(),
             name: name.to_owned(),
@@ -63,7 +63,7 @@ pub fn lines(releases: &[PluginRelease]) -> Vec<Line> {
 
 /// What was installed before `first` was promoted has been passed over already; an upgrade of a
 /// binary passes nothing over.
-fn newest_after<'a>(
+fn newest_installed_after<'a>(
     first: &PluginRelease,
     releases: &[&'a PluginRelease],
 ) -> Option<&'a PluginRelease> {

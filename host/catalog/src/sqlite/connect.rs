@@ -36,10 +36,10 @@ impl SqliteFile {
     /// Opens `sqlite:<path>` or `sqlite::memory:`, and migrates it.
     pub(crate) async fn open(url: &str) -> Result<Self, Failure> {
         let options = SqliteConnectOptions::from_str(url)
-            .map_err(|_| bad_address("it has parameters that SQLite does not know"))?;
+            .map_err(|_| address_error("it has parameters that SQLite does not know"))?;
         let path = url.trim_start_matches("sqlite:").trim_start_matches("//");
         if path.is_empty() || path.starts_with('?') {
-            return Err(bad_address("it names no file"));
+            return Err(address_error("it names no file"));
         }
         let options = options
             .create_if_missing(true)
@@ -59,9 +59,9 @@ impl SqliteFile {
         let writer = pool_options(1)
             .connect_with(options.clone())
             .await
-            .map_err(|source| cannot_open(&location, source))?;
+            .map_err(|source| open_error(&location, source))?;
         let mut connection =
-            writer.acquire().await.map_err(|source| cannot_open(&location, source))?;
+            writer.acquire().await.map_err(|source| open_error(&location, source))?;
         enable_wal(&mut connection, &location).await?;
         migrate(&mut connection, &location).await?;
         drop(connection);
@@ -76,9 +76,9 @@ impl SqliteFile {
         let writer = pool_options(1)
             .connect_with(options.shared_cache(false))
             .await
-            .map_err(|source| cannot_open(&location, source))?;
+            .map_err(|source| open_error(&location, source))?;
         let mut connection =
-            writer.acquire().await.map_err(|source| cannot_open(&location, source))?;
+            writer.acquire().await.map_err(|source| open_error(&location, source))?;
         migrate(&mut connection, &location).await?;
         drop(connection);
         Ok(Self { readers: writer.clone(), writer, location })
@@ -108,7 +108,7 @@ async fn enable_wal(connection: &mut SqliteConnection, location: &str) -> Result
                 return Err(Failure::NoWriteAheadLog { location: location.to_owned(), mode });
             }
             Err(source) if !is_busy(&source) || Instant::now() >= deadline => {
-                return Err(cannot_open(location, source));
+                return Err(open_error(location, source));
             }
             Ok(_) | Err(_) => tokio::time::sleep(WAL_RETRY_DELAY).await,
         }
@@ -122,7 +122,7 @@ async fn migrate(connection: &mut SqliteConnection, location: &str) -> Result<()
     let mut transaction = connection
         .begin_with("BEGIN IMMEDIATE")
         .await
-        .map_err(|source| cannot_open(location, source))?;
+        .map_err(|source| open_error(location, source))?;
     migrator().run_direct(None, &mut *transaction, false).await.map_err(told)?;
     let least = sqlx::query_scalar(statements::LEAST_MIGRATION).fetch_one(&mut *transaction).await;
     check_least_migration(location, least.map_err(|source| told(source.into()))?, &migrator())?;
@@ -144,10 +144,10 @@ fn is_busy(error: &sqlx::Error) -> bool {
     code.and_then(|code| code.parse::<u32>().ok()).is_some_and(|code| code & 0xff == 5)
 }
 
-fn cannot_open(location: &str, source: sqlx::Error) -> Failure {
+fn open_error(location: &str, source: sqlx::Error) -> Failure {
     Failure::Open { location: location.to_owned(), source }
 }
 
-fn bad_address(reason: &str) -> Failure {
+fn address_error(reason: &str) -> Failure {
     Failure::BadSqliteAddress { reason: reason.to_owned() }
 }

@@ -28,7 +28,7 @@ async fn open_catalog(url: &str) -> SqlCatalog {
 }
 
 /// A connection of somebody else's.
-async fn stranger(folder: &TempDir) -> SqliteConnection {
+async fn external_connection(folder: &TempDir) -> SqliteConnection {
     SqliteConnectOptions::new()
         .filename(folder.path().join("catalogue.db"))
         .connect()
@@ -71,7 +71,7 @@ async fn a_write_waits_for_another_process_and_a_read_does_not() {
     let (folder, url) = folder();
     let store = open_catalog(&url).await;
     issue_key(&store, "key_1", Plan::Free).await;
-    let mut stranger = stranger(&folder).await;
+    let mut stranger = external_connection(&folder).await;
     let lock = stranger.begin_with("BEGIN IMMEDIATE").await.unwrap();
     let begun = Instant::now();
     let waiting = store.reserve_request("key_1", "2026-11", 10);
@@ -114,7 +114,7 @@ async fn an_older_host_works_on_a_catalogue_that_a_newer_one_has_expanded() {
         ALTER TABLE snapshots ADD COLUMN colour TEXT;
         ALTER TABLE keys ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue';
         INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (9999, 'newer', 1, x'00', 0);";
-    sqlx::raw_sql(newer).execute(&mut stranger(&folder).await).await.unwrap();
+    sqlx::raw_sql(newer).execute(&mut external_connection(&folder).await).await.unwrap();
     // Running, and started anew.
     for host in [store, open_catalog(&url).await] {
         publish(&host, "cpi", "two", TODAY + 1).await;
@@ -128,7 +128,7 @@ async fn a_catalogue_whose_migrations_were_altered_is_refused() {
     let (folder, url) = folder();
     open_catalog(&url).await.close().await;
     sqlx::raw_sql("UPDATE _sqlx_migrations SET checksum = x'00'")
-        .execute(&mut stranger(&folder).await)
+        .execute(&mut external_connection(&folder).await)
         .await
         .unwrap();
     let failure = SqliteFile::open(&url).await.err().unwrap();
@@ -142,7 +142,7 @@ async fn a_value_that_makes_no_sense_is_named_with_its_place() {
     let store = open_catalog(&url).await;
     publish(&store, "cpi", "one", TODAY).await;
     let damage = "UPDATE columns SET role = 'colour' WHERE name = 'region'";
-    sqlx::raw_sql(damage).execute(&mut stranger(&folder).await).await.unwrap();
+    sqlx::raw_sql(damage).execute(&mut external_connection(&folder).await).await.unwrap();
     let message = store.datasets().await.unwrap_err().to_string();
     for part in [
         "catalogue.db",
@@ -166,7 +166,7 @@ async fn a_check_finds_what_does_not_belong() {
         INSERT INTO usage (key_id, month, used) VALUES ('nobody', '2026-11', 1);
         PRAGMA ignore_check_constraints = ON;
         UPDATE snapshots SET bulk_redistribution = 7;";
-    sqlx::raw_sql(damage).execute(&mut stranger(&folder).await).await.unwrap();
+    sqlx::raw_sql(damage).execute(&mut external_connection(&folder).await).await.unwrap();
     let problems = store.check_integrity().await.unwrap();
     assert_eq!(problems.len(), 2, "{problems:?}");
     assert!(problems[0].contains("snapshots"), "{problems:?}");
@@ -231,7 +231,7 @@ async fn a_snapshot_of_an_older_release_has_no_licence_title_and_no_sources_cont
     let store = open_catalog(&url).await;
     publish(&store, "cpi", "s1", TODAY).await;
     sqlx::query("UPDATE snapshots SET licence_title = NULL, licence_url = NULL, sources = NULL")
-        .execute(&mut stranger(&folder).await)
+        .execute(&mut external_connection(&folder).await)
         .await
         .unwrap();
     let credit = store.dataset(&name("cpi")).await.unwrap().unwrap().current.credit.clone();

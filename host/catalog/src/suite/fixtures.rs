@@ -180,7 +180,7 @@ pub(crate) fn limits(plan: Plan) -> yearbook_domain::PlanLimits {
 }
 
 /// Waits until `holds` does, at most `patience`, and says how long it took.
-pub(crate) async fn eventually(patience: Duration, holds: impl AsyncFn() -> bool) -> Duration {
+pub(crate) async fn wait_until(patience: Duration, holds: impl AsyncFn() -> bool) -> Duration {
     let begun = Instant::now();
     while !holds().await {
         assert!(begun.elapsed() < patience, "not within {patience:?}");

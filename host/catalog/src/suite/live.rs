@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::Place;
 use super::fixtures::{
-    DAY, KEEP_NEWEST_ONLY, TODAY, commit, eventually, name, publication, publish, register,
+    DAY, KEEP_NEWEST_ONLY, TODAY, commit, name, publication, publish, register, wait_until,
 };
 use super::probe::Probe;
 use super::releases::release;
@@ -26,8 +26,8 @@ pub(crate) async fn a_publish_by_another_process_is_seen_within_2_s_contract_6(p
 
     publish(&*publisher, "rent", "two", TODAY).await;
     publish(&*publisher, "cpi", "three", TODAY + 1).await;
-    eventually(TWO_SECONDS, async || live.dataset("rent").is_some()).await;
-    eventually(TWO_SECONDS, async || {
+    wait_until(TWO_SECONDS, async || live.dataset("rent").is_some()).await;
+    wait_until(TWO_SECONDS, async || {
         live.dataset("cpi").is_some_and(|dataset| dataset.current.id == "three")
     })
     .await;
@@ -36,7 +36,7 @@ pub(crate) async fn a_publish_by_another_process_is_seen_within_2_s_contract_6(p
     assert_eq!(names, ["cpi", "rent"]);
 
     publisher.retire_dataset(&name("cpi")).await.unwrap();
-    eventually(TWO_SECONDS, async || live.dataset("cpi").is_none()).await;
+    wait_until(TWO_SECONDS, async || live.dataset("cpi").is_none()).await;
 }
 
 pub(crate) async fn the_last_view_stays_when_the_database_fails(place: Place) {
@@ -47,13 +47,13 @@ pub(crate) async fn the_last_view_stays_when_the_database_fails(place: Place) {
     assert!(live.healthy());
 
     probe.fail(true);
-    eventually(TWO_SECONDS, async || !live.healthy()).await;
+    wait_until(TWO_SECONDS, async || !live.healthy()).await;
     publish(&*store, "cpi", "two", TODAY + 1).await;
     assert!(live.refresh().await.is_err());
     assert_eq!(live.dataset("cpi").unwrap().current.id, "one");
 
     probe.fail(false);
-    eventually(TWO_SECONDS, async || live.healthy()).await;
+    wait_until(TWO_SECONDS, async || live.healthy()).await;
     assert_eq!(live.dataset("cpi").unwrap().current.id, "two");
 
     let none = Probe::wrap(store);
@@ -116,7 +116,7 @@ pub(crate) async fn following_ends_with_the_last_handle(place: Place) {
     let live = CatalogCache::start(Arc::clone(&store), Duration::from_millis(10)).await.unwrap();
     let weak = Arc::downgrade(&live);
     drop(live);
-    eventually(TWO_SECONDS, async || weak.strong_count() == 0).await;
+    wait_until(TWO_SECONDS, async || weak.strong_count() == 0).await;
 }
 
 pub(crate) async fn a_release_of_another_process_is_known_within_2_s_contract_6(place: Place) {

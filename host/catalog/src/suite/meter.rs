@@ -8,7 +8,7 @@ use std::time::Duration;
 use yearbook_domain::{Millis, Plan};
 
 use super::Place;
-use super::fixtures::{caller, eventually, issue_key, limits};
+use super::fixtures::{caller, issue_key, limits, wait_until};
 use super::probe::Probe;
 use crate::{Meter, Store, Usage};
 
@@ -61,7 +61,7 @@ pub(crate) async fn a_dropped_reservation_is_given_back_contract_5(place: Place)
     };
     assert_eq!(used(&*store).await, 10);
     drop(held);
-    eventually(TWO_SECONDS, async || used(&*store).await == 0).await;
+    wait_until(TWO_SECONDS, async || used(&*store).await == 0).await;
 }
 
 pub(crate) async fn a_released_reservation_is_given_back_at_once(place: Place) {
@@ -98,14 +98,14 @@ pub(crate) async fn a_caller_that_goes_away_while_waiting_is_charged_nothing(pla
         let meter = Arc::clone(&meter);
         async move { meter.reserve(&caller("key_1", Plan::Free), limits(Plan::Free)).await.map(drop) }
     });
-    eventually(TWO_SECONDS, async || probe.reserving() == 1).await;
+    wait_until(TWO_SECONDS, async || probe.pending_reservations() == 1).await;
     waiting.abort();
     assert!(waiting.await.unwrap_err().is_cancelled());
     let before = probe.calls();
     probe.let_go();
     // The database counts the request, then takes it back.
-    eventually(TWO_SECONDS, async || probe.calls() == before + 2).await;
-    eventually(TWO_SECONDS, async || used(&*store).await == 0).await;
+    wait_until(TWO_SECONDS, async || probe.calls() == before + 2).await;
+    wait_until(TWO_SECONDS, async || used(&*store).await == 0).await;
 }
 
 pub(crate) async fn what_could_not_be_given_back_is_given_back_later(place: Place) {
@@ -142,7 +142,7 @@ pub(crate) async fn unlimited_plans_are_counted_in_memory_and_written_each_secon
             _ => reservation.commit(),
         }
     }
-    eventually(TWO_SECONDS, async || used(&*store).await == 50).await;
+    wait_until(TWO_SECONDS, async || used(&*store).await == 50).await;
     // A hundred requests, one or two writes.
     assert!(probe.calls() <= 2, "{}", probe.calls());
     let usage = meter.usage(&caller, limits).await.unwrap();

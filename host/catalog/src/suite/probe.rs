@@ -61,11 +61,11 @@ impl Probe {
         self.gate.add_permits(1_000);
     }
 
-    pub(super) fn reserving(&self) -> u64 {
+    pub(super) fn pending_reservations(&self) -> u64 {
         self.reserving.load(Ordering::SeqCst)
     }
 
-    pub(super) fn most_looking(&self) -> u64 {
+    pub(super) fn max_concurrent_lookups(&self) -> u64 {
         self.most_looking.load(Ordering::SeqCst)
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use yearbook_domain::{Millis, Plan};
 
 use super::Place;
-use super::fixtures::{TODAY, caller, eventually, issue_key, publish};
+use super::fixtures::{TODAY, caller, issue_key, publish, wait_until};
 use super::probe::Probe;
 use crate::{
     CatalogCache, DatabaseSettings, Failure, KeyLookup, KeyRecord, KeyVerifier, Store, key,
@@ -17,7 +17,7 @@ use crate::{
 const TWO_SECONDS: Duration = Duration::from_secs(2);
 
 /// A server's key ring, with a probe between it and the store.
-async fn ring(store: &Arc<dyn Store>) -> (KeyVerifier, Arc<Probe>) {
+async fn verifier(store: &Arc<dyn Store>) -> (KeyVerifier, Arc<Probe>) {
     let (ring, probe, _) = verifier_with_settings(store, &DatabaseSettings::default()).await;
     (ring, probe)
 }
@@ -34,7 +34,7 @@ async fn verifier_with_settings(
 pub(crate) async fn a_mistyped_key_costs_no_query_contract_5(place: Place) {
     let store = place.host().await;
     let text = issue_key(&*store, "key_1", Plan::Free).await;
-    let (ring, probe) = ring(&store).await;
+    let (ring, probe) = verifier(&store).await;
     let asked = probe.calls();
     let last = if text.ends_with('x') { 'y' } else { 'x' };
     let mistyped = format!("{}{last}", &text[..text.len() - 1]);
@@ -57,7 +57,7 @@ pub(crate) async fn a_mistyped_key_costs_no_query_contract_5(place: Place) {
 pub(crate) async fn a_good_key_is_asked_for_once(place: Place) {
     let store = place.host().await;
     let text = issue_key(&*store, "key_1", Plan::Enterprise).await;
-    let (ring, probe) = ring(&store).await;
+    let (ring, probe) = verifier(&store).await;
     let ring = Arc::new(ring);
     let asked = probe.calls();
     let mut tasks = tokio::task::JoinSet::new();
@@ -73,7 +73,7 @@ pub(crate) async fn a_good_key_is_asked_for_once(place: Place) {
 
 pub(crate) async fn an_unknown_key_works_within_2_s_of_being_made_contract_6(place: Place) {
     let (server, operator) = (place.host().await, place.host().await);
-    let (ring, probe) = ring(&server).await;
+    let (ring, probe) = verifier(&server).await;
     let (text, hash) = key::issue().unwrap();
     let asked = probe.calls();
     for _ in 0..10 {
@@ -89,23 +89,23 @@ pub(crate) async fn an_unknown_key_works_within_2_s_of_being_made_contract_6(pla
         revoked_at: None,
     };
     operator.insert_key(&record, &hash).await.unwrap();
-    eventually(TWO_SECONDS, async || ring.check(text.expose()).await.unwrap().is_some()).await;
+    wait_until(TWO_SECONDS, async || ring.check(text.expose()).await.unwrap().is_some()).await;
 }
 
 pub(crate) async fn a_revoked_key_is_refused_within_2_s_contract_6(place: Place) {
     let (server, operator) = (place.host().await, place.host().await);
     let text = issue_key(&*operator, "key_1", Plan::Free).await;
-    let (ring, _) = ring(&server).await;
+    let (ring, _) = verifier(&server).await;
     assert!(ring.check(&text).await.unwrap().is_some());
     operator.revoke_key("key_1", Millis::now()).await.unwrap();
-    eventually(TWO_SECONDS, async || ring.check(&text).await.unwrap().is_none()).await;
+    wait_until(TWO_SECONDS, async || ring.check(&text).await.unwrap().is_none()).await;
 }
 
 pub(crate) async fn a_failing_database_does_not_make_a_key_unknown(place: Place) {
     let store = place.host().await;
     let known = issue_key(&*store, "key_1", Plan::Pro).await;
     let unseen = issue_key(&*store, "key_2", Plan::Pro).await;
-    let (ring, probe) = ring(&store).await;
+    let (ring, probe) = verifier(&store).await;
     assert!(ring.check(&known).await.unwrap().is_some());
     probe.fail(true);
     assert!(ring.check(&known).await.unwrap().is_some(), "from memory");
@@ -143,11 +143,11 @@ pub(crate) async fn without_the_database_known_keys_go_on_for_the_stated_time(pl
     .await;
     assert!(ring.check(&known).await.unwrap().is_some());
     probe.fail(true);
-    eventually(TWO_SECONDS, async || !live.healthy()).await;
-    let went_on = eventually(2 * TWO_SECONDS, async || ring.check(&known).await.is_err()).await;
+    wait_until(TWO_SECONDS, async || !live.healthy()).await;
+    let went_on = wait_until(2 * TWO_SECONDS, async || ring.check(&known).await.is_err()).await;
     assert!(live.counts().age > Duration::from_secs(1), "{went_on:?}");
     probe.fail(false);
-    eventually(TWO_SECONDS, async || ring.check(&known).await.is_ok()).await;
+    wait_until(TWO_SECONDS, async || ring.check(&known).await.is_ok()).await;
 }
 
 pub(crate) async fn unknown_keys_are_looked_up_a_few_at_a_time_contract_5(place: Place) {
@@ -168,7 +168,7 @@ pub(crate) async fn unknown_keys_are_looked_up_a_few_at_a_time_contract_5(place:
         "a new key has its turn in the flood"
     );
     assert!(flood.join_all().await.iter().all(Option::is_none));
-    assert_eq!(probe.most_looking(), 2, "a quarter of the connections");
+    assert_eq!(probe.max_concurrent_lookups(), 2, "a quarter of the connections");
 }
 
 pub(crate) async fn an_unknown_key_that_waits_too_long_is_told_to_come_back_contract_5(

@@ -6,15 +6,15 @@ use yearbook_domain::changes::ChangeSet;
 
 use crate::rows::ChangesRow;
 use crate::statements;
-use crate::words::{list, whole};
+use crate::words::{encode_list, encode_u64};
 
 /// The part of the history that leads to the current snapshot without a gap.
-pub(crate) async fn of(
+pub(crate) async fn changes_to_current(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
 ) -> Result<Vec<ChangeSet>, sqlx::Error> {
     let current: Option<(i64, String, String, i64)> =
-        connection.query(statements::CURRENT).bind(dataset.as_str()).optional().await?;
+        connection.query(statements::CURRENT).bind(dataset.as_str()).fetch_optional().await?;
     let rows: Vec<ChangesRow> =
         connection.query(statements::CHANGES).bind(dataset.as_str()).all().await?;
     let mut wanted = current.map(|(number, ..)| number);
@@ -47,10 +47,10 @@ pub(crate) async fn insert(
         .bind(&changes.from)
         .bind(&changes.to)
         .bind(changes.committed_at.0)
-        .bind(whole(changes.rows)?)
+        .bind(encode_u64(changes.rows)?)
         .bind(&changes.file.sha256)
-        .bind(whole(changes.file.bytes)?)
-        .bind(list(&changes.columns)?)
+        .bind(encode_u64(changes.file.bytes)?)
+        .bind(encode_list(&changes.columns)?)
         .bind(from.map(|line| line.attribution.as_str()))
         .bind(from.map(|line| line.licence.as_str()))
         .bind(to.map(|line| line.attribution.as_str()))

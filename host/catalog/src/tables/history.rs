@@ -5,16 +5,16 @@ use yearbook_domain::changes::ChangeSet;
 use yearbook_domain::{Dataset, DatasetName, Millis, Snapshot, Stored, StoredFile};
 
 use super::{changes, loose};
-use crate::rows::{FileRow, SnapshotRow, assemble};
+use crate::rows::{FileRow, SnapshotRow, assemble_datasets};
 use crate::shelf::{DatasetSet, DatasetVersion};
-use crate::words::{Place, list, whole, word};
+use crate::words::{Place, encode_enum, encode_list, encode_u64};
 use crate::{CommitOutcome, Dropped, Publication, Retention, SnapshotStatus, statements};
 
 /// Datasets that have moved and are read one by one; of more, everything is read.
 const MAX_SINGLE_READS: usize = 32;
 
 /// What is served, where `known` is what was served some time ago.
-pub(crate) async fn shelf(
+pub(crate) async fn dataset_set(
     connection: &mut Connection<'_>,
     known: &DatasetSet,
 ) -> Result<DatasetSet, sqlx::Error> {
@@ -22,11 +22,11 @@ pub(crate) async fn shelf(
     let moved: Vec<DatasetVersion> =
         marks.iter().filter(|mark| !known.has(mark)).cloned().collect();
     let read = if moved.len() > MAX_SINGLE_READS {
-        datasets(connection).await?
+        read_all_datasets(connection).await?
     } else {
         read_datasets(connection, &moved).await?
     };
-    Ok(known.moved(marks, read))
+    Ok(known.with_changes(marks, read))
 }
 
 /// One of what is served.
@@ -35,7 +35,7 @@ pub(crate) async fn dataset(
     name: &DatasetName,
 ) -> Result<Option<Dataset>, sqlx::Error> {
     let mark: Option<DatasetVersion> =
-        connection.query(statements::DATASET_VERSION).bind(name.as_str()).optional().await?;
+        connection.query(statements::DATASET_VERSION).bind(name.as_str()).fetch_optional().await?;
     Ok(read_datasets(connection, mark.as_slice()).await?.pop())
 }
 
@@ -45,20 +45,21 @@ async fn read_datasets(
 ) -> Result<Vec<Dataset>, sqlx::Error> {
     let (mut datasets, mut columns, mut summaries) = (Vec::new(), Vec::new(), Vec::new());
     for DatasetVersion { name, current, .. } in moved {
-        datasets
-            .extend(connection.query(statements::DATASET).bind(name.as_str()).optional().await?);
+        datasets.extend(
+            connection.query(statements::DATASET).bind(name.as_str()).fetch_optional().await?,
+        );
         columns.extend(connection.query(statements::COLUMNS).bind(*current).all().await?);
         summaries
             .extend(connection.query(statements::SUMMARIES_OF).bind(name.as_str()).all().await?);
     }
-    assemble(datasets, columns, summaries)
+    assemble_datasets(datasets, columns, summaries)
 }
 
-async fn datasets(connection: &mut Connection<'_>) -> Result<Vec<Dataset>, sqlx::Error> {
+async fn read_all_datasets(connection: &mut Connection<'_>) -> Result<Vec<Dataset>, sqlx::Error> {
     let datasets = connection.query(statements::DATASETS).all().await?;
     let columns = connection.query(statements::CURRENT_COLUMNS).all().await?;
     let summaries = connection.query(statements::SUMMARIES).all().await?;
-    assemble(datasets, columns, summaries)
+    assemble_datasets(datasets, columns, summaries)
 }
 
 pub(crate) async fn snapshot(
@@ -66,8 +67,12 @@ pub(crate) async fn snapshot(
     dataset: &DatasetName,
     id: &str,
 ) -> Result<Option<Snapshot>, sqlx::Error> {
-    let found =
-        connection.query(statements::SNAPSHOT).bind(dataset.as_str()).bind(id).optional().await?;
+    let found = connection
+        .query(statements::SNAPSHOT)
+        .bind(dataset.as_str())
+        .bind(id)
+        .fetch_optional()
+        .await?;
     read_columns(connection, found).await
 }
 
@@ -76,8 +81,11 @@ pub(crate) async fn current(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
 ) -> Result<Option<Snapshot>, sqlx::Error> {
-    let found =
-        connection.query(statements::CURRENT_SNAPSHOT).bind(dataset.as_str()).optional().await?;
+    let found = connection
+        .query(statements::CURRENT_SNAPSHOT)
+        .bind(dataset.as_str())
+        .fetch_optional()
+        .await?;
     read_columns(connection, found).await
 }
 
@@ -90,7 +98,7 @@ async fn read_columns(
     row.with_columns(columns).map(Some)
 }
 
-pub(crate) async fn standing(
+pub(crate) async fn snapshot_status(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     id: &str,
@@ -143,7 +151,7 @@ async fn commit_as_current(
 ) -> Result<Option<(CommitOutcome, Millis)>, sqlx::Error> {
     let Publication { name, snapshot, predecessor, changes, .. } = publication;
     let current: Option<(i64, String, String, i64)> =
-        connection.query(statements::CURRENT).bind(name.as_str()).optional().await?;
+        connection.query(statements::CURRENT).bind(name.as_str()).fetch_optional().await?;
     if let Some((number, id, file, created_at)) = &current
         && *id == snapshot.id
     {
@@ -204,7 +212,7 @@ async fn commit_time(
 ) -> Result<Millis, sqlx::Error> {
     match publication.at {
         Some(at) => Ok(at),
-        None => loose::clock(connection).await,
+        None => loose::database_time(connection).await,
     }
 }
 
@@ -217,11 +225,11 @@ fn next_commit_time(latest: Option<Millis>, now: Millis) -> Millis {
 
 /// What is no longer kept now of each dataset, retired ones included; those of which all is kept
 /// are left out.
-pub(crate) async fn outdated(
+pub(crate) async fn expired_by_dataset(
     connection: &mut Connection<'_>,
     retention: Retention,
 ) -> Result<Vec<(DatasetName, Vec<Dropped>)>, sqlx::Error> {
-    let now = loose::clock(connection).await?;
+    let now = loose::database_time(connection).await?;
     let names: Vec<(String,)> = connection.query(statements::ALL_DATASETS).all().await?;
     let mut all = Vec::new();
     for (name,) in names {
@@ -239,13 +247,13 @@ pub(crate) async fn outdated(
 }
 
 /// Drops what is no longer kept of one dataset.
-pub(crate) async fn retain(
+pub(crate) async fn apply_retention(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
     retention: Retention,
 ) -> Result<Vec<Dropped>, sqlx::Error> {
     connection.query(statements::LOCK_DATASET).bind(dataset.as_str()).execute().await?;
-    let now = loose::clock(connection).await?;
+    let now = loose::database_time(connection).await?;
     let dropped = delete_expired(connection, dataset, retention, now).await?;
     if !dropped.is_empty() {
         connection.query(statements::BUMP_REVISION).execute().await?;
@@ -257,7 +265,7 @@ pub(crate) async fn retire(
     connection: &mut Connection<'_>,
     dataset: &DatasetName,
 ) -> Result<bool, sqlx::Error> {
-    let at = loose::clock(connection).await?;
+    let at = loose::database_time(connection).await?;
     let done =
         connection.query(statements::RETIRE).bind(dataset.as_str()).bind(at.0).execute().await?;
     if done == 0 {
@@ -288,21 +296,21 @@ async fn insert_snapshot(
         .bind(dataset.as_str())
         .bind(&snapshot.id)
         .bind(snapshot.created_at.0)
-        .bind(whole(snapshot.rows)?)
+        .bind(encode_u64(snapshot.rows)?)
         .bind(&snapshot.file.sha256)
-        .bind(whole(snapshot.file.bytes)?)
+        .bind(encode_u64(snapshot.file.bytes)?)
         .bind(&snapshot.title)
         .bind(&snapshot.description)
         .bind(&credit.source)
         .bind(&credit.attribution)
         .bind(&credit.licence)
         .bind(&credit.source_url)
-        .bind(credit.source_url_precision.as_ref().map(word).transpose()?)
+        .bind(credit.source_url_precision.as_ref().map(encode_enum).transpose()?)
         .bind(&snapshot.refresh_cadence)
         .bind(snapshot.bulk_redistribution)
-        .bind(word(&snapshot.layout)?)
-        .bind(list(&snapshot.primary_key)?)
-        .bind(list(&snapshot.dimensions)?)
+        .bind(encode_enum(&snapshot.layout)?)
+        .bind(encode_list(&snapshot.primary_key)?)
+        .bind(encode_list(&snapshot.dimensions)?)
         .bind(&snapshot.date_column)
         .bind(first_date)
         .bind(last_date)
@@ -312,7 +320,7 @@ async fn insert_snapshot(
         .bind(bound(3))
         .bind(&credit.licence_title)
         .bind(&credit.licence_url)
-        .bind(list(&credit.sources)?)
+        .bind(encode_list(&credit.sources)?)
         .one()
         .await?;
     for (position, column) in (0_i64..).zip(&snapshot.columns) {
@@ -321,9 +329,9 @@ async fn insert_snapshot(
             .bind(number)
             .bind(position)
             .bind(&column.name)
-            .bind(word(&column.column_type)?)
+            .bind(encode_enum(&column.column_type)?)
             .bind(column.nullable)
-            .bind(word(&column.role)?)
+            .bind(encode_enum(&column.role)?)
             .bind(&column.unit)
             .bind(&column.description)
             .bind(column.few_values)
@@ -363,7 +371,7 @@ async fn expired_snapshots(
     let history: Vec<(i64, String, i64)> =
         connection.query(statements::HISTORY).bind(dataset.as_str()).all().await?;
     let times: Vec<Millis> = history.iter().map(|(.., created_at)| Millis(*created_at)).collect();
-    let drops = retention.drops(&times, now);
+    let drops = retention.expired_indexes(&times, now);
     let named = |(number, id, created_at)| {
         (number, Dropped { dataset: dataset.to_string(), id, created_at: Millis(created_at) })
     };

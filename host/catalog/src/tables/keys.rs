@@ -5,7 +5,7 @@ use yearbook_domain::Millis;
 
 use crate::failure::UnreadableValue;
 use crate::rows::{FoundKeyRow, KeyRow};
-use crate::words::word;
+use crate::words::encode_enum;
 use crate::{KeyHash, KeyRecord, statements};
 
 pub(crate) async fn insert(
@@ -18,7 +18,7 @@ pub(crate) async fn insert(
         .bind(&key.id)
         .bind(hash.as_bytes().as_slice())
         .bind(&key.label)
-        .bind(word(&key.plan)?)
+        .bind(encode_enum(&key.plan)?)
         .bind(key.created_at.0)
         .bind(key.revoked_at.map(|at| at.0))
         .execute()
@@ -36,7 +36,7 @@ pub(crate) async fn find(
     hash: &KeyHash,
 ) -> Result<Option<KeyRecord>, sqlx::Error> {
     let found: Option<FoundKeyRow> =
-        connection.query(statements::KEY).bind(hash.as_bytes().as_slice()).optional().await?;
+        connection.query(statements::KEY).bind(hash.as_bytes().as_slice()).fetch_optional().await?;
     found.map_or(Ok(None), |row| row.into_record_if_matches(hash))
 }
 

@@ -10,7 +10,7 @@ use yearbook_domain::{Millis, Stored, StoredKind};
 
 use crate::failure::Swept;
 use crate::sql::Connection;
-use crate::words::{Place, word};
+use crate::words::{Place, encode_enum};
 use crate::{Declared, DeletionBatch, UnreferencedObject, statements};
 
 /// For how long what is condemned belongs to the `gc` that condemned it, milliseconds: twice
@@ -22,13 +22,13 @@ const DELETION_LEASE_MS: i64 = 600_000;
 const NO_UPLOADER: &str = "";
 
 /// Somebody is about to store `stored`, or to rely on what is there.
-pub(crate) async fn declare(
+pub(crate) async fn register_upload(
     connection: &mut Connection<'_>,
     stored: &Stored,
     declarer: &str,
 ) -> Result<Declared, sqlx::Error> {
     let now = lock_objects(connection).await?;
-    let kind = word(&stored.kind)?;
+    let kind = encode_enum(&stored.kind)?;
     let (condemned,): (Option<i64>,) = connection
         .query(statements::MARKED_FOR_DELETION_AT)
         .bind(&kind)
@@ -36,7 +36,7 @@ pub(crate) async fn declare(
         .one()
         .await?;
     if let Some(at) = condemned {
-        if owned(at, now) {
+        if is_leased(at, now) {
             return Ok(Declared::BeingRemoved);
         }
         // Whoever declared it before that may find it gone.
@@ -58,7 +58,7 @@ pub(crate) async fn claim_reference(
     declarer: &str,
 ) -> Result<(), sqlx::Error> {
     lock_objects(connection).await?;
-    let kind = word(&stored.kind)?;
+    let kind = encode_enum(&stored.kind)?;
     let declared = connection
         .query(statements::TAKE_REGISTERED_UPLOAD)
         .bind(&kind)
@@ -104,8 +104,8 @@ pub(crate) async fn condemn(
     at_most: usize,
 ) -> Result<DeletionBatch, sqlx::Error> {
     let now = lock_objects(connection).await?;
-    let named = named(connection).await?;
-    let known = known(connection).await?;
+    let named = referenced_objects(connection).await?;
+    let known = unreferenced_objects(connection).await?;
     let mut result =
         DeletionBatch { at: now, due: Vec::new(), later: Vec::new(), being_removed: 0 };
     for stored in found.iter().filter(|stored| !named.contains(stored)) {
@@ -114,7 +114,7 @@ pub(crate) async fn condemn(
                 insert_unreferenced(connection, stored, NO_UPLOADER, now).await?;
                 result.later.push(UnreferencedObject { stored: stored.clone(), since: now });
             }
-            Some((_, Some(at))) if owned(*at, now) => result.being_removed += 1,
+            Some((_, Some(at))) if is_leased(*at, now) => result.being_removed += 1,
             Some((since, _)) => {
                 let list = if *since < before.0 { &mut result.due } else { &mut result.later };
                 list.push(UnreferencedObject { stored: stored.clone(), since: Millis(*since) });
@@ -125,7 +125,7 @@ pub(crate) async fn condemn(
     for UnreferencedObject { stored, .. } in &result.due {
         connection
             .query(statements::MARK_FOR_DELETION)
-            .bind(word(&stored.kind)?)
+            .bind(encode_enum(&stored.kind)?)
             .bind(&stored.sha256)
             .bind(now.0)
             .execute()
@@ -134,11 +134,11 @@ pub(crate) async fn condemn(
     // Of what was never stored, or is gone, or was named by a host that knew nothing of this table.
     let found: HashSet<&Stored> = found.iter().collect();
     for (stored, (since, condemned)) in &known {
-        let in_hand = condemned.is_some_and(|at| owned(at, now)) || *since >= before.0;
+        let in_hand = condemned.is_some_and(|at| is_leased(at, now)) || *since >= before.0;
         if !in_hand && (named.contains(stored) || !found.contains(stored)) {
             connection
                 .query(statements::DELETE_UNREFERENCED)
-                .bind(word(&stored.kind)?)
+                .bind(encode_enum(&stored.kind)?)
                 .bind(&stored.sha256)
                 .execute()
                 .await?;
@@ -148,7 +148,7 @@ pub(crate) async fn condemn(
 }
 
 /// What was condemned at `at` is no longer in the object store.
-pub(crate) async fn forget(
+pub(crate) async fn forget_deleted(
     connection: &mut Connection<'_>,
     removed: &[Stored],
     at: Millis,
@@ -156,7 +156,7 @@ pub(crate) async fn forget(
     for stored in removed {
         connection
             .query(statements::DELETE_MARKED)
-            .bind(word(&stored.kind)?)
+            .bind(encode_enum(&stored.kind)?)
             .bind(&stored.sha256)
             .bind(at.0)
             .execute()
@@ -166,7 +166,7 @@ pub(crate) async fn forget(
 }
 
 /// The database's clock.
-pub(crate) async fn clock(connection: &mut Connection<'_>) -> Result<Millis, sqlx::Error> {
+pub(crate) async fn database_time(connection: &mut Connection<'_>) -> Result<Millis, sqlx::Error> {
     let statement = if connection.is_postgres() {
         statements::CLOCK_OF_POSTGRES
     } else {
@@ -182,10 +182,10 @@ async fn lock_objects(connection: &mut Connection<'_>) -> Result<Millis, sqlx::E
     if connection.is_postgres() {
         connection.query(statements::LOCK_OBJECTS).execute().await?;
     }
-    clock(connection).await
+    database_time(connection).await
 }
 
-fn owned(condemned: i64, now: Millis) -> bool {
+fn is_leased(condemned: i64, now: Millis) -> bool {
     now.0 - condemned < DELETION_LEASE_MS
 }
 
@@ -195,7 +195,7 @@ async fn insert_unreferenced(
     declarer: &str,
     since: Millis,
 ) -> Result<(), sqlx::Error> {
-    let kind = word(&stored.kind)?;
+    let kind = encode_enum(&stored.kind)?;
     connection
         .query(statements::UPSERT_UNREFERENCED)
         .bind(kind)
@@ -213,14 +213,16 @@ async fn is_referenced(
 ) -> Result<bool, sqlx::Error> {
     let (rows,): (i64,) = connection
         .query(statements::IS_REFERENCED)
-        .bind(word(&stored.kind)?)
+        .bind(encode_enum(&stored.kind)?)
         .bind(&stored.sha256)
         .one()
         .await?;
     Ok(rows > 0)
 }
 
-async fn named(connection: &mut Connection<'_>) -> Result<HashSet<Stored>, sqlx::Error> {
+async fn referenced_objects(
+    connection: &mut Connection<'_>,
+) -> Result<HashSet<Stored>, sqlx::Error> {
     let rows: Vec<(String, String)> =
         connection.query(statements::REFERENCED_OBJECTS).all().await?;
     rows.into_iter()
@@ -229,7 +231,7 @@ async fn named(connection: &mut Connection<'_>) -> Result<HashSet<Stored>, sqlx:
 }
 
 /// Since when each is loose, by whoever declared it last, and when it was condemned.
-async fn known(
+async fn unreferenced_objects(
     connection: &mut Connection<'_>,
 ) -> Result<HashMap<Stored, (i64, Option<i64>)>, sqlx::Error> {
     let rows: Vec<(String, String, i64, Option<i64>)> =

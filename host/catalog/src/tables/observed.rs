@@ -3,10 +3,10 @@
 use crate::sql::Connection;
 
 use crate::rows::{CanaryTotalsRow, ReleaseUsageRow};
-use crate::words::whole;
+use crate::words::encode_u64;
 use crate::{ReleaseUsage, Trial, statements};
 
-pub(crate) async fn add_trial(
+pub(crate) async fn add_canary_totals(
     connection: &mut Connection<'_>,
     seen: &Trial,
 ) -> Result<Trial, sqlx::Error> {
@@ -16,12 +16,12 @@ pub(crate) async fn add_trial(
         .bind(&seen.id.name)
         .bind(&seen.id.digest)
         .bind(&seen.incumbent)
-        .bind(whole(seen.samples)?)
-        .bind(whole(seen.rewritten)?)
-        .bind(whole(seen.cpu_ns)?)
-        .bind(whole(seen.incumbent_ns)?)
-        .bind(whole(seen.memory)?)
-        .bind(whole(seen.incumbent_memory)?)
+        .bind(encode_u64(seen.samples)?)
+        .bind(encode_u64(seen.rewritten)?)
+        .bind(encode_u64(seen.cpu_ns)?)
+        .bind(encode_u64(seen.incumbent_ns)?)
+        .bind(encode_u64(seen.memory)?)
+        .bind(encode_u64(seen.incumbent_memory)?)
         .bind(&seen.fault)
         .bind(seen.first_at.0)
         .one()
@@ -29,7 +29,9 @@ pub(crate) async fn add_trial(
     row.read()
 }
 
-pub(crate) async fn trials(connection: &mut Connection<'_>) -> Result<Vec<Trial>, sqlx::Error> {
+pub(crate) async fn canary_totals(
+    connection: &mut Connection<'_>,
+) -> Result<Vec<Trial>, sqlx::Error> {
     let rows: Vec<CanaryTotalsRow> = connection.query(statements::CANARY_TOTALS).all().await?;
     rows.into_iter().map(CanaryTotalsRow::read).collect()
 }
@@ -47,8 +49,8 @@ pub(crate) async fn add_release_usage(
             .bind(&id.kind)
             .bind(&id.name)
             .bind(&id.digest)
-            .bind(whole(*responses)?)
-            .bind(whole(*failures)?)
+            .bind(encode_u64(*responses)?)
+            .bind(encode_u64(*failures)?)
             .bind(last_at.0)
             .execute()
             .await?;

@@ -5,7 +5,7 @@ use yearbook_domain::{Millis, Stored};
 
 use super::loose;
 use crate::rows::{EventRow, ReleaseRow};
-use crate::words::{Place, whole, word};
+use crate::words::{Place, encode_enum, encode_u64};
 use crate::{
     ChangeOutcome, PluginRelease, ReleaseChange, ReleaseEvent, ReleaseId, ReleaseState, Settlement,
     statements,
@@ -17,7 +17,7 @@ pub(crate) async fn register(
     declarer: &str,
 ) -> Result<bool, sqlx::Error> {
     let ReleaseId { kind, name, digest } = &release.id;
-    if stands(connection, &release.id).await?.is_some() {
+    if current_state(connection, &release.id).await?.is_some() {
         return Ok(false);
     }
     loose::claim_reference(connection, &Stored::component(digest), declarer).await?;
@@ -27,10 +27,10 @@ pub(crate) async fn register(
         .bind(name)
         .bind(digest)
         .bind(&release.version)
-        .bind(whole(release.bytes)?)
+        .bind(encode_u64(release.bytes)?)
         .bind(&release.by)
         .bind(release.installed_at.0)
-        .bind(word(&release.state)?)
+        .bind(encode_enum(&release.state)?)
         .bind(release.built_in)
         .bind(&release.reason)
         .execute()
@@ -56,7 +56,7 @@ pub(crate) async fn change(
     change: &ReleaseChange,
     declarer: &str,
 ) -> Result<ChangeOutcome, sqlx::Error> {
-    let Some(stands) = stands(connection, &change.id).await? else {
+    let Some(stands) = current_state(connection, &change.id).await? else {
         return Ok(ChangeOutcome::NoSuchRelease);
     };
     if !stands.state.can_transition_to(change.to) {
@@ -80,13 +80,13 @@ pub(crate) async fn transition(
     settlement: &Settlement,
 ) -> Result<bool, sqlx::Error> {
     let Settlement { change, from, against, until } = settlement;
-    let Some(found) = stands(connection, &change.id).await? else { return Ok(false) };
+    let Some(found) = current_state(connection, &change.id).await? else { return Ok(false) };
     if found.state != *from || found.pinned || !from.can_transition_to(change.to) {
         return Ok(false);
     }
     if let Some(digest) = against {
         let against = ReleaseId { digest: digest.clone(), ..change.id.clone() };
-        if stands(connection, &against)
+        if current_state(connection, &against)
             .await?
             .is_none_or(|stands| stands.state != ReleaseState::Promoted)
         {
@@ -106,7 +106,7 @@ struct CurrentState {
     quarantines: i64,
 }
 
-async fn stands(
+async fn current_state(
     connection: &mut Connection<'_>,
     id: &ReleaseId,
 ) -> Result<Option<CurrentState>, sqlx::Error> {
@@ -115,7 +115,7 @@ async fn stands(
         .bind(&id.kind)
         .bind(&id.name)
         .bind(&id.digest)
-        .optional()
+        .fetch_optional()
         .await?;
     let Some((state, pinned, quarantines)) = found else { return Ok(None) };
     let state = Place { table: "plugin_releases", row: &id.name }.parse("state", &state)?;

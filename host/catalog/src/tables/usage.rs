@@ -2,7 +2,7 @@
 
 use crate::sql::Connection;
 
-use crate::words::{Place, whole};
+use crate::words::{Place, encode_u64};
 use crate::{Reserved, UsageIncrement, statements};
 
 pub(crate) async fn reserve(
@@ -19,10 +19,10 @@ pub(crate) async fn reserve(
             .bind(key_id)
             .bind(month)
             .bind(limit)
-            .optional()
+            .fetch_optional()
             .await?;
         if let Some((used,)) = granted {
-            return Ok(Reserved::Granted { used: count(key_id, used)? });
+            return Ok(Reserved::Granted { used: decode_count(key_id, used)? });
         }
     }
     Ok(Reserved::UsedUp { used: used(connection, key_id, month).await? })
@@ -51,7 +51,7 @@ pub(crate) async fn add(
             .query(statements::ADD_USAGE)
             .bind(key_id)
             .bind(month)
-            .bind(whole(*requests)?)
+            .bind(encode_u64(*requests)?)
             .execute()
             .await?;
     }
@@ -64,10 +64,10 @@ pub(crate) async fn used(
     month: &str,
 ) -> Result<u64, sqlx::Error> {
     let used: Option<(i64,)> =
-        connection.query(statements::USED).bind(key_id).bind(month).optional().await?;
-    used.map_or(Ok(0), |(used,)| count(key_id, used))
+        connection.query(statements::USED).bind(key_id).bind(month).fetch_optional().await?;
+    used.map_or(Ok(0), |(used,)| decode_count(key_id, used))
 }
 
-fn count(key_id: &str, used: i64) -> Result<u64, sqlx::Error> {
+fn decode_count(key_id: &str, used: i64) -> Result<u64, sqlx::Error> {
     Place { table: "usage", row: key_id }.count("used", used)
 }

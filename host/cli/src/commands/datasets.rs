@@ -23,8 +23,8 @@ pub(super) async fn run(context: &Context, command: Datasets) -> anyhow::Result<
 
 async fn list(context: &Context, store: &dyn Store) -> anyhow::Result<()> {
     let datasets = store.datasets().await.context("cannot list datasets")?;
-    let values: Vec<Value> = datasets.iter().map(brief).collect();
-    context.output.result(&values, || {
+    let values: Vec<Value> = datasets.iter().map(summary_json).collect();
+    context.output.print_result(&values, || {
         let mut table =
             Table::new(&["name", "namespace", "#rows", "refreshed", "snapshot", "title"]);
         for dataset in &datasets {
@@ -33,7 +33,7 @@ async fn list(context: &Context, store: &dyn Store) -> anyhow::Result<()> {
                 dataset.name.to_string(),
                 dataset.namespace.to_string(),
                 current.rows.to_string(),
-                current.created_at.rfc3339(),
+                current.created_at.to_rfc3339(),
                 current.id.clone(),
                 current.title.clone().unwrap_or_default(),
             ]);
@@ -47,7 +47,7 @@ async fn list(context: &Context, store: &dyn Store) -> anyhow::Result<()> {
 }
 
 fn show(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
-    context.output.result(&detail_json(dataset), || {
+    context.output.print_result(&detail_json(dataset), || {
         let current = &dataset.current;
         let mut facts = vec![
             ("name", dataset.name.to_string()),
@@ -68,8 +68,8 @@ fn show(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
             ),
             ("cadence", or_dash(current.refresh_cadence.as_deref())),
             ("snapshot", current.id.clone()),
-            ("refreshed", current.created_at.rfc3339()),
-            ("checked", dataset.checked_at.rfc3339()),
+            ("refreshed", current.created_at.to_rfc3339()),
+            ("checked", dataset.checked_at.to_rfc3339()),
             ("rows", current.rows.to_string()),
             (
                 "file",
@@ -103,13 +103,13 @@ fn show(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
 
 fn snapshots(context: &Context, dataset: &Dataset) -> anyhow::Result<()> {
     let current = &dataset.current.id;
-    context.output.result(&snapshots_json(dataset), || {
+    context.output.print_result(&snapshots_json(dataset), || {
         let mut table = Table::new(&["snapshot", "created", "#rows", "current"]);
         for snapshot in &dataset.snapshots {
             let mark = if snapshot.id == *current { "current" } else { "" };
             table.row([
                 snapshot.id.clone(),
-                snapshot.created_at.rfc3339(),
+                snapshot.created_at.to_rfc3339(),
                 snapshot.rows.to_string(),
                 mark.to_owned(),
             ]);
@@ -130,7 +130,7 @@ async fn retire(
     {
         bail!(unknown_dataset(&*store, name).await);
     }
-    context.output.result(&json!({ "name": name, "retired": true }), || {
+    context.output.print_result(&json!({ "name": name, "retired": true }), || {
         format!("{name} is retired; running servers answer 404 within 2 seconds. Publishing it again brings it back.")
     })
 }
@@ -159,7 +159,7 @@ async fn unknown_dataset(store: &dyn Store, name: &DatasetName) -> anyhow::Error
     }
 }
 
-fn brief(dataset: &Dataset) -> Value {
+fn summary_json(dataset: &Dataset) -> Value {
     json!({
         "name": dataset.name,
         "namespace": dataset.namespace,
@@ -167,14 +167,14 @@ fn brief(dataset: &Dataset) -> Value {
         "title": dataset.current.title,
         "current_snapshot_id": dataset.current.id,
         "rows": dataset.current.rows,
-        "last_refreshed_at": dataset.current.created_at.rfc3339(),
-        "checked_at": dataset.checked_at.rfc3339(),
+        "last_refreshed_at": dataset.current.created_at.to_rfc3339(),
+        "checked_at": dataset.checked_at.to_rfc3339(),
     })
 }
 
 fn detail_json(dataset: &Dataset) -> Value {
     let current = &dataset.current;
-    let mut value = brief(dataset);
+    let mut value = summary_json(dataset);
     let more = json!({
         "description": current.description,
         "attribution_text": current.credit.attribution,
@@ -214,7 +214,7 @@ fn snapshots_json(dataset: &Dataset) -> Vec<Value> {
     dataset
         .snapshots
         .iter()
-        .map(|snapshot| summary(&snapshot.id, snapshot.created_at.rfc3339(), snapshot.rows))
+        .map(|snapshot| summary(&snapshot.id, snapshot.created_at.to_rfc3339(), snapshot.rows))
         .collect()
 }
 

@@ -48,7 +48,7 @@ impl CheckList {
     /// The outcome of a check; an error is a failure told by its chain.
     fn add(&mut self, name: &'static str, outcome: anyhow::Result<Finding>) {
         let (status, message) = outcome
-            .unwrap_or_else(|error| (Status::Fail, crate::output::sentences(&error).join(": ")));
+            .unwrap_or_else(|error| (Status::Fail, crate::output::error_chain(&error).join(": ")));
         self.0.push(Check { name, status, message });
     }
 }
@@ -59,7 +59,7 @@ pub(super) async fn run(context: &Context, deep: bool) -> anyhow::Result<()> {
     let values = &context.settings.values;
     let mut checks = CheckList::default();
     checks.add("settings", Ok(settings::effective_settings(context)));
-    checks.add("data directory", places::data_dir(&context.settings.data_dir));
+    checks.add("data directory", places::check_data_dir(&context.settings.data_dir));
 
     // A fresh data directory is made by `serve`, not by looking at it.
     let later = || Ok((Status::Ok, "nothing there yet; made when it is first needed".to_owned()));
@@ -67,7 +67,7 @@ pub(super) async fn run(context: &Context, deep: bool) -> anyhow::Result<()> {
     let found = if fresh && values.database.url.is_none() {
         later()
     } else {
-        places::database(context, &mut store).await
+        places::check_database(context, &mut store).await
     };
     checks.add("database", found);
     if let Some(store) = &store {
@@ -84,7 +84,7 @@ pub(super) async fn run(context: &Context, deep: bool) -> anyhow::Result<()> {
         stored::snapshots(&mut checks, &**store, files, deep).await;
         plugins::releases(&mut checks, context, &**store, files).await;
     }
-    checks.add("plugins", plugins::built_in(context, fresh).await);
+    checks.add("plugins", plugins::check_built_in(context, fresh).await);
     checks.add("cache", cache::is_ours(&context.settings));
     checks.add("links", Ok(links::look(&values.server)));
     checks.add("memory", Ok(machine::check_memory(values)));
@@ -104,7 +104,7 @@ pub(super) async fn run(context: &Context, deep: bool) -> anyhow::Result<()> {
 }
 
 fn report(context: &Context, checks: &[Check]) -> anyhow::Result<()> {
-    context.output.result(&checks, || {
+    context.output.print_result(&checks, || {
         let mut table = Table::new(&["check", "", "finding"]);
         for check in checks {
             let status = match check.status {

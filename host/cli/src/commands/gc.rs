@@ -34,23 +34,23 @@ pub(super) async fn run(context: &Context, dry_run: bool) -> anyhow::Result<()> 
     let files = context.files()?;
     let settings = GcSettings {
         retention: context.settings.retention(),
-        unnamed_for: context.settings.unnamed_for(),
+        unnamed_for: context.settings.orphan_grace_period(),
         dry_run,
     };
     let collected = gc(&*store, &files, settings).await;
     store.close().await;
-    let said = said(collected?, settings);
-    context.output.result(&said, || text(&said))
+    let said = build_report(collected?, settings);
+    context.output.print_result(&said, || render(&said))
 }
 
-fn said(collected: Collected, settings: GcSettings) -> GcReport {
+fn build_report(collected: Collected, settings: GcSettings) -> GcReport {
     let Collected { dropped, removed, later, being_removed, leftovers } = collected;
     let unnamed =
         |what, (UnreferencedObject { stored, since }, bytes): (UnreferencedObject, u64)| GcItem {
             what,
             name: stored.to_string(),
             bytes: Some(bytes),
-            why: format!("nothing names it since {}", since.rfc3339()),
+            why: format!("nothing names it since {}", since.to_rfc3339()),
         };
     let hours = settings.unnamed_for.as_secs_f64() / 3600.0;
     let dropped = dropped.into_iter().map(|dropped| GcItem {
@@ -59,7 +59,7 @@ fn said(collected: Collected, settings: GcSettings) -> GcReport {
         bytes: None,
         why: format!(
             "published {}, and kept by none of the rules on retention",
-            dropped.created_at.rfc3339()
+            dropped.created_at.to_rfc3339()
         ),
     });
     let leftovers = leftovers.into_iter().map(|StaleUpload { path, bytes }| GcItem {
@@ -79,7 +79,7 @@ fn said(collected: Collected, settings: GcSettings) -> GcReport {
     }
 }
 
-fn text(said: &GcReport) -> String {
+fn render(said: &GcReport) -> String {
     let mut text = String::new();
     if !said.removed.is_empty() {
         let mut table = Table::new(&["what", "name", "#bytes", "why"]);

@@ -15,7 +15,7 @@ pub(super) async fn run(context: &Context, url: Option<String>) -> anyhow::Resul
         format!("http://{}", connect_address(server.admin_listen.unwrap_or(server.listen)))
     });
     ask::get(&url, "/health").await.with_context(|| format!("the server at {url} is not alive"))?;
-    context.output.result(&json!({ "status": "ok" }), || "ok".to_owned())
+    context.output.print_result(&json!({ "status": "ok" }), || "ok".to_owned())
 }
 
 /// Where this machine reaches who listens at `address`: one that means every address is none to

@@ -27,7 +27,7 @@ async fn create(context: &Context, plan: Plan, label: Option<String>) -> anyhow:
         .await
         .context("the key was not stored and is therefore not valid; try again")?;
     let text = issued.expose();
-    context.output.result(&json!({ "id": record.id, "key": text, "plan": plan }), || {
+    context.output.print_result(&json!({ "id": record.id, "key": text, "plan": plan }), || {
         format!(
             "Key {} for the plan {plan}. It is shown only now and cannot be recovered:\n\n    {text}\n\nTry it:\n\n    curl -H 'X-API-Key: {text}' {}/v1/datasets",
             record.id,
@@ -38,15 +38,15 @@ async fn create(context: &Context, plan: Plan, label: Option<String>) -> anyhow:
 
 async fn list(context: &Context) -> anyhow::Result<()> {
     let keys = context.catalogue().await?.keys().await.context("cannot list keys")?;
-    let values: Vec<Value> = keys.iter().map(describe).collect();
-    context.output.result(&values, || {
+    let values: Vec<Value> = keys.iter().map(key_json).collect();
+    context.output.print_result(&values, || {
         let mut table = Table::new(&["id", "plan", "created", "revoked", "label"]);
         for key in &keys {
             table.row([
                 key.id.clone(),
                 key.plan.to_string(),
-                key.created_at.rfc3339(),
-                key.revoked_at.map_or_else(|| "-".to_owned(), Millis::rfc3339),
+                key.created_at.to_rfc3339(),
+                key.revoked_at.map_or_else(|| "-".to_owned(), Millis::to_rfc3339),
                 key.label.clone().unwrap_or_default(),
             ]);
         }
@@ -68,17 +68,17 @@ async fn revoke(context: &Context, id: &str) -> anyhow::Result<()> {
             bail!("there is no key with the id {id:?}; `yearbook keys list` shows them");
         }
     }
-    context.output.result(&json!({ "id": id, "revoked": true }), || {
+    context.output.print_result(&json!({ "id": id, "revoked": true }), || {
         format!("Key {id} is revoked; running servers refuse it within 2 seconds.")
     })
 }
 
-fn describe(key: &KeyRecord) -> Value {
+fn key_json(key: &KeyRecord) -> Value {
     json!({
         "id": key.id,
         "label": key.label,
         "plan": key.plan,
-        "created_at": key.created_at.rfc3339(),
-        "revoked_at": key.revoked_at.map(Millis::rfc3339),
+        "created_at": key.created_at.to_rfc3339(),
+        "revoked_at": key.revoked_at.map(Millis::to_rfc3339),
     })
 }

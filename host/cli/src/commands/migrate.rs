@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::context::{Context, without_password};
+use crate::context::{Context, redact_password};
 
 pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     store.close().await;
-    let url = without_password(&context.settings.database_url());
-    context.output.result(&json!({ "database": url, "migrated": true }), || {
+    let url = redact_password(&context.settings.database_url());
+    context.output.print_result(&json!({ "database": url, "migrated": true }), || {
         format!("The catalogue {url} is up to date.")
     })
 }

@@ -10,7 +10,8 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let cached =
         context.settings.cache_dir().is_dir() && context.settings.cache_key_file().is_file();
     let registry = plugins::load(context, context.workers(), cached).await?;
-    let document = yearbook_server::openapi(&context.settings.values.http(), &registry.current());
+    let document =
+        yearbook_server::openapi(&context.settings.values.http_settings(), &registry.current());
     let text = serde_json::to_string_pretty(&document)?;
-    context.output.result(&document, || text)
+    context.output.print_result(&document, || text)
 }

@@ -49,7 +49,7 @@ pub(super) async fn run(context: &Context, command: Plugin) -> anyhow::Result<()
 }
 
 /// Reads a plugin's file, whichever of the two kinds it is.
-fn component(context: &Context, file: &Path) -> anyhow::Result<Component> {
+fn read_component(context: &Context, file: &Path) -> anyhow::Result<Component> {
     let bytes = std::fs::read(file)
         .with_context(|| format!("cannot read {}; build the plugin first", file.display()))?;
     let limit = context.settings.values.sandbox.limits.component_bytes;
@@ -58,7 +58,7 @@ fn component(context: &Context, file: &Path) -> anyhow::Result<Component> {
 
 /// What came as a plugin's signature: the file that was named, or the one beside the plugin, if
 /// there is one.
-fn signature(file: &Path, named: Option<&Path>) -> anyhow::Result<Option<Signature>> {
+fn read_signature(file: &Path, named: Option<&Path>) -> anyhow::Result<Option<Signature>> {
     let beside = PathBuf::from(format!("{}.minisig", file.display()));
     let Some(path) = named.or_else(|| beside.is_file().then_some(&beside)) else { return Ok(None) };
     let text = std::fs::read(path)
@@ -67,7 +67,7 @@ fn signature(file: &Path, named: Option<&Path>) -> anyhow::Result<Option<Signatu
 }
 
 /// The limits to check with.
-fn limits(context: &Context) -> Limits {
+fn check_limits(context: &Context) -> Limits {
     CheckReport::limits(context.settings.values.sandbox.limits)
 }
 
@@ -90,6 +90,6 @@ fn system_user() -> String {
     name.unwrap_or_else(|| format!("user {number}"))
 }
 
-fn short(digest: &str) -> &str {
+fn short_digest(digest: &str) -> &str {
     digest.get(..SHORT_DIGEST).unwrap_or(digest)
 }

@@ -38,7 +38,7 @@ pub(super) async fn run(context: &Context, paths: &[PathBuf]) -> anyhow::Result<
     for path in paths {
         match publish_package(context, &publisher, path).await {
             Ok(published) => {
-                context.output.result(&published, || line(&published))?;
+                context.output.print_result(&published, || summary_line(&published))?;
                 done.push(published);
             }
             Err(error) => {
@@ -77,7 +77,7 @@ async fn publish_package(
     })
 }
 
-fn line(published: &Published) -> String {
+fn summary_line(published: &Published) -> String {
     let Published { dataset, snapshot_id, rows, status, .. } = published;
     let noun = if *rows == 1 { "row" } else { "rows" };
     format!("{dataset}: snapshot {snapshot_id}, {rows} {noun}, {status}")

@@ -31,7 +31,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
     let store = context.catalogue().await?;
     let files = context.files()?;
     let workers = context.workers();
-    let kept = plugins::keep(context, &store, &files, Arc::clone(&workers)).await?;
+    let kept = plugins::start_runtime(context, &store, &files, Arc::clone(&workers)).await?;
     let live = CatalogCache::start(Arc::clone(&store), CatalogCache::PERIOD)
         .await
         .context("the catalogue cannot be read")?;
@@ -52,7 +52,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
         sandbox: Arc::clone(&kept.sandbox),
         guard: Arc::clone(&kept.guard),
         workers,
-        settings: context.settings.values.http(),
+        settings: context.settings.values.http_settings(),
     })
     .await
     .context("the server cannot start")?;
@@ -92,7 +92,7 @@ fn announce(
         }
     }
     if context.output.json {
-        context.output.result(&json!({ "listening": url, "admin": admin }), String::new)?;
+        context.output.print_result(&json!({ "listening": url, "admin": admin }), String::new)?;
     }
     Ok(())
 }
@@ -101,7 +101,7 @@ fn announce(
 /// many. A client that finds no room waits a second before it tries again.
 const BACKLOG: u32 = 4_096;
 
-fn bound(address: SocketAddr) -> io::Result<TcpListener> {
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     // A server that was just stopped has left connections behind.
     socket.set_reuseaddr(true)?;
@@ -111,7 +111,7 @@ fn bound(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// Listens at `address`, which `flag` sets, and says where that is.
 async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<(TcpListener, SocketAddr)> {
-    let listener = bound(address).map_err(|error| {
+    let listener = bind(address).map_err(|error| {
         let advice = match error.kind() {
             ErrorKind::AddrInUse => {
                 "another program listens there; stop it, or choose another port"

@@ -33,7 +33,7 @@ pub struct Document {
 impl Document {
     /// The sections that the HTTP server understands.
     #[must_use]
-    pub fn http(&self) -> yearbook_server::Settings {
+    pub fn http_settings(&self) -> yearbook_server::Settings {
         yearbook_server::Settings {
             server: self.server.clone(),
             limits: self.limits,

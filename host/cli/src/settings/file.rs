@@ -32,13 +32,13 @@ fn flatten(table: &DeTable<'_>, prefix: &str, emit: &mut impl FnMut(String, usiz
         match value.get_ref() {
             DeValue::Table(inner) if !inner.is_empty() => flatten(inner, &format!("{key}."), emit),
             // An empty section says nothing, but its name may be misspelt: it is judged as a key.
-            _ => emit(key, name.span().start, plain(value)),
+            _ => emit(key, name.span().start, to_json(value)),
         }
     }
 }
 
 /// The value as JSON; a number that JSON or 64 bits cannot hold stays text and fails as such.
-fn plain(value: &Spanned<DeValue<'_>>) -> Value {
+fn to_json(value: &Spanned<DeValue<'_>>) -> Value {
     match value.get_ref() {
         DeValue::String(text) => Value::from(text.as_ref()),
         DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix())
@@ -48,9 +48,9 @@ fn plain(value: &Spanned<DeValue<'_>>) -> Value {
         }
         DeValue::Boolean(flag) => Value::from(*flag),
         DeValue::Datetime(datetime) => Value::from(datetime.to_string()),
-        DeValue::Array(items) => items.iter().map(plain).collect(),
+        DeValue::Array(items) => items.iter().map(to_json).collect(),
         DeValue::Table(inner) => {
-            inner.iter().map(|(name, value)| (name.get_ref().to_string(), plain(value))).collect()
+            inner.iter().map(|(name, value)| (name.get_ref().to_string(), to_json(value))).collect()
         }
     }
 }

@@ -66,7 +66,7 @@ impl SettingsSchema {
         let mut values = self.defaults.clone();
         let mut seen: Vec<&Assignment> = Vec::new();
         for assignment in assignments {
-            if let Some(first) = seen.iter().find(|first| contradict(first, assignment)) {
+            if let Some(first) = seen.iter().find(|first| contradicts(first, assignment)) {
                 let (first, second) = (first.origin.clone(), assignment.origin.clone());
                 problems.push(Problem::Twice { key: assignment.key.clone(), first, second });
             }
@@ -91,15 +91,16 @@ impl SettingsSchema {
             let is_section = self.keys.iter().any(|key| key.path.starts_with(&section));
             return match written {
                 Written::Typed(Value::Object(_)) if is_section => Ok(None),
-                _ if is_section => {
-                    Err(wrong(assignment, format!("a section: write [{path}] and its keys below")))
-                }
+                _ if is_section => Err(invalid_value(
+                    assignment,
+                    format!("a section: write [{path}] and its keys below"),
+                )),
                 _ => Err(self.unknown_key(path, origin)),
             };
         };
-        let value = key.typed(written).ok_or_else(|| wrong(assignment, key.expected()))?;
+        let value = key.typed(written).ok_or_else(|| invalid_value(assignment, key.expected()))?;
         validate(&self.defaults, path, &value)
-            .map_err(|message| wrong(assignment, self.describe_expected(key, &message)))?;
+            .map_err(|message| invalid_value(assignment, self.describe_expected(key, &message)))?;
         Ok(Some(value))
     }
 
@@ -187,13 +188,13 @@ impl SettingKey {
 }
 
 /// Two variables for one key with different texts: which of them wins would be an accident.
-fn contradict(first: &Assignment, second: &Assignment) -> bool {
+fn contradicts(first: &Assignment, second: &Assignment) -> bool {
     let variables =
         matches!((&first.origin, &second.origin), (Origin::Variable(_), Origin::Variable(_)));
     variables && first.key == second.key && first.value != second.value
 }
 
-fn wrong(assignment: &Assignment, expected: String) -> Problem {
+fn invalid_value(assignment: &Assignment, expected: String) -> Problem {
     let found = match &assignment.value {
         Written::Typed(Value::Object(_)) => "a section".to_owned(),
         Written::Typed(Value::Array(_)) => "a list".to_owned(),

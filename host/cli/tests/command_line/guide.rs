@@ -33,7 +33,7 @@ fn blocks(page: &str) -> Vec<Block> {
 }
 
 /// Whether `text` is `pattern`, in which `…` stands for anything.
-fn fits(text: &str, pattern: &str) -> bool {
+fn matches_pattern(text: &str, pattern: &str) -> bool {
     let mut pieces = pattern.split('…');
     let first = pieces.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else { return false };
@@ -58,7 +58,7 @@ fn anything_stands_for_an_ellipsis_and_nothing_else_does() {
         ("abc", "a…b", false),
         ("x", "", false),
     ] {
-        assert_eq!(fits(text, pattern), expected, "{text} {pattern}");
+        assert_eq!(matches_pattern(text, pattern), expected, "{text} {pattern}");
     }
 }
 
@@ -110,7 +110,7 @@ fn the_guide_leads_from_nothing_to_a_live_format_and_back() {
                 .env("CARGO_NET_OFFLINE", "true");
             let said = CommandOutput::of(shell.output().unwrap());
             let printed = said.stdout.trim_end().to_owned();
-            if said.code == Some(0) && (prints.is_empty() || fits(&printed, prints)) {
+            if said.code == Some(0) && (prints.is_empty() || matches_pattern(&printed, prints)) {
                 break;
             }
             // A server follows within two seconds.

@@ -47,7 +47,7 @@ fn traced(trusted: &str) -> (CollectedSpans, String) {
     let key = served.key.clone();
     // What is left is sent when the server stops.
     served.stop();
-    (collector.seen(), key)
+    (collector.spans(), key)
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn nothing_is_sampled_where_the_sampler_says_so() {
     ]);
     assert!(served.get("/v1/datasets/tiny/data", &[]).starts_with("HTTP/1.1 200"));
     served.stop();
-    assert_eq!(collector.seen().spans.len(), 0);
+    assert_eq!(collector.spans().spans.len(), 0);
 }
 
 #[test]

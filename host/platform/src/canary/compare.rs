@@ -7,7 +7,7 @@ use yearbook_catalog::{ReleaseId, Trial as Sum};
 use yearbook_sandbox::{EncodeError, Encoder, Failed, Trap, Trial};
 
 use super::values::{self, ValueComparison};
-use super::{CanarySample, nothing};
+use super::{CanarySample, empty_totals};
 
 /// What came of it; none: nothing that could be held against either. `warm`: whether cost counts.
 pub(super) fn run(sample: &CanarySample, turn: usize, warm: bool) -> Option<Sum> {
@@ -108,7 +108,7 @@ fn totals_of(sample: &CanarySample) -> Sum {
         name: sample.waiting.description().format.clone(),
         digest: sample.waiting.digest().to_owned(),
     };
-    Sum { samples: 1, ..nothing(&(id, sample.incumbent.digest().to_owned())) }
+    Sum { samples: 1, ..empty_totals(&(id, sample.incumbent.digest().to_owned())) }
 }
 
 fn nanoseconds(trial: &Trial) -> u64 {

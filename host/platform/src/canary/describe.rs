@@ -14,10 +14,10 @@ pub(crate) fn difference(one: &Description, other: &Description) -> Option<Strin
             (one.compressible != other.compressible)
                 .then(|| "it says otherwise whether its output can be compressed".to_owned())
         })
-        .or_else(|| parameters(one, other))
+        .or_else(|| parameter_difference(one, other))
 }
 
-fn parameters(one: &Description, other: &Description) -> Option<String> {
+fn parameter_difference(one: &Description, other: &Description) -> Option<String> {
     // Documentation may be reworded.
     let promises = |description: &Description| -> Vec<_> {
         let parameters = description.parameters.iter();

@@ -88,7 +88,7 @@ mod tests {
             name: "csv".to_owned(),
             digest: "a".repeat(64),
         };
-        let mut seen = crate::canary::nothing(&(id, "b".repeat(64)));
+        let mut seen = crate::canary::empty_totals(&(id, "b".repeat(64)));
         seen.samples = samples;
         (seen.cpu_ns, seen.incumbent_ns, seen.memory, seen.incumbent_memory) =
             (samples * 1_000_000, samples * 900_000, 9 << 20, 8 << 20);

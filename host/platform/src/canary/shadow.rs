@@ -31,7 +31,7 @@ impl ShadowWorker {
     ) -> std::io::Result<Arc<Self>> {
         // No room to wait: a sample is taken by a thread that waits for it, or by nobody.
         let (samples, receiver) = sync_channel(0);
-        yearbook_workers::spawn("canary", stack_bytes, move || run(&receiver, &seen))?;
+        yearbook_workers::spawn("canary", stack_bytes, move || run_shadow(&receiver, &seen))?;
         Ok(Arc::new(Self { samples }))
     }
 
@@ -44,7 +44,7 @@ impl ShadowWorker {
     }
 }
 
-fn run(samples: &Receiver<CanarySample>, seen: &CanarySamples) {
+fn run_shadow(samples: &Receiver<CanarySample>, seen: &CanarySamples) {
     // On Linux priorities are a thread's own. Where it is refused, one thread is still the bound.
     let _ = rustix::process::setpriority_process(None, NICE);
     let mut measured: HashSet<String> = HashSet::new();

@@ -20,7 +20,7 @@ type Rows = Option<usize>;
 pub(super) fn check(encoder: &Encoder, tally: &mut ReportBuilder) {
     for case in conformance::cases() {
         let case = if needs_more_columns(encoder, &case.table) { case.furnished() } else { case };
-        table(encoder, tally, &case);
+        check_table(encoder, tally, &case);
     }
     check_options(encoder, tally);
     check_large_batches(encoder, tally);
@@ -34,42 +34,44 @@ fn needs_more_columns(encoder: &Encoder, table: &Table) -> bool {
     matches!(tried, Err(Failed { error: EncodeError::UnsupportedSchema(_), .. }))
 }
 
-fn table(encoder: &Encoder, tally: &mut ReportBuilder, case: &conformance::Case) {
+fn check_table(encoder: &Encoder, tally: &mut ReportBuilder, case: &conformance::Case) {
     let name = format!("table `{}`", case.name);
     let rows = case.table.rows();
     let cut = case.table.clone().batches_of(rows.div_ceil(3).max(1));
-    let Some((schema, batches)) = made(&cut, &name, tally) else { return };
+    let Some((schema, batches)) = to_record_batches(&cut, &name, tally) else { return };
     let one = match encoder.trial(&schema, &[], &batches, false) {
         Ok(one) => one,
         Err(failed) => return report_decline(&name, case.optional, failed, tally),
     };
-    tally.used(one.usage);
+    tally.record_usage(one.usage);
     check_row_count(encoder, &name, &one, rows, tally);
     match encoder.trial(&schema, &[], &batches, false) {
         Ok(again) => {
-            tally.used(again.usage);
-            if let Some(difference) = difference(&one, &again) {
+            tally.record_usage(again.usage);
+            if let Some(difference) = first_difference(&one, &again) {
                 let wrong =
                     format!("the same input gives other bytes the second time: {difference}");
                 tally.find(&name, wrong, "leave out whatever depends on memory addresses, hash order or what came before");
             }
         }
-        Err(failed) => report(&name, failed, tally),
+        Err(failed) => report_failure(&name, failed, tally),
     }
     if encoder.description().separator.is_some() && batches.len() > 1 {
         match encoder.trial(&schema, &[], &batches, true) {
             Ok(apart) => {
-                tally.used(apart.usage);
-                if let Some(difference) = difference(&one, &apart) {
+                tally.record_usage(apart.usage);
+                if let Some(difference) = first_difference(&one, &apart) {
                     let wrong = format!(
                         "a separator is promised, but an instance that sees one batch alone writes something else: {difference}"
                     );
                     tally.find(&name, wrong, "keep nothing from one part to the next (notes are for the tail), or say `separator: None`");
                 }
             }
-            Err(failed) => {
-                report(&format!("{name}, each part by an instance of its own"), failed, tally)
-            }
+            Err(failed) => report_failure(
+                &format!("{name}, each part by an instance of its own"),
+                failed,
+                tally,
+            ),
         }
     }
 }
@@ -81,7 +83,7 @@ fn check_options(encoder: &Encoder, tally: &mut ReportBuilder) {
         .numbers("value", &[Some(1.5), None])
         .integers("n", &[Some(1), Some(2)]);
     let plain = if needs_more_columns(encoder, &plain) { plain.furnished() } else { plain };
-    let Some((schema, batches)) = made(&plain, "options", tally) else { return };
+    let Some((schema, batches)) = to_record_batches(&plain, "options", tally) else { return };
     for parameter in &encoder.description().parameters {
         let texts = match parameter.kind {
             ParameterKind::Boolean if parameter.allowed.is_empty() => {
@@ -93,8 +95,8 @@ fn check_options(encoder: &Encoder, tally: &mut ReportBuilder) {
             let value = parameter.parse(&text).unwrap_or(Value::Text(text.clone()));
             let chosen = [OptionValue { name: parameter.name.clone(), value }];
             match encoder.trial(&schema, &chosen, &batches, false) {
-                Ok(trial) => tally.used(trial.usage),
-                Err(failed) => report(
+                Ok(trial) => tally.record_usage(trial.usage),
+                Err(failed) => report_failure(
                     &format!("option {}.{}={text}", encoder.description().format, parameter.name),
                     failed,
                     tally,
@@ -131,18 +133,18 @@ fn check_large_batches(encoder: &Encoder, tally: &mut ReportBuilder) {
         .booleans("final", &booleans)
         .batches_of(count);
     let table = if needs_more_columns(encoder, &table) { table.furnished() } else { table };
-    let Some((schema, batches)) = made(&table, "large batches", tally) else { return };
+    let Some((schema, batches)) = to_record_batches(&table, "large batches", tally) else { return };
     match encoder.trial(&schema, &[], &batches, false) {
         Ok(trial) => {
-            tally.used(trial.usage);
+            tally.record_usage(trial.usage);
             tally.record_amplification(&trial);
             check_row_count(encoder, "large batches", &trial, table.rows(), tally);
         }
-        Err(failed) => report("large batches", failed, tally),
+        Err(failed) => report_failure("large batches", failed, tally),
     }
 }
 
-fn made(
+fn to_record_batches(
     table: &Table,
     name: &str,
     tally: &mut ReportBuilder,
@@ -170,20 +172,20 @@ fn report_decline(name: &str, optional: bool, failed: Failed, tally: &mut Report
                 );
             }
         }
-        _ => report(name, failed, tally),
+        _ => report_failure(name, failed, tally),
     }
 }
 
-fn report(place: &str, failed: Failed, tally: &mut ReportBuilder) {
+fn report_failure(place: &str, failed: Failed, tally: &mut ReportBuilder) {
     tally.add_dump(failed.capsule);
     tally.find(
         format!("{place}, {}", failed.call),
         failed.error.to_string(),
-        advice(&failed.error),
+        encode_advice(&failed.error),
     );
 }
 
-pub(super) fn advice(error: &EncodeError) -> &'static str {
+pub(super) fn encode_advice(error: &EncodeError) -> &'static str {
     match error {
         EncodeError::Trapped { trap, .. } | EncodeError::TooLarge { trap, .. } => advice_on(trap),
         EncodeError::UnsupportedSchema(_) => {
@@ -224,7 +226,7 @@ pub(super) fn advice_on(trap: &Trap) -> &'static str {
 }
 
 /// Where two responses differ, in words; none: nowhere.
-fn difference(one: &Trial, other: &Trial) -> Option<String> {
+fn first_difference(one: &Trial, other: &Trial) -> Option<String> {
     let differ = |place: String, one: &[u8], other: &[u8]| {
         let at =
             one.iter().zip(other).position(|(a, b)| a != b).unwrap_or(one.len().min(other.len()));

@@ -14,38 +14,44 @@ use super::requests;
 const MANY: usize = 200;
 
 pub(super) fn check(generator: &Generator, tally: &mut ReportBuilder) {
-    let all = requests::request(Plan::Free, &["harvest_long", "prices_wide", "places", "codes"]);
-    request(generator, "a request for a dataset of every shape", &all, tally);
+    let all =
+        requests::sample_request(Plan::Free, &["harvest_long", "prices_wide", "places", "codes"]);
+    check_request(generator, "a request for a dataset of every shape", &all, tally);
     for dataset in &all.datasets {
         let alone = Request { datasets: vec![dataset.clone()], ..all.clone() };
-        request(
+        check_request(
             generator,
             &format!("a request for `{}` alone", dataset.dataset.name),
             &alone,
             tally,
         );
     }
-    request(
+    check_request(
         generator,
         "a request on a plan without limits",
-        &requests::request(Plan::Enterprise, &["places"]),
+        &requests::sample_request(Plan::Enterprise, &["places"]),
         tally,
     );
-    request(generator, &format!("a request for {MANY} datasets"), &requests::many(MANY), tally);
-    options(generator, &all, tally);
+    check_request(
+        generator,
+        &format!("a request for {MANY} datasets"),
+        &requests::sample_request_of(MANY),
+        tally,
+    );
+    check_options(generator, &all, tally);
 }
 
-fn request(generator: &Generator, place: &str, request: &Request, tally: &mut ReportBuilder) {
+fn check_request(generator: &Generator, place: &str, request: &Request, tally: &mut ReportBuilder) {
     let made = match generator.trial(request) {
         Ok((project, usage)) => {
-            tally.used(usage);
+            tally.record_usage(usage);
             project
         }
-        Err(failed) => return report(place, failed, tally),
+        Err(failed) => return report_failure(place, failed, tally),
     };
     match generator.trial(request) {
         Ok((again, usage)) => {
-            tally.used(usage);
+            tally.record_usage(usage);
             if again != made {
                 let differs = made
                     .files
@@ -60,14 +66,14 @@ fn request(generator: &Generator, place: &str, request: &Request, tally: &mut Re
                 tally.find(place, wrong, "leave out whatever depends on memory addresses, hash order or what came before");
             }
         }
-        Err(failed) => report(place, failed, tally),
+        Err(failed) => report_failure(place, failed, tally),
     }
     if made.files.iter().any(|file| file.content.is_empty()) {
         tally.find(place, "a file is empty", "leave a file out that has nothing to say");
     }
 }
 
-fn options(generator: &Generator, all: &Request, tally: &mut ReportBuilder) {
+fn check_options(generator: &Generator, all: &Request, tally: &mut ReportBuilder) {
     for parameter in &generator.description().parameters {
         let texts = match parameter.kind {
             ParameterKind::Boolean if parameter.allowed.is_empty() => {
@@ -82,8 +88,8 @@ fn options(generator: &Generator, all: &Request, tally: &mut ReportBuilder) {
                 ..all.clone()
             };
             match generator.trial(&asked) {
-                Ok((_, usage)) => tally.used(usage),
-                Err(failed) => report(
+                Ok((_, usage)) => tally.record_usage(usage),
+                Err(failed) => report_failure(
                     &format!("option {}.{}={text}", generator.description().tool, parameter.name),
                     failed,
                     tally,
@@ -93,7 +99,7 @@ fn options(generator: &Generator, all: &Request, tally: &mut ReportBuilder) {
     }
 }
 
-fn report(place: &str, failed: Failed<GenerateError>, tally: &mut ReportBuilder) {
+fn report_failure(place: &str, failed: Failed<GenerateError>, tally: &mut ReportBuilder) {
     tally.add_dump(failed.capsule);
     let advice = match &failed.error {
         GenerateError::Trapped { trap, .. } | GenerateError::TooLarge { trap, .. } => {

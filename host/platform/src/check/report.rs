@@ -151,16 +151,16 @@ impl ReportBuilder {
         self.report.skipped.push(what.to_owned());
     }
 
-    pub(super) fn compiled(&mut self, took: Duration, limit: Duration) {
+    pub(super) fn record_compile(&mut self, took: Duration, limit: Duration) {
         self.compiled = (took, limit);
     }
 
-    pub(super) fn loaded_again(&mut self, took: Duration) {
+    pub(super) fn record_reload(&mut self, took: Duration) {
         self.loaded_again = took;
     }
 
     /// Counts a response.
-    pub(super) fn used(&mut self, usage: Usage) {
+    pub(super) fn record_usage(&mut self, usage: Usage) {
         self.report.tries += 1;
         self.usage = self.usage.and(usage);
     }
@@ -173,7 +173,7 @@ impl ReportBuilder {
         self.amplification = self.amplification.max(ratio);
     }
 
-    pub(super) fn done(mut self) -> (CheckReport, Vec<FailureDump>) {
+    pub(super) fn finish(mut self) -> (CheckReport, Vec<FailureDump>) {
         let Limits {
             memory_bytes,
             table_elements,
@@ -183,7 +183,7 @@ impl ReportBuilder {
             component_bytes,
             ..
         } = self.limits;
-        let mb = |bytes: usize| count(bytes) / 1e6;
+        let mb = |bytes: usize| to_f64(bytes) / 1e6;
         let ms = |time: Duration| (time.as_secs_f64() * 1e5).round() / 1e2;
         let line =
             |what, used, limit, unit, setting| LimitUsage { what, used, limit, unit, setting };
@@ -214,8 +214,8 @@ impl ReportBuilder {
                 ),
                 line(
                     "table",
-                    count(self.usage.table_elements),
-                    count(table_elements),
+                    to_f64(self.usage.table_elements),
+                    to_f64(table_elements),
                     "elements",
                     Some("sandbox.table_elements"),
                 ),
@@ -240,7 +240,7 @@ impl ReportBuilder {
             budget.push(line(
                 "bytes out per byte in",
                 rounded,
-                count(amplification),
+                to_f64(amplification),
                 "",
                 Some("sandbox.amplification"),
             ));
@@ -251,6 +251,6 @@ impl ReportBuilder {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers for people, far below 2^53")]
-fn count(number: usize) -> f64 {
+fn to_f64(number: usize) -> f64 {
     number as f64
 }

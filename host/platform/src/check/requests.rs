@@ -11,30 +11,30 @@ use yearbook_sdk::generator as sdk;
 use yearbook_sdk::testing::project;
 
 /// A request for those of the SDK's datasets that are named.
-pub(super) fn request(plan: Plan, names: &[&str]) -> Request {
+pub(super) fn sample_request(plan: Plan, names: &[&str]) -> Request {
     let canned = project::request();
     let datasets = canned.datasets.iter().filter(|dataset| names.contains(&dataset.name.as_str()));
     Request {
         base_url: canned.base_url.clone(),
         plan,
         limits: PlanTable::default().limits(plan),
-        datasets: datasets.filter_map(described).collect(),
+        datasets: datasets.filter_map(with_urls).collect(),
         options: Vec::new(),
     }
 }
 
 /// A request for `count` datasets, each a copy with a name of its own, on a plan that allows it.
-pub(super) fn many(count: usize) -> Request {
+pub(super) fn sample_request_of(count: usize) -> Request {
     let shapes = project::request().datasets;
     let copy = |(index, shape): (usize, &sdk::Dataset)| {
-        described(&sdk::Dataset { name: format!("{}_{index}", shape.name), ..shape.clone() })
+        with_urls(&sdk::Dataset { name: format!("{}_{index}", shape.name), ..shape.clone() })
     };
     let datasets = shapes.iter().cycle().take(count).enumerate().filter_map(copy).collect();
-    Request { datasets, ..request(Plan::Enterprise, &[]) }
+    Request { datasets, ..sample_request(Plan::Enterprise, &[]) }
 }
 
 /// None for a name that no dataset can have.
-fn described(dataset: &sdk::Dataset) -> Option<DatasetWithUrls> {
+fn with_urls(dataset: &sdk::Dataset) -> Option<DatasetWithUrls> {
     Some(DatasetWithUrls {
         dataset: Arc::new(Dataset {
             name: DatasetName::parse(&dataset.name)?,
@@ -119,8 +119,9 @@ mod tests {
 
     #[test]
     fn every_canned_dataset_is_one_that_the_service_could_have() {
-        assert_eq!(many(8).datasets.len(), 8);
-        let shapes = request(Plan::Free, &["harvest_long", "prices_wide", "places", "codes"]);
+        assert_eq!(sample_request_of(8).datasets.len(), 8);
+        let shapes =
+            sample_request(Plan::Free, &["harvest_long", "prices_wide", "places", "codes"]);
         assert_eq!(shapes.datasets.len(), project::request().datasets.len());
     }
 }

@@ -87,16 +87,16 @@ impl TickState {
         let view = TickContext {
             lines: lines(&releases),
             releases: &releases,
-            counts: guard.sandbox.tallies(),
+            counts: guard.sandbox.metrics_snapshots(),
             now: Millis::now(),
         };
         self.past.record(&view.counts, guard.settings.failure_window());
-        let mut moved = self.strikes(guard, &view).await?;
-        moved |= self.trials(guard, &view).await?;
+        let mut moved = self.trip_breakers(guard, &view).await?;
+        moved |= self.evaluate_canaries(guard, &view).await?;
         moved |= end_quarantines(guard, &view).await?;
         self.rounds += 1;
         if self.rounds.is_multiple_of(USE_TICKS) {
-            self.used(guard, &view).await?;
+            self.record_usage(guard, &view).await?;
         }
         // So that this host acts on it with the next request; the others hear of it as of any
         // change.
@@ -104,7 +104,11 @@ impl TickState {
     }
 
     /// Tells what was seen, and judges the sums.
-    async fn trials(&mut self, guard: &Guard, view: &TickContext<'_>) -> Result<bool, Failure> {
+    async fn evaluate_canaries(
+        &mut self,
+        guard: &Guard,
+        view: &TickContext<'_>,
+    ) -> Result<bool, Failure> {
         let waits = |id: &ReleaseId, incumbent: &str| {
             view.lines.iter().any(|line| {
                 line.waiting.as_ref().is_some_and(|waiting| waiting.id == *id)
@@ -144,7 +148,11 @@ impl TickState {
     }
 
     /// Quarantines what failed too often.
-    async fn strikes(&mut self, guard: &Guard, view: &TickContext<'_>) -> Result<bool, Failure> {
+    async fn trip_breakers(
+        &mut self,
+        guard: &Guard,
+        view: &TickContext<'_>,
+    ) -> Result<bool, Failure> {
         let mut moved = false;
         for (digest, strikes) in guard.strikes.within(guard.settings.failure_window()) {
             let Some(line) = view
@@ -160,7 +168,7 @@ impl TickState {
             ) else {
                 continue;
             };
-            let (begun, whole) = self.past.since(counts);
+            let (begun, whole) = self.past.delta(counts);
             let Some(reason) =
                 verdict(&strikes, begun, whole, line.candidates.len() > 1, &guard.settings)
             else {
@@ -189,7 +197,7 @@ impl TickState {
             let until = Millis(
                 view.now.0.saturating_add(i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX)),
             );
-            let reason = format!("{reason}; out of service until {}", until.rfc3339());
+            let reason = format!("{reason}; out of service until {}", until.to_rfc3339());
             moved |= transition(
                 guard,
                 &release.id,
@@ -205,7 +213,7 @@ impl TickState {
     }
 
     /// Adds what each release did since it was written last.
-    async fn used(&mut self, guard: &Guard, view: &TickContext<'_>) -> Result<(), Failure> {
+    async fn record_usage(&mut self, guard: &Guard, view: &TickContext<'_>) -> Result<(), Failure> {
         let since = |counts: &Counts| {
             let (responses, failures) =
                 self.written.get(&counts.release.digest).copied().unwrap_or_default();

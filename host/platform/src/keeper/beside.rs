@@ -14,7 +14,7 @@ use crate::guard::Candidates;
 impl PluginReconciler {
     /// What stands beside each of `serving`, loaded; of encoders alone, since nothing tells whether
     /// two projects for a tool are alike.
-    pub(super) async fn beside(
+    pub(super) async fn load_candidates(
         &self,
         state: &mut ReconcilerState,
         lines: &[Line],
@@ -45,17 +45,22 @@ impl PluginReconciler {
             if !line.candidates.first().is_some_and(|first| first.pinned) {
                 let previous =
                     self.load_first(state, &line.candidates[place + 1..], complete).await;
-                beside.previous =
-                    previous.and_then(taken).filter(|previous| alike(encoder, previous).is_ok());
+                beside.previous = previous
+                    .and_then(into_encoder)
+                    .filter(|previous| check_same_description(encoder, previous).is_ok());
             }
             // Compared with what the catalogue says serves, and with nothing else.
             if place == 0
-                && let Some(waiting) =
-                    self.load_first(state, line.waiting.as_slice(), complete).await.and_then(taken)
+                && let Some(waiting) = self
+                    .load_first(state, line.waiting.as_slice(), complete)
+                    .await
+                    .and_then(into_encoder)
             {
-                match alike(encoder, &waiting) {
+                match check_same_description(encoder, &waiting) {
                     Ok(()) => beside.waiting = Some(waiting),
-                    Err(difference) => self.unlike(state, waiting, encoder, &difference),
+                    Err(difference) => {
+                        self.report_incompatible(state, waiting, encoder, &difference)
+                    }
                 }
             }
             all.insert(encoder.digest().to_owned(), beside);
@@ -64,7 +69,7 @@ impl PluginReconciler {
     }
 
     /// No comparison of responses can tell whether clients want what is promised now.
-    fn unlike(
+    fn report_incompatible(
         &self,
         state: &mut ReconcilerState,
         waiting: Arc<Encoder>,
@@ -75,18 +80,18 @@ impl PluginReconciler {
             let fault = format!(
                 "{difference}, which clients would notice; if that is meant: yearbook plugin pin, or install --now"
             );
-            self.guard.found(&id(&Plugin::Encoder(waiting)), encoder.digest(), fault);
+            self.guard.reject_canary(&id(&Plugin::Encoder(waiting)), encoder.digest(), fault);
         }
     }
 }
 
-fn taken(plugin: Plugin) -> Option<Arc<Encoder>> {
+fn into_encoder(plugin: Plugin) -> Option<Arc<Encoder>> {
     match plugin {
         Plugin::Encoder(encoder) => Some(encoder),
         Plugin::Generator(_) => None,
     }
 }
 
-fn alike(one: &Encoder, other: &Encoder) -> Result<(), String> {
+fn check_same_description(one: &Encoder, other: &Encoder) -> Result<(), String> {
     difference(one.description(), other.description()).map_or(Ok(()), Err)
 }

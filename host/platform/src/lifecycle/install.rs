@@ -12,7 +12,7 @@ use yearbook_snapshot::ObjectStorage;
 
 use super::Problem;
 use crate::declare::store_component;
-use crate::keeper::{id, release};
+use crate::keeper::{id, new_release};
 use crate::{CheckReport, Component, Signature, TrustPolicy, check};
 
 /// How a component is installed.
@@ -98,7 +98,7 @@ pub async fn install(
         report: checked.report.clone(),
     };
     let fresh =
-        PluginRelease { reason: reason.clone(), ..release(&plugin, by.clone(), false, state) };
+        PluginRelease { reason: reason.clone(), ..new_release(&plugin, by.clone(), false, state) };
     if store.register_release(&fresh).await? {
         return Ok(done(state, false));
     }

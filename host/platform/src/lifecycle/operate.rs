@@ -5,7 +5,7 @@ use yearbook_catalog::{
 };
 use yearbook_domain::Millis;
 
-use super::{Problem, named};
+use super::{Problem, releases_named};
 
 /// What was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub async fn rollback(
     by: &str,
     reason: Option<String>,
 ) -> Result<Outcome, Problem> {
-    let releases = named(store.releases().await?, name)?;
+    let releases = releases_named(store.releases().await?, name)?;
     let mut changed = Vec::new();
     for line in lines(&releases) {
         let [first, next, ..] = line.candidates.as_slice() else { continue };
@@ -41,7 +41,7 @@ pub async fn rollback(
         let reason = reason
             .clone()
             .or_else(|| Some(format!("back to {} ({})", short_digest(&next.id), next.version)));
-        change(store, &first.id, ReleaseState::RolledBack, by, reason).await?;
+        change_state(store, &first.id, ReleaseState::RolledBack, by, reason).await?;
         changed.push(first.id.clone());
     }
     if changed.is_empty() {
@@ -62,13 +62,13 @@ pub async fn remove(
     by: &str,
     reason: Option<String>,
 ) -> Result<Outcome, Problem> {
-    let releases = named(store.releases().await?, name)?;
+    let releases = releases_named(store.releases().await?, name)?;
     let installed = releases
         .iter()
         .filter(|release| !release.built_in && release.state != ReleaseState::Removed);
     let mut changed = Vec::new();
     for release in installed {
-        change(store, &release.id, ReleaseState::Removed, by, reason.clone()).await?;
+        change_state(store, &release.id, ReleaseState::Removed, by, reason.clone()).await?;
         changed.push(release.id.clone());
     }
     if changed.is_empty() {
@@ -91,7 +91,7 @@ pub async fn pin(
     digest: Option<&str>,
     by: &str,
 ) -> Result<Outcome, Problem> {
-    let releases = named(store.releases().await?, name)?;
+    let releases = releases_named(store.releases().await?, name)?;
     let Some(digest) = digest else {
         let pinned: Vec<&PluginRelease> =
             releases.iter().filter(|release| release.pinned).collect();
@@ -124,7 +124,8 @@ pub async fn pin(
         )));
     }
     if release.state != ReleaseState::Promoted {
-        change(store, &release.id, ReleaseState::Promoted, by, Some("pinned".to_owned())).await?;
+        change_state(store, &release.id, ReleaseState::Promoted, by, Some("pinned".to_owned()))
+            .await?;
     }
     if !store.pin_release(&release.id, true, by, Millis::now()).await? && !release.pinned {
         return Err(Problem::Moved(release.id.clone(), release.state));
@@ -132,7 +133,7 @@ pub async fn pin(
     action_result(store, name, vec![release.id.clone()]).await
 }
 
-async fn change(
+async fn change_state(
     store: &dyn Store,
     id: &ReleaseId,
     to: ReleaseState,
@@ -152,7 +153,7 @@ async fn action_result(
     name: &str,
     changed: Vec<ReleaseId>,
 ) -> Result<Outcome, Problem> {
-    let releases = named(store.releases().await?, name)?;
+    let releases = releases_named(store.releases().await?, name)?;
     let serving = |line: Line| (line.kind, line.candidates.into_iter().next());
     Ok(Outcome { changed, serving: lines(&releases).into_iter().map(serving).collect() })
 }

@@ -22,7 +22,7 @@ const UNUSED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const ABANDONED: Duration = DAY;
 
 /// Removes from `folder` what nobody needs any more, as far as that can be done.
-pub(super) fn sweep(folder: &Path) {
+pub(super) fn evict_unused(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let path = entry.path();

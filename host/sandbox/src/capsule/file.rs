@@ -18,7 +18,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::request::RequestRecord;
 use super::{About, DUMP_VERSION, FailureDump, GuestFunction};
-use crate::claims::claimed_bytes;
+use crate::claims::claimed_uncompressed_bytes;
 use crate::limits::Limits;
 use crate::words::sanitize;
 
@@ -129,7 +129,7 @@ impl FailureDump {
             return Err(Unreadable::Cut);
         }
         // Capsules are written without compression, so nothing may claim to be more than it is.
-        if claimed_bytes(bytes) != Some(0) {
+        if claimed_uncompressed_bytes(bytes) != Some(0) {
             return Err(Unreadable::NotArrow(
                 "its messages do not hang together, or are compressed".to_owned(),
             ));
@@ -138,13 +138,17 @@ impl FailureDump {
             |error: ArrowError| Unreadable::NotArrow(sanitize(&error.to_string(), SHOWN_BYTES));
         let mut reader = StreamReader::try_new(bytes, None).map_err(broken)?;
         let schema = reader.schema();
-        let about = about(schema.metadata().get(ABOUT).ok_or(Unreadable::NotACapsule)?)?;
-        let notes =
-            schema.metadata().get(NOTES).map(|text| notes(text)).transpose()?.unwrap_or_default();
+        let about = parse_metadata(schema.metadata().get(ABOUT).ok_or(Unreadable::NotACapsule)?)?;
+        let notes = schema
+            .metadata()
+            .get(NOTES)
+            .map(|text| parse_notes(text))
+            .transpose()?
+            .unwrap_or_default();
         let request = schema
             .metadata()
             .get(REQUEST)
-            .map(|text| parse::<RequestRecord>("the request", text))
+            .map(|text| parse_json::<RequestRecord>("the request", text))
             .transpose()?
             .map(Into::into);
         let own = schema
@@ -192,20 +196,20 @@ fn damaged(what: &str) -> Unreadable {
     Unreadable::Damaged(what.to_owned())
 }
 
-fn parse<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T, Unreadable> {
+fn parse_json<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T, Unreadable> {
     serde_json::from_str(text)
         .map_err(|error| Unreadable::Damaged(sanitize(&format!("{what}: {error}"), SHOWN_BYTES)))
 }
 
 /// The version first: what a later one has more is no damage.
-fn about(text: &str) -> Result<About, Unreadable> {
-    let value: serde_json::Value = parse("its description", text)?;
+fn parse_metadata(text: &str) -> Result<About, Unreadable> {
+    let value: serde_json::Value = parse_json("its description", text)?;
     match value.get("version").and_then(serde_json::Value::as_u64) {
         Some(version) if version == u64::from(DUMP_VERSION) => {}
         Some(version) => return Err(Unreadable::Version(version)),
         None => return Err(damaged("it says no version")),
     }
-    let mut about: About = parse("its description", text)?;
+    let mut about: About = parse_json("its description", text)?;
     about.limits.check_replay_bounds().map_err(Unreadable::Damaged)?;
     let digest = &about.component.digest;
     if digest.len() != 64
@@ -227,8 +231,8 @@ fn about(text: &str) -> Result<About, Unreadable> {
     Ok(about)
 }
 
-fn notes(text: &str) -> Result<Vec<(u64, Vec<u8>)>, Unreadable> {
-    let notes: Vec<(u64, String)> = parse("the notes", text)?;
+fn parse_notes(text: &str) -> Result<Vec<(u64, Vec<u8>)>, Unreadable> {
+    let notes: Vec<(u64, String)> = parse_json("the notes", text)?;
     let note = |(offset, note): (u64, String)| Some((offset, STANDARD.decode(note).ok()?));
     notes.into_iter().map(note).collect::<Option<_>>().ok_or_else(|| damaged("a note is no base64"))
 }

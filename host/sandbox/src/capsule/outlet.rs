@@ -44,13 +44,13 @@ impl DumpSink {
     }
 
     /// To whoever calls [`DumpSink::take`].
-    pub(crate) fn hand() -> Self {
+    pub(crate) fn in_memory() -> Self {
         Self::Hand(Arc::default())
     }
 
     /// This one, or one in hand where nothing would be kept.
     pub(crate) fn or_in_memory(&self) -> Self {
-        if self.is_enabled() { self.clone() } else { Self::hand() }
+        if self.is_enabled() { self.clone() } else { Self::in_memory() }
     }
 
     /// Whether capsules are wanted.
@@ -84,14 +84,14 @@ impl Folder {
     /// Writes the capsule unless one of its name is there. What goes wrong is logged once.
     fn write_once(&self, capsule: &FailureDump) {
         let name = capsule.file_name();
-        if self.path.join(&name).exists() || !self.taken().insert(name.clone()) {
+        if self.path.join(&name).exists() || !self.lock_names().insert(name.clone()) {
             return;
         }
         let plugin = &capsule.about.component.name;
         match capsule.write_to(&self.path) {
             Ok(path) => {
                 tracing::warn!(plugin, path = %path.display(), "the plugin's failure is kept: run `yearbook plugin replay` on this file");
-                self.taken().remove(&name);
+                self.lock_names().remove(&name);
             }
             Err(error) => {
                 tracing::warn!(plugin, folder = %self.path.display(), %error, "the plugin's failure could not be kept as a capsule");
@@ -99,7 +99,7 @@ impl Folder {
         }
     }
 
-    fn taken(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+    fn lock_names(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -66,7 +66,7 @@ impl Sandbox {
         component: &[u8],
         capsule: &FailureDump,
     ) -> Result<ReplayResult, ReplayError> {
-        let hand = DumpSink::hand();
+        let hand = DumpSink::in_memory();
         let failed = |capsule: Box<FailureDump>| ReplayResult {
             log: capsule.about.log.clone(),
             failed: Some(capsule.about),
@@ -124,21 +124,23 @@ impl Encoder {
             EncoderInstance::open(self, permit, Arc::clone(&work), &capsule.schema, &options)?;
         let mut bytes = 0;
         if before.head && *call != GuestFunction::Head {
-            instance.head()?;
+            instance.encode_header()?;
         }
         if let (GuestFunction::Tail, Some(batch)) = (call, &capsule.batch) {
-            instance.part(batch)?;
+            instance.encode_chunk(batch)?;
         }
         instance.set_allowance(before.allowance);
         match call {
-            GuestFunction::Head => bytes = instance.head()?.len(),
+            GuestFunction::Head => bytes = instance.encode_header()?.len(),
             GuestFunction::Part => {
-                work.noted(before.noted);
+                work.record_notes(before.noted);
                 if let Some(batch) = &capsule.batch {
-                    bytes = instance.part(batch)?.bytes.len();
+                    bytes = instance.encode_chunk(batch)?.bytes.len();
                 }
             }
-            GuestFunction::Tail => bytes = instance.tail(&Notes::of(&capsule.notes))?.len(),
+            GuestFunction::Tail => {
+                bytes = instance.encode_footer(&Notes::of(&capsule.notes))?.len()
+            }
             GuestFunction::Describe | GuestFunction::Open | GuestFunction::Generate => {}
         }
         Ok((bytes, instance.heard().to_vec()))

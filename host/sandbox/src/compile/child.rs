@@ -21,14 +21,15 @@ pub fn compile_as_child(arguments: &[OsString]) -> Option<ExitCode> {
     }
     let number = |text: &OsString| text.to_str()?.parse::<u64>().ok();
     let limits = number(memory_bytes).zip(number(seconds));
-    let done = limits.is_some_and(|(memory_bytes, seconds)| confine(memory_bytes, seconds).is_ok())
+    let done = limits
+        .is_some_and(|(memory_bytes, seconds)| set_resource_limits(memory_bytes, seconds).is_ok())
         && compile_stdin().is_ok();
     Some(if done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Gives up what compiling does not need. Fails where the kernel refuses: nothing is compiled
 /// without limits.
-fn confine(memory_bytes: u64, seconds: u64) -> rustix::io::Result<()> {
+fn set_resource_limits(memory_bytes: u64, seconds: u64) -> rustix::io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     let most = |bytes| Rlimit { current: Some(bytes), maximum: Some(bytes) };

@@ -58,9 +58,9 @@ fn only_a_whole_answer_of_a_child_that_ended_well_counts() {
 fn a_child_compiles_for_the_engine_that_serves_whatever_its_limits() {
     let limits =
         Limits { instances: 1, stack_bytes: 1 << 19, memory_bytes: 64 << 20, ..Limits::default() };
-    let serving = engine::start(&limits, false).unwrap();
+    let serving = engine::serving_engine(&limits, false).unwrap();
     assert_eq!(
-        cache::environment(&serving),
-        cache::environment(&engine::compiling_engine().unwrap())
+        cache::engine_hash(&serving),
+        cache::engine_hash(&engine::compiling_engine().unwrap())
     );
 }

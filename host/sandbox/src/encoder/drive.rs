@@ -81,7 +81,7 @@ impl ResponseDriver {
         parts: BatchCoalescer,
     ) -> (Self, BoxStream<'static, Result<Bytes, TruncatedBody>>) {
         let independent = encoder.description.separator.is_some();
-        let width = if independent { encoder.sandbox.parallel_parts() } else { 1 };
+        let width = if independent { encoder.sandbox.max_parallel_chunks() } else { 1 };
         let (sink, chunks) = channel(encoder.sandbox.limits.buffered_chunks.max(1) + width - 1);
         let hands = InstancePool::new(instance, width, holder.clone());
         let (making, places) = (FuturesUnordered::new(), VecDeque::new());
@@ -104,7 +104,7 @@ impl ResponseDriver {
     }
 
     /// Sends `chunk`, which is the head with the first part, then makes and sends the rest.
-    pub(crate) async fn drive(self: Box<Self>, chunk: BodyChunk, account: ResponseMetrics) {
+    pub(crate) async fn run(self: Box<Self>, chunk: BodyChunk, account: ResponseMetrics) {
         let encoder = Arc::clone(&self.encoder);
         let (ending, _open) = self.sink.ending();
         match self.send_rest(chunk, &account.work()).await {
@@ -157,7 +157,7 @@ impl ResponseDriver {
             }
             // Listens before it looks, so that bytes that go in between are not missed.
             let freed = self.holder.wait_for_bytes();
-            let may_go_on = ready.is_some() || room.is_some() || self.holder.may_go_on();
+            let may_go_on = ready.is_some() || room.is_some() || self.holder.may_continue();
             tokio::select! {
                 () = self.sink.sender.closed() => return Ok(DriveOutcome::Abandoned),
                 () = freed, if !may_go_on => {}
@@ -165,14 +165,14 @@ impl ResponseDriver {
                     Ok(reserved) => room = Some(reserved),
                     Err(_) => return Ok(DriveOutcome::Abandoned),
                 },
-                Some(made) = self.making.next() => self.place(made?),
+                Some(made) = self.making.next() => self.complete_chunk(made?),
                 part = self.parts.next(), if ready.is_none() && !read && may_go_on => {
                     let part = part?;
                     read = part.is_none();
                     ready = part.map(|part| (part, self.holder.lease(self.parts.last_group_bytes())));
                 }
                 () = sleep_until(patient_until), if waiting => return Ok(DriveOutcome::Abandoned),
-                () = self.hands.idle_timeout(), if self.hands.has_idle() => self.hands.rest(),
+                () = self.hands.idle_timeout(), if self.hands.has_idle() => self.hands.drop_idle(),
             }
         }
     }
@@ -204,7 +204,8 @@ impl ResponseDriver {
                     false,
                 ),
             };
-            let (instance, pieces) = opener.pieces(instance, &part, &schema, &options, first)?;
+            let (instance, pieces) =
+                opener.encode_chunk(instance, &part, &schema, &options, first)?;
             drop((part, lease));
             Ok(ChunkResult { position, pieces, instance, first })
         };
@@ -212,7 +213,7 @@ impl ResponseDriver {
     }
 
     /// Puts a part in its place, and sends what is whole from the front on.
-    fn place(&mut self, made: ChunkResult) {
+    fn complete_chunk(&mut self, made: ChunkResult) {
         self.hands.give_back(made.instance, made.first);
         if let Some(place) = self.places.get_mut(made.position - self.left) {
             place.pieces = Some(made.pieces);
@@ -225,7 +226,7 @@ impl ResponseDriver {
             };
             self.left += 1;
             let lead = separator.cloned().unwrap_or_default();
-            self.notes.skip(lead.len());
+            self.notes.advance(lead.len());
             let bytes = self.encoder.assemble_chunk(pieces, &mut self.notes);
             if !lead.is_empty() || !bytes.is_empty() {
                 let chunk = self.with_lease(BodyChunk {
@@ -245,7 +246,7 @@ impl ResponseDriver {
         };
         let (notes, hands) = (self.notes, self.hands);
         let work = move || {
-            let tail = instance.tail(&notes);
+            let tail = instance.encode_footer(&notes);
             // Clearing the instances' memory is a worker's business too.
             drop((instance, hands));
             tail

@@ -19,7 +19,7 @@ impl Encoder {
     /// Makes `part` with `instance`. Returns the instance that goes on, which is another one where
     /// the part was halved. `with_head`: the instance has made the header, and will make the
     /// footer. Blocking.
-    pub(crate) fn pieces(
+    pub(crate) fn encode_chunk(
         &self,
         mut instance: Box<EncoderInstance>,
         part: &[RecordBatch],
@@ -42,11 +42,12 @@ impl Encoder {
         );
         let mut instance = Box::new(instance.reopen(self, schema, options)?);
         if with_head {
-            instance.head()?;
+            instance.encode_header()?;
         }
         let middle = batch.num_rows() / 2;
         let halves = [batch.slice(0, middle), batch.slice(middle, batch.num_rows() - middle)];
-        let pieces = halves.iter().map(|half| instance.part(half)).collect::<Result<_, _>>()?;
+        let pieces =
+            halves.iter().map(|half| instance.encode_chunk(half)).collect::<Result<_, _>>()?;
         Ok((instance, pieces))
     }
 
@@ -64,7 +65,7 @@ impl Encoder {
         let mut bytes = first.bytes;
         notes.take(bytes.len(), first.note);
         for piece in pieces {
-            notes.skip(separator.len());
+            notes.advance(separator.len());
             notes.take(piece.bytes.len(), piece.note);
             bytes.extend_from_slice(separator);
             bytes.extend_from_slice(&piece.bytes);

@@ -95,7 +95,7 @@ impl InstancePool {
     }
 
     /// Lets those go that rest.
-    pub(crate) fn rest(&mut self) {
+    pub(crate) fn drop_idle(&mut self) {
         self.held -= self.spare.len();
         self.spare.clear();
     }

@@ -64,7 +64,7 @@ impl BatchCoalescer {
     /// [`EncodeError::Input`] when the scan fails.
     pub(crate) async fn next(&mut self) -> Result<Option<Part>, EncodeError> {
         let Some(rows) = self.rows else {
-            let more = self.more().await?;
+            let more = self.has_next().await?;
             return Ok(more.then(|| self.close()));
         };
         while let Some(batch) = self.batch().await? {
@@ -92,7 +92,7 @@ impl BatchCoalescer {
     ///
     /// # Errors
     /// As for [`BatchCoalescer::next`].
-    pub(crate) async fn more(&mut self) -> Result<bool, EncodeError> {
+    pub(crate) async fn has_next(&mut self) -> Result<bool, EncodeError> {
         if self.pending.is_empty()
             && let Some(batch) = self.batch().await?
         {
@@ -176,7 +176,7 @@ mod tests {
             ended: false,
         };
         let all = futures::stream::unfold(parts, |mut parts| async {
-            let more = parts.more().await.unwrap();
+            let more = parts.has_next().await.unwrap();
             let part = parts.next().await.unwrap();
             assert_eq!(part.is_some(), more);
             let part = part?;

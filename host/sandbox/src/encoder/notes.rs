@@ -27,12 +27,12 @@ impl Notes {
     }
 
     /// Each note with the place of its part.
-    pub(crate) fn kept(&self) -> &[(u64, Vec<u8>)] {
+    pub(crate) fn entries(&self) -> &[(u64, Vec<u8>)] {
         &self.kept
     }
 
     /// Counts bytes of the response that are no part's own: its head, a separator.
-    pub(crate) fn skip(&mut self, bytes: usize) {
+    pub(crate) fn advance(&mut self, bytes: usize) {
         self.written += bytes as u64;
     }
 
@@ -42,7 +42,7 @@ impl Notes {
             self.bytes = self.bytes.saturating_add(note.len());
             self.kept.push((self.written, note));
         }
-        self.skip(bytes);
+        self.advance(bytes);
     }
 
     /// Bytes of all notes.
@@ -65,11 +65,11 @@ mod tests {
     #[test]
     fn a_note_says_where_its_part_begins_in_the_response() {
         let mut notes = Notes::new();
-        notes.skip(4);
+        notes.advance(4);
         notes.take(10, b"a".to_vec());
-        notes.skip(1);
+        notes.advance(1);
         notes.take(20, Vec::new());
-        notes.skip(1);
+        notes.advance(1);
         notes.take(30, b"bb".to_vec());
         let seen = notes.borrow(|notes| {
             notes.iter().map(|noted| (noted.offset, noted.note.to_vec())).collect::<Vec<_>>()

@@ -7,7 +7,7 @@ use crate::description::{
     OptionValue, Parameter, WORD_BYTES, check_docs, check_name, check_parameters, check_word,
     complete, non_default, quote,
 };
-use crate::words::hidden;
+use crate::words::is_hidden;
 
 /// A generator's description, checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,7 +47,7 @@ impl GeneratorDescription {
         let guest::Description { tool, version, title, parameters, docs } = raw;
         check_name("tool", &tool, b"-")?;
         check_word("version", &version)?;
-        if title.is_empty() || title.len() > WORD_BYTES || title.chars().any(hidden) {
+        if title.is_empty() || title.len() > WORD_BYTES || title.chars().any(is_hidden) {
             return Err(format!(
                 "title {} must be text of 1 to {WORD_BYTES} bytes without control characters",
                 quote(&title)

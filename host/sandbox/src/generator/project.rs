@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use crate::bindings::generator::exports::yearbook::plugin::generator as guest;
 use crate::description::{check_media_type, quote};
-use crate::words::clean;
+use crate::words::sanitize_sentence;
 
 /// Most files of a project: one a dataset of the largest request, and a few around them.
 pub(crate) const FILES: usize = 2048;
@@ -55,7 +55,10 @@ impl Project {
         }
         let files = files.into_iter().map(check_file).collect::<Result<Vec<_>, _>>()?;
         check_no_overlap(&files)?;
-        Ok(Self { files, warnings: warnings.iter().map(|warning| clean(warning)).collect() })
+        Ok(Self {
+            files,
+            warnings: warnings.iter().map(|warning| sanitize_sentence(warning)).collect(),
+        })
     }
 }
 

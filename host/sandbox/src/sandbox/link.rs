@@ -8,7 +8,7 @@ use crate::bindings::generator::{GeneratorPlugin, GeneratorPluginPre};
 use crate::bindings::{EncoderPlugin, EncoderPluginPre};
 use crate::failure::Rejected;
 use crate::host::HostState;
-use crate::words::clean;
+use crate::words::sanitize_sentence;
 
 /// What a component may import: `log`, and the interface of shared types, which has no function.
 const IMPORTS: [&str; 2] = ["yearbook:plugin/log@1.0.0", "yearbook:plugin/types@1.0.0"];
@@ -20,7 +20,7 @@ const IMPORTS_NAMED: usize = 20;
 pub(super) fn check_imports(engine: &Engine, component: &Component) -> Result<(), Rejected> {
     let imports = component.component_type();
     let refused = imports.imports(engine).filter(|(name, _)| !IMPORTS.contains(name));
-    let mut refused: Vec<String> = refused.map(|(name, _)| clean(name)).collect();
+    let mut refused: Vec<String> = refused.map(|(name, _)| sanitize_sentence(name)).collect();
     let more = refused.len().saturating_sub(IMPORTS_NAMED);
     if more > 0 {
         refused.truncate(IMPORTS_NAMED);
@@ -38,7 +38,7 @@ pub(super) fn encoder(
     let added = EncoderPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state);
     added
         .and_then(|()| EncoderPluginPre::new(linker.instantiate_pre(component)?))
-        .map_err(other_interface)
+        .map_err(interface_error)
 }
 
 /// Links a component as a generator.
@@ -50,9 +50,9 @@ pub(super) fn generator(
     let added = GeneratorPlugin::add_to_linker::<_, HasSelf<HostState>>(&mut linker, |state| state);
     added
         .and_then(|()| GeneratorPluginPre::new(linker.instantiate_pre(component)?))
-        .map_err(other_interface)
+        .map_err(interface_error)
 }
 
-fn other_interface(error: wasmtime::Error) -> Rejected {
-    Rejected::Interface(clean(&format!("{error:#}")))
+fn interface_error(error: wasmtime::Error) -> Rejected {
+    Rejected::Interface(sanitize_sentence(&format!("{error:#}")))
 }

@@ -9,7 +9,9 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use super::outcome::Ending;
-use super::{FIRST_BYTES_BUCKETS_US, Outcome, ReleaseName, Tally, TrapKind, add, nanoseconds};
+use super::{
+    FIRST_BYTES_BUCKETS_US, Outcome, ReleaseName, Tally, TrapKind, increment, nanoseconds,
+};
 use crate::capsule::DumpSink;
 
 /// What the guests of one response, or of one trial, have done. Instances share it.
@@ -39,7 +41,7 @@ impl Work {
     }
 
     /// Format or tool.
-    pub(crate) fn plugin(&self) -> &str {
+    pub(crate) fn plugin_name(&self) -> &str {
         &self.tally.release.name
     }
 
@@ -49,7 +51,7 @@ impl Work {
     }
 
     /// Where capsules go.
-    pub(crate) fn outlet(&self) -> &DumpSink {
+    pub(crate) fn dump_sink(&self) -> &DumpSink {
         &self.outlet
     }
 
@@ -69,11 +71,11 @@ impl Work {
     }
 
     /// Counts a call that took `cpu` of an instance whose memory has `memory_bytes`.
-    pub(crate) fn called(&self, cpu: Duration, memory_bytes: usize) {
+    pub(crate) fn record_call(&self, cpu: Duration, memory_bytes: usize) {
         let cpu = nanoseconds(cpu);
-        add(&self.cpu_ns, cpu);
-        add(&self.tally.cpu_ns, cpu);
-        add(&self.tally.calls, 1);
+        increment(&self.cpu_ns, cpu);
+        increment(&self.tally.cpu_ns, cpu);
+        increment(&self.tally.calls, 1);
         // Written only while it grows: reading a shared line is cheap.
         if memory_bytes > self.tally.memory_bytes.load(Ordering::Relaxed) {
             self.tally.memory_bytes.fetch_max(memory_bytes, Ordering::Relaxed);
@@ -85,20 +87,20 @@ impl Work {
         for (own, all, value) in
             [(&self.rows, &self.tally.rows, rows), (&self.bytes_in, &self.tally.bytes_in, bytes)]
         {
-            add(own, value as u64);
-            add(all, value as u64);
+            increment(own, value as u64);
+            increment(all, value as u64);
         }
     }
 
     /// Counts bytes of notes that a part leaves; how many all parts left before it.
-    pub(crate) fn noted(&self, bytes: usize) -> usize {
+    pub(crate) fn record_notes(&self, bytes: usize) -> usize {
         self.noted.fetch_add(bytes, Ordering::Relaxed)
     }
 
     /// Counts bytes that a guest returned.
     pub(crate) fn returned(&self, bytes: usize) {
-        add(&self.bytes_out, bytes as u64);
-        add(&self.tally.bytes_out, bytes as u64);
+        increment(&self.bytes_out, bytes as u64);
+        increment(&self.tally.bytes_out, bytes as u64);
     }
 }
 
@@ -112,7 +114,7 @@ pub(crate) struct ResponseMetrics {
 
 impl ResponseMetrics {
     pub(crate) fn begin(tally: &Arc<Tally>, outlet: &DumpSink) -> Self {
-        add(&tally.begun, 1);
+        increment(&tally.begun, 1);
         let release = &tally.release;
         let span = tracing::debug_span!(
             "plugin",
@@ -153,8 +155,8 @@ impl ResponseMetrics {
             .iter()
             .position(|bound| microseconds <= u128::from(*bound))
             .unwrap_or(FIRST_BYTES_BUCKETS_US.len());
-        add(&tally.first_bytes[bucket], 1);
-        add(&tally.first_bytes_ns, nanoseconds(time));
+        increment(&tally.first_bytes[bucket], 1);
+        increment(&tally.first_bytes_ns, nanoseconds(time));
     }
 
     /// All of it is made.
@@ -171,9 +173,9 @@ impl ResponseMetrics {
     fn end(&mut self, outcome: Outcome, trap: Option<TrapKind>) {
         self.ended = true;
         let Work { tally, cpu_ns, rows, bytes_in, bytes_out, .. } = &*self.work;
-        add(&tally.outcomes[outcome as usize], 1);
+        increment(&tally.outcomes[outcome as usize], 1);
         if let Some(trap) = trap {
-            add(&tally.traps[trap as usize], 1);
+            increment(&tally.traps[trap as usize], 1);
         }
         if self.span.is_disabled() {
             return;

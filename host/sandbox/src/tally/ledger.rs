@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn a_release_that_is_loaded_again_goes_on_counting() {
         let ledger = MetricsRegistry::default();
-        ledger.tally(release(1)).refused();
+        ledger.tally(release(1)).record_refusal();
         assert_eq!(ledger.tally(release(1)).counts().refused, 1);
         assert_eq!(ledger.all().len(), 1);
     }

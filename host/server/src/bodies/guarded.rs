@@ -91,8 +91,8 @@ impl MonitoredBody {
 
     /// The size of the next step: clients that took the last one within a look get larger ones.
     fn adapt(&mut self, now: u64) {
-        if self.watch.taken() > 0
-            && let Some(since) = self.watch.waits_since()
+        if self.watch.bytes_taken() > 0
+            && let Some(since) = self.watch.waiting_since()
         {
             let keeps_up = now.saturating_sub(since) <= 1;
             self.step = if keeps_up { LARGEST_STEP.min(self.step * 2) } else { FIRST_STEP };
@@ -102,12 +102,12 @@ impl MonitoredBody {
 
 impl BodyState {
     /// When it began to wait for its client, where it does.
-    pub(super) fn waits_since(&self) -> Option<u64> {
+    pub(super) fn waiting_since(&self) -> Option<u64> {
         Some(self.waits_since.load(Ordering::Relaxed)).filter(|since| *since != NOT_WAITING)
     }
 
     /// Bytes handed out so far.
-    pub(super) fn taken(&self) -> u64 {
+    pub(super) fn bytes_taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
 
@@ -132,7 +132,7 @@ impl BodyState {
     }
 
     /// Nothing under the lock can fail half-way but the body itself, which is then not asked again.
-    fn holds(&self) -> MutexGuard<'_, Option<BodySource>> {
+    fn lock_source(&self) -> MutexGuard<'_, Option<BodySource>> {
         self.holds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -174,12 +174,10 @@ impl HttpBody for MonitoredBody {
         let now = this.watched.now();
         this.adapt(now);
         let watch = &this.watch;
-        let mut holds = watch.holds();
+        let mut holds = watch.lock_source();
         let Some(source) = holds.as_mut() else {
-            let cut = watch
-                .cut
-                .get()
-                .map(|reason| Err(axum::Error::new(BodyError::because(reason.name()))));
+            let cut =
+                watch.cut.get().map(|reason| Err(axum::Error::new(BodyError::new(reason.name()))));
             return Poll::Ready(cut);
         };
         watch.waits_since.store(NOT_WAITING, Ordering::Relaxed);
@@ -225,7 +223,7 @@ impl Drop for MonitoredBody {
     fn drop(&mut self) {
         self.watched.unregister(self.id);
         // Whoever looks at it just now may hold it for a moment longer.
-        let held = self.watch.holds().take();
+        let held = self.watch.lock_source().take();
         drop(held);
     }
 }

@@ -146,7 +146,7 @@ async fn new_responses_wait_while_the_bytes_are_used_up_and_are_told_whose_fault
     let two = hold("b").await;
     let refused = bodies.open(&bodies.holder(Some("c"), None), now).await.err().unwrap();
     assert_eq!((refused.code(), refused.retry_after()), ("busy", Some(1)), "nobody has room");
-    assert_eq!(bodies.refused(), [1, 1]);
+    assert_eq!(bodies.refusal_counts(), [1, 1]);
     let mut wait = Box::pin(bodies.open(&b, Some(Duration::from_secs(60))));
     assert!(wait.as_mut().now_or_never().is_none());
     drop(one);

@@ -16,7 +16,7 @@ tokio::task_local! {
 pub(super) struct TransportTask(Arc<OnceLock<AbortHandle>>);
 
 /// Spawns `task`, which sends responses.
-pub(crate) fn spawn<F>(task: F) -> JoinHandle<F::Output>
+pub(crate) fn spawn_transport<F>(task: F) -> JoinHandle<F::Output>
 where
     F: Future<Output: Send> + Send + 'static,
 {
@@ -36,7 +36,7 @@ where
     F: Future<Output: Send> + Send + 'static,
 {
     fn execute(&self, task: F) {
-        spawn(task);
+        spawn_transport(task);
     }
 }
 

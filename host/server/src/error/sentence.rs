@@ -66,7 +66,7 @@ fn refusal_message(refusal: &Refusal) -> String {
             format!("The answer is larger than '{plugin}' can make; {ways}.")
         }
         Refusal::QuotaUsedUp { limit, resets_at } => {
-            format!("All {limit} requests of this month are used up; counting starts anew at {}.", resets_at.rfc3339())
+            format!("All {limit} requests of this month are used up; counting starts anew at {}.", resets_at.to_rfc3339())
         }
         Refusal::ShareUsedUp { retry_after } => {
             format!("Too many answers to you are open at once; read them to their end or close them, then try again in {retry_after} s.")

@@ -30,7 +30,7 @@ impl MediaRange<'_> {
 /// the earlier offer. A header that is absent or says nothing about data accepts everything.
 pub(crate) fn choose(headers: &HeaderMap, offers: &[&str]) -> Option<usize> {
     let ranges: Vec<MediaRange<'_>> =
-        ranges(headers).filter(|range| !range.names(PROBLEM_JSON)).collect();
+        media_ranges(headers).filter(|range| !range.names(PROBLEM_JSON)).collect();
     if ranges.is_empty() {
         return (!offers.is_empty()).then_some(0);
     }
@@ -43,7 +43,7 @@ pub(crate) fn choose(headers: &HeaderMap, offers: &[&str]) -> Option<usize> {
 
 /// Whether `media_type` is accepted by its own name.
 pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
-    ranges(headers).any(|range| range.weight > 0 && range.names(media_type))
+    media_ranges(headers).any(|range| range.weight > 0 && range.names(media_type))
 }
 
 /// Precision and weight of the most precise range that matches.
@@ -59,16 +59,16 @@ fn best_match(ranges: &[MediaRange<'_>], offer: &str) -> Option<(u8, u16)> {
     ranges.iter().filter_map(|range| Some((precision(range)?, range.weight))).max()
 }
 
-fn ranges(headers: &HeaderMap) -> impl Iterator<Item = MediaRange<'_>> {
+fn media_ranges(headers: &HeaderMap) -> impl Iterator<Item = MediaRange<'_>> {
     headers
         .get_all(ACCEPT)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|text| text.split(','))
-        .filter_map(range)
+        .filter_map(parse_media_range)
 }
 
-fn range(text: &str) -> Option<MediaRange<'_>> {
+fn parse_media_range(text: &str) -> Option<MediaRange<'_>> {
     let mut parts = text.split(';').map(str::trim);
     let (kind, subtype) = parts.next()?.split_once('/')?;
     Some(MediaRange { kind: kind.trim(), subtype: subtype.trim(), weight: weight(parts) })

@@ -85,7 +85,7 @@ impl Asked {
     /// The same, of the release that would serve in the place of the one that was asked, where
     /// there is such a one.
     pub(crate) fn with_fallback_release(&self, guard: &Guard) -> Option<Self> {
-        Some(Self { encoder: guard.previous(&self.encoder)?, ..self.clone() })
+        Some(Self { encoder: guard.fallback_release(&self.encoder)?, ..self.clone() })
     }
 
     /// Formats besides the one that was asked for.

@@ -10,8 +10,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
-        let missing =
-            || Error::broken("answer", &"a route that needs a key stands outside of the key check");
+        let missing = || {
+            Error::internal("answer", &"a route that needs a key stands outside of the key check")
+        };
         parts.extensions.get::<Self>().cloned().ok_or_else(missing)
     }
 }

@@ -42,7 +42,7 @@ fn encoder_options_of(
         else {
             continue;
         };
-        match rules::validate(name, kind(declared.kind), &declared.allowed, raw) {
+        match rules::validate(name, value_kind(declared.kind), &declared.allowed, raw) {
             Ok(value) if description.format == chosen.format => {
                 options.push(OptionValue {
                     name: declared.name.clone(),
@@ -75,7 +75,7 @@ pub(crate) fn generator_options(
     for declared in &chosen.parameters {
         let name = format!("{}.{}", chosen.tool, declared.name);
         let Some(raw) = last_value(pairs, &name) else { continue };
-        match rules::validate(&name, kind(declared.kind), &declared.allowed, raw) {
+        match rules::validate(&name, value_kind(declared.kind), &declared.allowed, raw) {
             Ok(value) => options
                 .push(OptionValue { name: declared.name.clone(), value: to_sandbox_value(value) }),
             Err(problem) => problems.push(problem),
@@ -84,7 +84,7 @@ pub(crate) fn generator_options(
     if problems.is_empty() { Ok(options) } else { Err(problems) }
 }
 
-fn kind(kind: ParameterKind) -> ParameterType {
+fn value_kind(kind: ParameterKind) -> ParameterType {
     match kind {
         ParameterKind::Text => ParameterType::Text,
         ParameterKind::Integer => ParameterType::Integer,

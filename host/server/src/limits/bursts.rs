@@ -12,8 +12,8 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use yearbook_domain::{Millis, Refusal};
 
+use super::address_block;
 use super::fields::RateLimitWindow;
-use super::household;
 use super::refunds::TokenRefunds;
 use crate::error::Error;
 use crate::middleware::client::ClientAddress;
@@ -68,7 +68,7 @@ impl BurstLimiter {
 
     /// Takes a token of the bucket of the address that the request came from; the refusal when
     /// there is none.
-    pub(crate) fn of_address(&self, request: &Request) -> Option<Response> {
+    pub(crate) fn take_for_address(&self, request: &Request) -> Option<Response> {
         self.take_for_client(ClientAddress::of(request))
     }
 
@@ -76,7 +76,7 @@ impl BurstLimiter {
     /// one bucket.
     pub(crate) fn take_for_client(&self, client: ClientAddress) -> Option<Response> {
         let on = self.on.as_ref()?;
-        let household = household(client.address);
+        let household = address_block(client.address);
         let wait = on.addresses.take(&household)?;
         if on.refunds.take(household) { None } else { Some(on.refuse(wait)) }
     }
@@ -85,7 +85,7 @@ impl BurstLimiter {
     /// to count against a key.
     pub(crate) fn refund(&self, client: ClientAddress) {
         if let Some(on) = &self.on {
-            on.refunds.add(household(client.address));
+            on.refunds.add(address_block(client.address));
         }
     }
 }
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(refused.headers()[RATE_REMAINING], "0");
         assert!(bursts.take_for_key("b").is_none(), "another key has its own bucket");
         assert!(
-            bursts.of_address(&Request::default()).is_none(),
+            bursts.take_for_address(&Request::default()).is_none(),
             "addresses have their own buckets"
         );
     }
@@ -176,7 +176,7 @@ mod tests {
             ..LimitSettings::default()
         });
         assert!((0..1000).all(|_| bursts.take_for_key("a").is_none()
-            && bursts.of_address(&Request::default()).is_none()));
+            && bursts.take_for_address(&Request::default()).is_none()));
     }
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
             request.headers_mut().insert("x-forwarded-for", client.parse().unwrap());
             request.extensions_mut().insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 1)));
             client::mark(&mut request, &settings);
-            bursts.of_address(&request).is_some()
+            bursts.take_for_address(&request).is_some()
         };
         assert!(
             !refused("10.0.0.1", "192.0.2.1")

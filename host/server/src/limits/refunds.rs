@@ -37,7 +37,7 @@ impl TokenRefunds {
     }
 
     fn add_at(&self, address: IpAddr, now: Instant) {
-        let mut until = self.until();
+        let mut until = self.lock();
         if until.len() >= ADDRESSES {
             until.retain(|_, until| *until > now);
             if until.len() >= ADDRESSES {
@@ -49,7 +49,7 @@ impl TokenRefunds {
     }
 
     fn take_at(&self, address: IpAddr, now: Instant) -> bool {
-        let mut until = self.until();
+        let mut until = self.lock();
         let Some(last) = until.get_mut(&address) else { return false };
         let counts = *last > now;
         match last.checked_sub(self.per_token) {
@@ -62,7 +62,7 @@ impl TokenRefunds {
     }
 
     /// Nothing under the lock can fail half-way.
-    fn until(&self) -> MutexGuard<'_, HashMap<IpAddr, Instant>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, Instant>> {
         self.until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -98,6 +98,6 @@ mod tests {
     fn refunds_of_many_addresses_take_bounded_memory_contract_5() {
         let refunds = TokenRefunds::new(3_600 * SECOND);
         (0..3 * 4_096_u32).for_each(|address| refunds.add(IpAddr::from(address.to_be_bytes())));
-        assert!(refunds.until().len() <= ADDRESSES);
+        assert!(refunds.lock().len() <= ADDRESSES);
     }
 }

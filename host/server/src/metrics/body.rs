@@ -56,7 +56,7 @@ struct MeteredBody {
 }
 
 /// `response` with its body counted.
-pub(super) fn counted(response: Response, underway: InFlightRequest) -> Response {
+pub(super) fn meter_body(response: Response, underway: InFlightRequest) -> Response {
     let announced = response
         .headers()
         .get(CONTENT_LENGTH)

@@ -39,7 +39,7 @@ pub(crate) fn text(state: &AppState) -> Result<String, fmt::Error> {
 
 /// The same in the older format, where a counter is called as its sample is and units stand in
 /// names alone.
-pub(crate) fn classic(open: &str) -> String {
+pub(crate) fn prometheus_text(open: &str) -> String {
     let mut text = String::with_capacity(open.len());
     let mut help = "";
     for line in open.lines() {
@@ -153,12 +153,12 @@ impl MetricsWriter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::classic;
+    use super::prometheus_text;
 
     #[test]
     fn the_older_format_names_counters_as_their_samples() {
         let open = "# HELP a_bytes Bytes.\n# TYPE a_bytes counter\na_bytes_total{x=\"1\"} 2\n# HELP b Now.\n# TYPE b gauge\nb 3\n# EOF\n";
         let expected = "# HELP a_bytes_total Bytes.\n# TYPE a_bytes_total counter\na_bytes_total{x=\"1\"} 2\n# HELP b Now.\n# TYPE b gauge\nb 3\n";
-        assert_eq!(classic(open), expected);
+        assert_eq!(prometheus_text(open), expected);
     }
 }

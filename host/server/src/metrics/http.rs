@@ -82,7 +82,7 @@ pub(super) struct RouteMetrics {
 
 impl HttpMetrics {
     /// The number of a matched route.
-    pub(super) fn route(&self, path: &str) -> usize {
+    pub(super) fn route_number(&self, path: &str) -> usize {
         self.routes.number(path)
     }
 
@@ -156,7 +156,7 @@ impl HttpMetrics {
         });
         let unlabelled =
             ["route", "method", "status", "format", "plan"].map(|label| (label, "other")).to_vec();
-        let others = (self.requests.others() > 0).then(|| (unlabelled, self.requests.others()));
+        let others = (self.requests.overflow() > 0).then(|| (unlabelled, self.requests.overflow()));
         sheet.counter(
             "yearbook_http_requests",
             "Requests whose response began, by matched route, method, status, format of rows and plan of the key.",

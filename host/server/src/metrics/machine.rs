@@ -8,14 +8,14 @@ use crate::state::AppState;
 
 /// Writes what the server's parts have counted.
 pub(super) fn show(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
-    bodies(state, sheet)?;
+    open_responses(state, sheet)?;
     reading(state, sheet)?;
     caches(state, sheet)?;
     catalogue(state, sheet)?;
     workers(state, sheet)
 }
 
-fn bodies(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
+fn open_responses(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     let bodies = &state.own().bodies;
     let (slots, bytes) = (bodies.slots(), bodies.callers().bytes());
     let open = slots.total() - slots.free();
@@ -38,13 +38,13 @@ fn bodies(state: &AppState, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
     )?;
     let at_share =
         [("responses", slots), ("instances", state.sandbox.slots())].map(|(resource, slots)| {
-            let (keys, addresses) = bodies.callers().at_share(slots);
+            let (keys, addresses) = bodies.callers().exhausted_counts(slots);
             [("key", keys), ("address", addresses)]
                 .map(|(caller, count)| (vec![("resource", resource), ("caller", caller)], count))
         });
     let help = "Keys and addresses that hold all of their share now, of the resource or of the bytes of bodies.";
     sheet.gauge("yearbook_http_callers_at_share", help, at_share.into_iter().flatten())?;
-    let [share, full] = bodies.refused();
+    let [share, full] = bodies.refusal_counts();
     let refused = [(vec![("reason", "share")], share), (vec![("reason", "full")], full)];
     sheet.counter(
         "yearbook_http_responses_refused",

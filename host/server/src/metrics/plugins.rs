@@ -12,7 +12,7 @@ const SHORT_DIGEST: usize = 12;
 
 /// Writes the counters of every release.
 pub(super) fn show(sandbox: &Sandbox, sheet: &mut MetricsWriter<'_>) -> fmt::Result {
-    let tallies = sandbox.tallies();
+    let tallies = sandbox.metrics_snapshots();
     let all = ReleaseSnapshots(&tallies);
     all.responses(sheet)?;
     all.work(sheet)?;

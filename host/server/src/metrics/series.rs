@@ -63,7 +63,7 @@ impl CounterTable {
     }
 
     /// What was added where no room was left.
-    pub(crate) fn others(&self) -> u64 {
+    pub(crate) fn overflow(&self) -> u64 {
         self.others.load(Ordering::Relaxed)
     }
 }
@@ -83,7 +83,7 @@ mod tests {
         let all = series.all();
         assert!(all.len() <= SLOTS && all.len() > SLOTS / 2, "{}", all.len());
         assert_eq!(
-            all.iter().map(|(_, count)| count).sum::<u64>() + series.others(),
+            all.iter().map(|(_, count)| count).sum::<u64>() + series.overflow(),
             8 * SLOTS as u64
         );
         assert!(all.is_sorted_by(|one, other| one.0 < other.0), "a key has one counter");

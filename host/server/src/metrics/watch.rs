@@ -9,7 +9,7 @@ use axum::response::Response;
 use http_body::Body as _;
 
 use super::RequestLabels;
-use super::body::{InFlightRequest, counted};
+use super::body::{InFlightRequest, meter_body};
 use crate::state::AppState;
 
 /// Label of what matches no route.
@@ -23,8 +23,9 @@ pub(crate) async fn count(
 ) -> Response {
     let begun = Instant::now();
     let http = &state.own().http;
-    let route = http
-        .route(request.extensions().get::<MatchedPath>().map_or(UNMATCHED, MatchedPath::as_str));
+    let route = http.route_number(
+        request.extensions().get::<MatchedPath>().map_or(UNMATCHED, MatchedPath::as_str),
+    );
     let (facts, method) = (RequestLabels::default(), request.method().clone());
     request.extensions_mut().insert(facts.clone());
     let mut underway = InFlightRequest::begin(state.clone(), route, begun);
@@ -35,7 +36,7 @@ pub(crate) async fn count(
     match response.body().size_hint().exact() {
         Some(bytes) if bytes <= SENT_AT_ONCE => underway.whole(bytes),
         _ if response.body().is_end_stream() => underway.whole(0),
-        _ => return counted(response, underway),
+        _ => return meter_body(response, underway),
     }
     response
 }

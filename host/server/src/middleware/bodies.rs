@@ -11,7 +11,7 @@ use crate::state::AppState;
 /// Watches the body of the answer; refuses one that nobody has opened and that there is no room
 /// for.
 pub(crate) async fn watch(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let address = limits::household_of(&request);
+    let address = limits::address_block_of(&request);
     let (mut parts, body) = next.run(request).await.into_parts();
     let open = parts.extensions.remove::<OpenResponse>();
     match state.own().bodies.watch(body, open, address) {

@@ -47,7 +47,7 @@ pub(crate) fn mark(request: &mut Request, settings: &ServerSettings) -> ClientAd
 
 fn resolve_client(peer: IpAddr, headers: &HeaderMap, settings: &ServerSettings) -> ClientAddress {
     let peer = peer.to_canonical();
-    let by_proxy = settings.trusted_proxies.trusts(peer);
+    let by_proxy = settings.trusted_proxies.contains(peer);
     if !by_proxy {
         return ClientAddress { address: peer, by_proxy };
     }
@@ -84,7 +84,7 @@ fn written_by_proxies<'h>(
     entries(headers, &name).take(HOPS).map_while(move |entry| {
         let here = (!ended).then(|| (entry, read(entry)));
         ended = !here.is_some_and(|(_, address)| {
-            address.is_some_and(|address| settings.trusted_proxies.trusts(address))
+            address.is_some_and(|address| settings.trusted_proxies.contains(address))
         });
         here
     })

@@ -65,7 +65,7 @@ pub(crate) fn body(error: &Error, problem: bool, id: &str) -> (&'static str, Val
     if let Error::Refused(Refusal::Invalid(problems)) = error {
         return ("application/json", json!({ "detail": problems }));
     }
-    let detail = error.sentence(id);
+    let detail = error.message(id);
     if !problem {
         return ("application/json", json!({ "detail": detail }));
     }
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn wrong_parameters_keep_their_shape_whatever_is_accepted_contract_2() {
-        let error = Error::invalid(ValidationError::missing("datasets"));
+        let error = Error::invalid_parameter(ValidationError::missing("datasets"));
         let expected = json!({"detail": [{"loc": ["query", "datasets"], "msg": "Field required", "type": "missing", "input": null}]});
         assert_eq!(body(&error, true, "r"), ("application/json", expected.clone()));
         assert_eq!(body(&error, false, "r"), ("application/json", expected));

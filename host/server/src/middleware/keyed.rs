@@ -49,7 +49,8 @@ pub(crate) async fn check(
     if let Some(refused) = state.own().bursts.take_for_key(&caller.key_id) {
         return refused;
     }
-    let holder = state.own().bodies.holder(Some(&caller.key_id), limits::household_of(&request));
+    let holder =
+        state.own().bodies.holder(Some(&caller.key_id), limits::address_block_of(&request));
     request.extensions_mut().insert(Authenticated { caller: caller.clone(), limits, holder });
     let mut response = next.run(request).await;
     if limits.requests_per_month.is_some() {

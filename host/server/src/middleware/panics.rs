@@ -10,7 +10,7 @@ use futures::FutureExt;
 use crate::error::Error;
 
 /// Turns a panic into a 500; its message went to the log by the panic hook.
-pub(crate) async fn guard(request: Request, next: Next) -> Response {
+pub(crate) async fn catch(request: Request, next: Next) -> Response {
     // What the request owned is dropped here; shared state guards itself by locks that survive
     // poisoning.
     match AssertUnwindSafe(next.run(request)).catch_unwind().await {
@@ -18,7 +18,7 @@ pub(crate) async fn guard(request: Request, next: Next) -> Response {
         Err(panic) => {
             let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-            Error::broken("answer: a handler panicked", &text).into_response()
+            Error::internal("answer: a handler panicked", &text).into_response()
         }
     }
 }

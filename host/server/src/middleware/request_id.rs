@@ -33,7 +33,7 @@ pub(crate) async fn mark(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let id = request.headers().get(&REQUEST_ID).and_then(acceptable).unwrap_or_else(fresh);
+    let id = request.headers().get(&REQUEST_ID).and_then(valid_id).unwrap_or_else(generate);
     let client = client::mark(&mut request, &state.settings.server);
     let (method, path) = (request.method(), request.uri().path());
     let span =
@@ -54,7 +54,7 @@ pub(crate) async fn mark(
 }
 
 /// An id that can stand in a log without confusing it.
-fn acceptable(value: &HeaderValue) -> Option<String> {
+fn valid_id(value: &HeaderValue) -> Option<String> {
     let text = value.to_str().ok()?;
     let sane = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     (!text.is_empty() && text.len() <= MAX_BYTES && text.bytes().all(sane)).then(|| text.to_owned())
@@ -62,7 +62,7 @@ fn acceptable(value: &HeaderValue) -> Option<String> {
 
 /// 48 random bits of this process, and 48 that count on from a random one: no other request of any
 /// host has both, and no call to the operating system is made for it.
-fn fresh() -> String {
+fn generate() -> String {
     static PROCESS: OnceLock<(u64, AtomicU64)> = OnceLock::new();
     let (process, count) = PROCESS.get_or_init(|| (random(), AtomicU64::new(random())));
     let count = count.fetch_add(1, Ordering::Relaxed);
@@ -80,8 +80,7 @@ mod tests {
 
     #[test]
     fn only_sane_ids_are_taken_over() {
-        let taken =
-            |bytes: &[u8]| HeaderValue::from_bytes(bytes).ok().as_ref().and_then(acceptable);
+        let taken = |bytes: &[u8]| HeaderValue::from_bytes(bytes).ok().as_ref().and_then(valid_id);
         assert_eq!(
             taken(b"0af7651916cd43dd-8448_eb.1").as_deref(),
             Some("0af7651916cd43dd-8448_eb.1")
@@ -89,7 +88,7 @@ mod tests {
         for bad in [&b""[..], b"a b", b"a\"b", "é".as_bytes(), &[b'a'; 65]] {
             assert_eq!(taken(bad), None, "{bad:?}");
         }
-        let (one, two) = (fresh(), fresh());
+        let (one, two) = (generate(), generate());
         assert!(one != two && one.len() == 24 && two.len() == 24, "{one} {two}");
     }
 }

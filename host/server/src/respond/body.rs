@@ -24,7 +24,7 @@ pub(crate) struct BodyError(String);
 
 impl BodyError {
     /// With the reason, which only the log sees.
-    pub(crate) fn because(reason: impl std::fmt::Display) -> Self {
+    pub(crate) fn new(reason: impl std::fmt::Display) -> Self {
         Self(reason.to_string())
     }
 }
@@ -62,9 +62,9 @@ pub(crate) async fn of(
         }
         (Encoded::Stream(chunks), coding) => {
             let chunks: BoxStream<'static, Result<Bytes, BodyError>> =
-                chunks.map(|chunk| chunk.map_err(BodyError::because)).boxed();
+                chunks.map(|chunk| chunk.map_err(BodyError::new)).boxed();
             let chunks = match coding {
-                Some(coding) => compress::stream(Arc::clone(workers), coding, chunks),
+                Some(coding) => compress::compress_stream(Arc::clone(workers), coding, chunks),
                 None => chunks,
             };
             Ok(BodyContent::Stream(Body::from_stream(log_errors(chunks))))
@@ -75,7 +75,7 @@ pub(crate) async fn of(
 /// A body that ends at once and claims no length: for HEAD, where the length is not known without
 /// making the body, and for 304, where `BodyContent-Length: 0` would be a lie about the 200 (RFC 9110,
 /// 8.6).
-pub(crate) fn unsaid() -> Body {
+pub(crate) fn empty() -> Body {
     Body::new(EmptyBody)
 }
 

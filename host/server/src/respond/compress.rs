@@ -33,12 +33,12 @@ pub(crate) async fn whole(
         compressor.write(&bytes)?;
         compressor.finish()
     };
-    workers.run(job).await.map_err(BodyError::because)?.map_err(BodyError::because)
+    workers.run(job).await.map_err(BodyError::new)?.map_err(BodyError::new)
 }
 
 /// Compresses a stream. A chunk that is an error ends it without the coding's own ending, so that
 /// no client takes what arrived for all there is.
-pub(crate) fn stream(
+pub(crate) fn compress_stream(
     workers: Arc<Workers>,
     coding: ContentCoding,
     chunks: BoxStream<'static, Result<Bytes, BodyError>>,
@@ -67,8 +67,8 @@ pub(crate) fn stream(
             match workers
                 .run(job)
                 .await
-                .map_err(BodyError::because)
-                .and_then(|done| done.map_err(BodyError::because))
+                .map_err(BodyError::new)
+                .and_then(|done| done.map_err(BodyError::new))
             {
                 Ok((_, bytes)) if last => Some((Ok(bytes), None)),
                 Ok((compressor, bytes)) => Some((Ok(bytes), Some((compressor, chunks)))),
@@ -158,7 +158,7 @@ mod tests {
             let chunks: Vec<_> =
                 text.chunks(7_000).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
             let packed: Vec<Bytes> =
-                stream(Arc::clone(&workers), coding, stream::iter(chunks).boxed())
+                compress_stream(Arc::clone(&workers), coding, stream::iter(chunks).boxed())
                     .map(Result::unwrap)
                     .collect()
                     .await;
@@ -173,7 +173,11 @@ mod tests {
             let chunks = stream::once(async { Ok(Bytes::from_static(b"[")) })
                 .chain(stream::pending())
                 .boxed();
-            let first = stream(Arc::clone(&workers), coding, chunks).next().await.unwrap().unwrap();
+            let first = compress_stream(Arc::clone(&workers), coding, chunks)
+                .next()
+                .await
+                .unwrap()
+                .unwrap();
             let mut byte = [0];
             match coding {
                 ContentCoding::Gzip => {
@@ -194,10 +198,11 @@ mod tests {
         for coding in [ContentCoding::Gzip, ContentCoding::Zstd] {
             let chunks = stream::iter([
                 Ok(Bytes::from_static(b"abc")),
-                Err(BodyError::because("expected by this test")),
+                Err(BodyError::new("expected by this test")),
             ])
             .boxed();
-            let made: Vec<_> = stream(Arc::clone(&workers), coding, chunks).collect().await;
+            let made: Vec<_> =
+                compress_stream(Arc::clone(&workers), coding, chunks).collect().await;
             assert!(made.len() == 2 && made[1].is_err());
             assert!(plain(coding, made[0].as_ref().unwrap()).is_err(), "{coding:?} has no end");
         }

@@ -40,7 +40,7 @@ impl RenderedDocument {
     /// [`Error::Broken`] when it is no JSON, which is a bug.
     pub(crate) fn new(value: &impl Serialize) -> Result<Self, Error> {
         let bytes = serde_json::to_vec(value)
-            .map_err(|failure| Error::broken("render a document", &failure))?;
+            .map_err(|failure| Error::internal("render a document", &failure))?;
         Ok(Self {
             tag: EntityTag::from_bytes(&bytes),
             bytes: bytes.into(),
@@ -49,7 +49,7 @@ impl RenderedDocument {
     }
 
     /// A file that the binary carries.
-    pub(crate) fn carried(content_type: &'static str, text: &'static str) -> Self {
+    pub(crate) fn embedded(content_type: &'static str, text: &'static str) -> Self {
         Self {
             tag: EntityTag::from_bytes(text.as_bytes()),
             bytes: Bytes::from_static(text.as_bytes()),
@@ -78,7 +78,7 @@ impl RenderedDocument {
         {
             return Ok(None);
         }
-        let mut response = Response::new(body::unsaid());
+        let mut response = Response::new(body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         self.insert_cache_headers(response.headers_mut(), self.coding(state, asked), keeping);
         Ok(Some(response))
@@ -101,7 +101,7 @@ impl RenderedDocument {
         let bytes = match coding {
             Some(coding) => compress::whole(&state.workers, coding, self.bytes.clone())
                 .await
-                .map_err(|failure| Error::broken("compress a document", &failure))?,
+                .map_err(|failure| Error::internal("compress a document", &failure))?,
             None => self.bytes.clone(),
         };
         let mut response = Response::new(Body::from(bytes));

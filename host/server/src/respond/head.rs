@@ -59,11 +59,11 @@ impl Head {
         }
 
         let mut content = HeaderMap::new();
-        put(&mut content, CONTENT_TYPE, description.media_type.clone());
+        insert_text(&mut content, CONTENT_TYPE, description.media_type.clone());
         // Only JSON is shown in a browser as it is; anything else could be a page with scripts of
         // this origin.
         if description.media_type != "application/json" {
-            put(
+            insert_text(
                 &mut content,
                 CONTENT_DISPOSITION,
                 format!("attachment; filename=\"{name}.{}\"", description.extension),
@@ -77,7 +77,7 @@ impl Head {
 
     /// 304.
     pub(crate) fn not_modified(self) -> Response {
-        let mut response = Response::new(body::unsaid());
+        let mut response = Response::new(body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.headers_mut() = self.shared;
         response
@@ -94,11 +94,11 @@ impl Head {
 
 /// Writes a header made of text that publishing or the host has checked; a value that is none after
 /// all is logged and left out.
-pub(crate) fn put(headers: &mut HeaderMap, name: HeaderName, text: String) {
+pub(crate) fn insert_text(headers: &mut HeaderMap, name: HeaderName, text: String) {
     match HeaderValue::try_from(text) {
         Ok(value) => {
             headers.insert(name, value);
         }
-        Err(failure) => drop(Error::broken("write a header", &failure)),
+        Err(failure) => drop(Error::internal("write a header", &failure)),
     }
 }

@@ -124,7 +124,7 @@ impl Responses {
     }
 
     /// What it did so far.
-    pub(crate) fn counts(&self) -> CacheCounts {
+    pub(crate) fn stats(&self) -> CacheCounts {
         self.on.as_ref().map_or_else(CacheCounts::default, |on| CacheCounts {
             hits: on.hits.load(Ordering::Relaxed),
             misses: on.misses.load(Ordering::Relaxed),

@@ -21,23 +21,23 @@ pub(crate) fn next(
         .iter()
         .filter(|(name, _)| name != "cursor")
         .map(|(name, value)| (name.as_str(), value.as_str()));
-    let query = query(kept.chain([("cursor", cursor)]));
-    format!("<{}{}?{query}>; rel=\"next\"", base(settings, parts), parts.uri.path())
+    let query = encode_query(kept.chain([("cursor", cursor)]));
+    format!("<{}{}?{query}>; rel=\"next\"", base_url(settings, parts), parts.uri.path())
 }
 
 /// The value of a `Link` header to the same response under `path`.
-pub(crate) fn canonical(
+pub(crate) fn canonical_link(
     settings: &ServerSettings,
     parts: &Parts,
     path: &str,
     pairs: &[(String, String)],
 ) -> String {
-    let query = query(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let query = encode_query(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     let separator = if query.is_empty() { "" } else { "?" };
-    format!("<{}{path}{separator}{query}>; rel=\"canonical\"", base(settings, parts))
+    format!("<{}{path}{separator}{query}>; rel=\"canonical\"", base_url(settings, parts))
 }
 
-fn query<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+fn encode_query<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let escape = |text| utf8_percent_encode(text, ESCAPED);
     let parts: Vec<String> =
         pairs.map(|(name, value)| format!("{}={}", escape(name), escape(value))).collect();
@@ -46,7 +46,7 @@ fn query<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
 
 /// `server.public_url`; without it, what the client called us. Empty where that is no host, which
 /// makes the link relative.
-pub(crate) fn base(settings: &ServerSettings, parts: &Parts) -> String {
+pub(crate) fn base_url(settings: &ServerSettings, parts: &Parts) -> String {
     match &settings.public_url {
         Some(url) => url.as_str().to_owned(),
         None => origin::of(parts, settings).unwrap_or_default(),
@@ -95,11 +95,11 @@ mod tests {
         let path = "/v1/datasets/cpi/data";
         let with = parts("/v1/series/cpi/data?start=2020-01-01", "h");
         assert_eq!(
-            canonical(&plain(), &with, path, &parse_pairs(with.uri.query().unwrap())),
+            canonical_link(&plain(), &with, path, &parse_pairs(with.uri.query().unwrap())),
             "<http://h/v1/datasets/cpi/data?start=2020-01-01>; rel=\"canonical\""
         );
         assert_eq!(
-            canonical(&plain(), &parts("/v1/series/cpi/data", "h"), path, &[]),
+            canonical_link(&plain(), &parts("/v1/series/cpi/data", "h"), path, &[]),
             "<http://h/v1/datasets/cpi/data>; rel=\"canonical\""
         );
     }

@@ -15,7 +15,7 @@ use yearbook_shares::CallerShare;
 
 use super::EntityTag;
 use super::etag::TagComparison;
-use super::rows::{declined, failed};
+use super::rows::{declined_by_encoder, record_failure};
 use crate::error::Error;
 use crate::extract::Asked;
 use crate::state::AppState;
@@ -55,7 +55,7 @@ pub(crate) async fn check(
     options: &[OptionValue],
 ) -> Result<(), Error> {
     let complete = asked.encoder.description().complete(options);
-    let key = key(asked.encoder.digest(), &schema, &complete);
+    let key = cache_key(asked.encoder.digest(), &schema, &complete);
     let ask = async {
         match asked.encoder.check_open(holder, schema, options).await {
             Ok(()) => Ok(OpenOutcome::Accepted),
@@ -66,15 +66,15 @@ pub(crate) async fn check(
         }
     };
     if let Some(failure) = state.own().failed_inputs.get(&asker.request) {
-        return Err(failed(state, asked, asker, options, failure));
+        return Err(record_failure(state, asked, asker, options, failure));
     }
     // On the heap: most requests find an answer.
     match state.own().openings.0.get_or_insert_async(&key, Box::pin(ask)).await {
         Ok(OpenOutcome::Accepted) => Ok(()),
-        Ok(OpenOutcome::Declined(sentence)) => Err(declined(asked, &sentence)),
+        Ok(OpenOutcome::Declined(sentence)) => Err(declined_by_encoder(asked, &sentence)),
         Err(failure) => {
             state.own().failed_inputs.insert(&asker.request, &failure);
-            Err(failed(state, asked, asker, options, failure))
+            Err(record_failure(state, asked, asker, options, failure))
         }
     }
 }
@@ -90,7 +90,7 @@ pub(crate) fn is_named_by_client(headers: &HeaderMap, tag: &EntityTag) -> bool {
 }
 
 /// Names an answer: everything that `open` is given, and to whom.
-fn key(digest: &str, schema: &Schema, options: &[OptionValue]) -> [u8; 32] {
+fn cache_key(digest: &str, schema: &Schema, options: &[OptionValue]) -> [u8; 32] {
     let mut metadata: Vec<_> = schema.metadata().iter().collect();
     metadata.sort_unstable();
     // `Debug` quotes texts, so no two lists read the same.
@@ -121,15 +121,15 @@ mod tests {
         let option = |text: &str| {
             vec![OptionValue { name: "o".to_owned(), value: Value::Text(text.to_owned()) }]
         };
-        let base = key("d", &schema("x", DataType::Utf8, "credit"), &option("1"));
-        assert_eq!(base, key("d", &schema("x", DataType::Utf8, "credit"), &option("1")));
+        let base = cache_key("d", &schema("x", DataType::Utf8, "credit"), &option("1"));
+        assert_eq!(base, cache_key("d", &schema("x", DataType::Utf8, "credit"), &option("1")));
         for other in [
-            key("e", &schema("x", DataType::Utf8, "credit"), &option("1")),
-            key("d", &schema("y", DataType::Utf8, "credit"), &option("1")),
-            key("d", &schema("x", DataType::Int64, "credit"), &option("1")),
-            key("d", &schema("x", DataType::Utf8, "other"), &option("1")),
-            key("d", &schema("x", DataType::Utf8, "credit"), &option("2")),
-            key("d", &schema("x", DataType::Utf8, "credit"), &[]),
+            cache_key("e", &schema("x", DataType::Utf8, "credit"), &option("1")),
+            cache_key("d", &schema("y", DataType::Utf8, "credit"), &option("1")),
+            cache_key("d", &schema("x", DataType::Int64, "credit"), &option("1")),
+            cache_key("d", &schema("x", DataType::Utf8, "other"), &option("1")),
+            cache_key("d", &schema("x", DataType::Utf8, "credit"), &option("2")),
+            cache_key("d", &schema("x", DataType::Utf8, "credit"), &[]),
         ] {
             assert_ne!(base, other);
         }

@@ -38,7 +38,7 @@ pub(crate) struct RenderedBody {
 /// 422 for what only the guest can judge (contract 1, step 4), 413 for more than it can make, 503
 /// when the sandbox is full or the object store away, 500 for the rest. What is the plugin's fault
 /// is counted against it.
-pub(crate) async fn make(
+pub(crate) async fn render(
     state: &AppState,
     asked: &Asked,
     asker: Asker,
@@ -49,7 +49,7 @@ pub(crate) async fn make(
 ) -> Result<RenderedBody, Error> {
     // A plugin is pure: what failed a moment ago would fail again.
     if let Some(failure) = state.own().failed_inputs.get(&asker.request) {
-        return Err(failed(state, asked, &asker, &options, failure));
+        return Err(record_failure(state, asked, &asker, &options, failure));
     }
     let (workers, encoder, guard) =
         (Arc::clone(&state.workers), Arc::clone(&asked.encoder), Arc::clone(&state.guard));
@@ -60,7 +60,7 @@ pub(crate) async fn make(
             .batches
             .map(|batch| batch.map_err(|failure| Box::new(failure) as BoxError))
             .boxed();
-        let batches = guard.watched(&encoder, &scan.schema, &options, batches);
+        let batches = guard.tee_canary(&encoder, &scan.schema, &options, batches);
         let encoded = encoder
             .encode_for(&holder, scan.schema, &options, batches)
             .await
@@ -75,17 +75,17 @@ pub(crate) async fn make(
             RenderError::Read(failure) => failure.into(),
             RenderError::Encode(failure) => {
                 state.own().failed_inputs.insert(&asker.request, &failure);
-                failed(state, asked, &asker, &chosen, failure)
+                record_failure(state, asked, &asker, &chosen, failure)
             }
-            RenderError::Compress(cut) => Error::broken("compress a response", &cut),
+            RenderError::Compress(cut) => Error::internal("compress a response", &cut),
         }),
-        Err(panicked) => Err(Error::broken("make a response", &panicked)),
+        Err(panicked) => Err(Error::internal("make a response", &panicked)),
     }
 }
 
 /// What came first; where its plugin failed before any byte was sent, what the release that would
 /// serve in its place makes `again`. That has a tag of its own.
-pub(crate) async fn or_before(
+pub(crate) async fn with_fallback_release(
     state: &AppState,
     asked: &Asked,
     first: Result<Response, Error>,
@@ -111,7 +111,7 @@ pub(crate) async fn or_before(
 
 /// What a client is told of an encoder's failure before the first byte, which is counted against
 /// the plugin where it is the plugin's. `chosen`: the options that the client named.
-pub(crate) fn failed(
+pub(crate) fn record_failure(
     state: &AppState,
     asked: &Asked,
     asker: &Asker,
@@ -125,7 +125,7 @@ pub(crate) fn failed(
 }
 
 /// 422 for what only the guest can judge: its `sentence`.
-pub(crate) fn declined(asked: &Asked, sentence: &str) -> Error {
+pub(crate) fn declined_by_encoder(asked: &Asked, sentence: &str) -> Error {
     let format = &asked.encoder.description().format;
     let raw = asked.query.format.as_deref();
     let problem = ValidationError::new(
@@ -135,7 +135,7 @@ pub(crate) fn declined(asked: &Asked, sentence: &str) -> Error {
         format!("Value error, {format}: {sentence}"),
         raw,
     );
-    Error::invalid(problem.with_context(serde_json::json!({"error": {}})))
+    Error::invalid_parameter(problem.with_context(serde_json::json!({"error": {}})))
 }
 
 fn encode_error(asked: &Asked, chosen: &[OptionValue], failure: EncodeError) -> Error {
@@ -145,15 +145,15 @@ fn encode_error(asked: &Asked, chosen: &[OptionValue], failure: EncodeError) -> 
             too_large::rows_too_large(asked, chosen)
         }
         EncodeError::UnsupportedSchema(sentence) | EncodeError::InvalidOption(sentence) => {
-            declined(asked, &sentence)
+            declined_by_encoder(asked, &sentence)
         }
         EncodeError::Busy { retry_after } => Error::Busy { retry_after },
         EncodeError::ShareUsedUp => bodies::share_used_up(),
         EncodeError::Input(cause) => match cause.downcast::<Failure>() {
             Ok(failure) => (*failure).into(),
-            Err(cause) => Error::broken("encode a response", &cause),
+            Err(cause) => Error::internal("encode a response", &cause),
         },
-        failure => match Error::broken("encode a response", &failure) {
+        failure => match Error::internal("encode a response", &failure) {
             Error::Broken if failure.is_failure_of_the_plugin() => Error::PluginFailed,
             error => error,
         },
@@ -161,7 +161,7 @@ fn encode_error(asked: &Asked, chosen: &[OptionValue], failure: EncodeError) -> 
 }
 
 /// Who `keyed` is to the guard, and what for.
-pub(crate) fn asker(
+pub(crate) fn request_fingerprint(
     keyed: &Authenticated,
     asked: &Asked,
     tag: &EntityTag,

@@ -13,7 +13,7 @@ use crate::extract::options::ENVELOPE;
 pub(crate) fn rows_too_large(asked: &Asked, chosen: &[OptionValue]) -> Error {
     let description = asked.encoder.description();
     let format = &description.format;
-    options(format, description.non_default(chosen), &asked.pairs).unwrap_or_else(|| {
+    option_problems(format, description.non_default(chosen), &asked.pairs).unwrap_or_else(|| {
         let mut ways = Vec::new();
         if asked.query.limit != 1 {
             ways.push("ask for fewer rows with limit".to_owned());
@@ -36,14 +36,14 @@ pub(crate) fn files_too_large<'a>(
     pairs: &[(String, String)],
     datasets: usize,
 ) -> Error {
-    options(tool, chosen, pairs).unwrap_or_else(|| {
+    option_problems(tool, chosen, pairs).unwrap_or_else(|| {
         let ways = if datasets > 1 { vec!["name fewer datasets".to_owned()] } else { Vec::new() };
         Refusal::AnswerTooLarge { plugin: tool.to_owned(), ways }.into()
     })
 }
 
 /// 422 with a problem for each of `chosen`; none where nothing was chosen.
-fn options<'a>(
+fn option_problems<'a>(
     plugin: &str,
     chosen: impl Iterator<Item = &'a OptionValue>,
     pairs: &[(String, String)],
@@ -84,7 +84,7 @@ mod tests {
             (&[("json.envelope", "1")], ENVELOPE, ("json.envelope", "1")),
             (&[("json.indent", "9")], "indent", ("json.indent", "9")),
         ] {
-            let refused = options("json", [option(chosen)].iter(), &pairs(sent));
+            let refused = option_problems("json", [option(chosen)].iter(), &pairs(sent));
             let Some(Error::Refused(Refusal::Invalid(problems))) = refused else {
                 panic!("{refused:?}")
             };
@@ -96,7 +96,7 @@ mod tests {
                 .collect();
             assert_eq!(named, [expected]);
         }
-        assert!(options("json", [].iter(), &[]).is_none());
+        assert!(option_problems("json", [].iter(), &[]).is_none());
     }
 
     #[test]

@@ -30,20 +30,20 @@ use self::head::Head;
 use self::range::Part;
 
 /// `GET /v1/bulk/{namespace}/{name}`.
-pub(crate) async fn file(
+pub(crate) async fn download(
     State(state): State<AppState>,
     keyed: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
-    let (namespace, name, freshness) = judge(&parts)?;
+    let (namespace, name, freshness) = parse(&parts)?;
     let dataset =
         state.live.dataset(name.as_str()).filter(|dataset| dataset.namespace == namespace);
     // Both names, since either may be the wrong one.
     let dataset =
         dataset.ok_or_else(|| Refusal::NoSuchDataset { name: format!("{namespace}/{name}") })?;
     let freshness = Freshness::resolve(freshness, keyed.limits);
-    let snapshot = snapshot(&state, &dataset, freshness).await?;
+    let snapshot = snapshot_of_freshness(&state, &dataset, freshness).await?;
     let plan = bulk::plan_download(&dataset, snapshot, freshness, &keyed.caller, keyed.limits)?;
     let head = Head::new(&plan);
     if conditional::evaluate(&parts.headers, head.tag(), Some(plan.snapshot.created_at))?
@@ -53,7 +53,7 @@ pub(crate) async fn file(
     }
     // Ranges are a matter of GET alone (RFC 9110, 14.2).
     if parts.method == Method::HEAD {
-        return Ok(head.whole(body::unsaid()));
+        return Ok(head.whole(body::empty()));
     }
     let part = range::of(&parts.headers, &head, &dataset)?;
     let range = part.as_ref().map_or(0..plan.snapshot.file.bytes, |Part(range)| range.clone());
@@ -74,7 +74,7 @@ pub(crate) async fn file(
         let mut bytes = state.files.stream(&plan.snapshot.file, range, room);
         // Awaited, so that a missing or damaged file is still an honest status.
         let first = bytes.next().await.transpose()?;
-        let rest = bytes.map(|chunk| chunk.map_err(body::BodyError::because)).boxed();
+        let rest = bytes.map(|chunk| chunk.map_err(body::BodyError::new)).boxed();
         let body = Body::from_stream(body::log_errors(
             futures::stream::iter(first.map(Ok)).chain(rest).boxed(),
         ));
@@ -87,7 +87,7 @@ pub(crate) async fn file(
 }
 
 /// Path and query, judged in themselves.
-fn judge(
+fn parse(
     parts: &Parts,
 ) -> Result<(yearbook_domain::Namespace, yearbook_domain::DatasetName, Option<Freshness>), Error> {
     let names = bulk_names(&parts.uri);
@@ -102,14 +102,14 @@ fn judge(
 }
 
 /// The snapshot that `freshness` names.
-async fn snapshot(
+async fn snapshot_of_freshness(
     state: &AppState,
     dataset: &Dataset,
     freshness: Freshness,
 ) -> Result<Arc<Snapshot>, Error> {
     let named = match freshness {
         Freshness::Current => None,
-        Freshness::Monthly => yearbook_catalog::monthly(&dataset.snapshots, Millis::now()),
+        Freshness::Monthly => yearbook_catalog::monthly_snapshot(&dataset.snapshots, Millis::now()),
     };
     let Some(named) = named else { return Ok(Arc::clone(&dataset.current)) };
     let found = state.live.snapshot(dataset, &named.id).await?;

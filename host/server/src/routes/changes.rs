@@ -62,8 +62,8 @@ pub(crate) async fn rows(
             .into());
         }
     };
-    let start = since::place(&state, &dataset, &history, since).await?;
-    let answer = Arc::new(answer(&state, &asked, &dataset, &history, start, keyed.limits));
+    let start = since::locate(&state, &dataset, &history, since).await?;
+    let answer = Arc::new(select_changes(&state, &asked, &dataset, &history, start, keyed.limits));
     let request = ChangesResponder {
         state: &state,
         keyed: &keyed,
@@ -77,7 +77,7 @@ pub(crate) async fn rows(
             let again = async |asked: Asked| {
                 request.without_body(&asked).await.break_value().unwrap_or(Err(Error::PluginFailed))
             };
-            return rows::or_before(&state, &asked, response, again).await;
+            return rows::with_fallback_release(&state, &asked, response, again).await;
         }
     };
     // A quota is counted in the database: what the encoder declines is found out without it, and
@@ -102,7 +102,7 @@ pub(crate) async fn rows(
             Break(response) => response,
             Continue(head) => request.body(&asked, head).await,
         };
-        rows::or_before(&state, &asked, first, again).await
+        rows::with_fallback_release(&state, &asked, first, again).await
     };
     charged(&state, &keyed, &parts.method, work).await
 }
@@ -139,13 +139,13 @@ impl ChangesResponder<'_> {
         }
         Break(preconditions.map(|preconditions| match preconditions {
             PreconditionOutcome::NotModified => head.not_modified(),
-            PreconditionOutcome::Met => head.with(body::unsaid()),
+            PreconditionOutcome::Met => head.with(body::empty()),
         }))
     }
 
     /// Judges whether the release of `asked` takes schema and options.
     async fn check_open(&self, asked: &Asked, tag: &EntityTag) -> Result<(), Error> {
-        let asker = rows::asker(self.keyed, asked, tag, self.options);
+        let asker = rows::request_fingerprint(self.keyed, asked, tag, self.options);
         opening::check(
             self.state,
             asked,
@@ -160,9 +160,9 @@ impl ChangesResponder<'_> {
     /// The response of the release of `asked`.
     async fn body(&self, asked: &Asked, head: Head) -> Result<Response, Error> {
         let (reader, answer) = (self.state.reader.clone(), Arc::clone(self.answer));
-        let asker = rows::asker(self.keyed, asked, &head.tag, self.options);
+        let asker = rows::request_fingerprint(self.keyed, asked, &head.tag, self.options);
         let scan = async move { reader.changes(&answer.plan).await };
-        let made = Box::pin(rows::make(
+        let made = Box::pin(rows::render(
             self.state,
             asked,
             asker,
@@ -177,7 +177,7 @@ impl ChangesResponder<'_> {
 }
 
 /// Decides what is sent: no I/O.
-fn answer(
+fn select_changes(
     state: &AppState,
     asked: &Asked,
     dataset: &Dataset,

@@ -65,7 +65,7 @@ pub(crate) async fn rows(
             let again = async |asked: Asked| {
                 request.without_body(&asked).await.break_value().unwrap_or(Err(Error::PluginFailed))
             };
-            return rows::or_before(&state, &asked, answer, again).await;
+            return rows::with_fallback_release(&state, &asked, answer, again).await;
         }
     };
     // A quota is counted in the database: what the encoder declines is found out without it, and
@@ -92,7 +92,7 @@ pub(crate) async fn rows(
             Break(answer) => answer,
             Continue(head) => Box::pin(request.body(&asked, head)).await,
         };
-        rows::or_before(&state, &asked, first, again).await
+        rows::with_fallback_release(&state, &asked, first, again).await
     };
     charged(&state, &keyed, &parts.method, work).await
 }
@@ -123,13 +123,13 @@ impl DataResponder<'_> {
             {
                 Break(Ok(head.not_modified()))
             }
-            _ => Break(Box::pin(self.opened(asked, head, preconditions)).await),
+            _ => Break(Box::pin(self.respond_after_open_check(asked, head, preconditions)).await),
         }
     }
 
     /// The same once the encoder has taken schema and options: what GET would refuse comes before a
     /// false precondition (RFC 9110, 13.2.1).
-    async fn opened(
+    async fn respond_after_open_check(
         &self,
         asked: &Asked,
         head: Head,
@@ -140,7 +140,7 @@ impl DataResponder<'_> {
             return Ok(head.not_modified());
         }
         let counts = self.state.reader.row_counts(self.plan).await?;
-        let mut response = head.with(body::unsaid());
+        let mut response = head.with(body::empty());
         head::count(response.headers_mut(), self.state, self.parts, asked, self.plan, counts);
         Ok(response)
     }
@@ -148,7 +148,7 @@ impl DataResponder<'_> {
     /// Judges whether the release of `asked` takes schema and options.
     async fn check_open(&self, asked: &Asked) -> Result<(), Error> {
         let tag = head::tag(asked, self.plan, self.options);
-        let asker = rows::asker(self.keyed, asked, &tag, self.options);
+        let asker = rows::request_fingerprint(self.keyed, asked, &tag, self.options);
         opening::check(
             self.state,
             asked,
@@ -165,8 +165,8 @@ impl DataResponder<'_> {
         let Self { state, keyed, parts, plan, options } = *self;
         let make = || {
             let (reader, plan) = (state.reader.clone(), Arc::clone(plan));
-            let asker = rows::asker(keyed, asked, &head.tag, options);
-            rows::make(
+            let asker = rows::request_fingerprint(keyed, asked, &head.tag, options);
+            rows::render(
                 state,
                 asked,
                 asker,

@@ -33,7 +33,7 @@ pub(crate) async fn list(
     request: Request,
 ) -> Result<Response, Error> {
     let document = state.own().listing.of(state.live.datasets())?;
-    answer(&state, &keyed, &request.into_parts().0, &document).await
+    respond(&state, &keyed, &request.into_parts().0, &document).await
 }
 
 /// `GET /v1/datasets/{name}`.
@@ -42,16 +42,16 @@ pub(crate) async fn show(
     keyed: Authenticated,
     request: Request,
 ) -> Result<Response, Error> {
-    let name = dataset_name(request.uri()).map_err(Error::invalid)?;
+    let name = dataset_name(request.uri()).map_err(Error::invalid_parameter)?;
     let dataset = state
         .live
         .dataset(name.as_str())
         .ok_or_else(|| Refusal::NoSuchDataset { name: name.to_string() })?;
     let document = RenderedDocument::new(&view::Full::of(&dataset))?;
-    answer(&state, &keyed, &request.into_parts().0, &document).await
+    respond(&state, &keyed, &request.into_parts().0, &document).await
 }
 
-async fn answer(
+async fn respond(
     state: &AppState,
     keyed: &Authenticated,
     parts: &Parts,

@@ -51,7 +51,7 @@ async fn embedded(
 ) -> Result<Response, Error> {
     // Asked for again each time, which costs a 304: a new version of the service has a new page
     // under the old address.
-    let mut response = RenderedDocument::carried(content_type, text)
+    let mut response = RenderedDocument::embedded(content_type, text)
         .respond(state, asked, CachePolicy::Public)
         .await?;
     for (name, value) in [

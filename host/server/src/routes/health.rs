@@ -56,7 +56,7 @@ struct DependencyChecks {
 }
 
 /// `GET /health`.
-pub(crate) async fn alive(
+pub(crate) async fn liveness(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
@@ -66,7 +66,7 @@ pub(crate) async fn alive(
 }
 
 /// `GET /health/full`.
-pub(crate) async fn ready(
+pub(crate) async fn readiness(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
@@ -110,22 +110,22 @@ async fn run_checks(state: &AppState) -> Result<(StatusCode, RenderedDocument), 
             HealthStatus::Degraded
         })
     };
-    let plugins = async { Ok::<_, std::convert::Infallible>(plugins(state)) };
+    let plugins = async { Ok::<_, std::convert::Infallible>(plugins_health(state)) };
     let (database, object_storage, catalogue, plugins) = tokio::join!(
-        check("database", CHECK_TIMEOUT, async {
+        timed_check("database", CHECK_TIMEOUT, async {
             state.store.ping().await.map(|()| HealthStatus::Ok)
         }),
-        check("object storage", CHECK_TIMEOUT, async {
+        timed_check("object storage", CHECK_TIMEOUT, async {
             state.files.ping().await.map(|()| HealthStatus::Ok)
         }),
-        check("catalogue", CHECK_TIMEOUT, catalogue),
-        check("plugins", CHECK_TIMEOUT, plugins),
+        timed_check("catalogue", CHECK_TIMEOUT, catalogue),
+        timed_check("plugins", CHECK_TIMEOUT, plugins),
     );
     let checks = DependencyChecks { database, object_storage, catalogue, plugins };
     let health = checks.worst();
     let document = RenderedDocument::new(&json!({
         "status": health,
-        "checked_at": Millis::now().rfc3339(),
+        "checked_at": Millis::now().to_rfc3339(),
         "version": env!("CARGO_PKG_VERSION"),
         "checks": checks,
     }))?;
@@ -133,7 +133,7 @@ async fn run_checks(state: &AppState) -> Result<(StatusCode, RenderedDocument), 
 }
 
 /// Without one of the four formats of spec 4.1 requests for it fail; without any, all do.
-fn plugins(state: &AppState) -> HealthStatus {
+fn plugins_health(state: &AppState) -> HealthStatus {
     let plugins = state.registry.current();
     match REQUIRED_FORMATS.iter().filter(|format| plugins.encoder(format).is_some()).count() {
         0 => HealthStatus::Unavailable,
@@ -142,7 +142,7 @@ fn plugins(state: &AppState) -> HealthStatus {
     }
 }
 
-async fn check<E: std::fmt::Display>(
+async fn timed_check<E: std::fmt::Display>(
     what: &str,
     patience: Duration,
     work: impl Future<Output = Result<HealthStatus, E>>,
@@ -229,7 +229,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_check_that_hangs_has_failed() {
-        let hung = check(
+        let hung = timed_check(
             "nothing",
             Duration::ZERO,
             std::future::pending::<Result<HealthStatus, String>>(),

@@ -32,7 +32,7 @@ pub(crate) const OFFERS: [&str; 2] = ["application/json", ZIP];
 const ZIP: &str = "application/zip";
 
 /// `GET /v1/integrations/{tool}`.
-pub(crate) async fn files(
+pub(crate) async fn generate_files(
     State(state): State<AppState>,
     keyed: Authenticated,
     request: Request,
@@ -43,7 +43,7 @@ pub(crate) async fn files(
     let zipped = accept::choose(&parts.headers, &OFFERS).ok_or_else(not_acceptable)? == 1;
     if parts.method == Method::HEAD {
         // The length is not known without doing the work, which HEAD does not pay for.
-        let mut response = Response::new(body::unsaid());
+        let mut response = Response::new(body::empty());
         insert_headers(response.headers_mut(), &asked, zipped);
         return Ok(response);
     }
@@ -52,9 +52,9 @@ pub(crate) async fn files(
         let project = generate(&state, &keyed, &parts, &asked).await?;
         let mut response = if zipped {
             let packed = state.workers.run(move || archive::zip(&project)).await;
-            let bytes = packed.map_err(|failure| Error::broken("pack files", &failure))?;
+            let bytes = packed.map_err(|failure| Error::internal("pack files", &failure))?;
             Response::new(Body::from(
-                bytes.map_err(|failure| Error::broken("pack files", &failure))?,
+                bytes.map_err(|failure| Error::internal("pack files", &failure))?,
             ))
         } else {
             RenderedDocument::new(&project_json(&asked, &project))?
@@ -76,7 +76,7 @@ async fn generate(
 ) -> Result<Project, Error> {
     let server = &state.settings.server;
     // A client that does not say what it calls us gets the address that we listen at.
-    let base_url = Some(links::base(server, parts)).filter(|base| !base.is_empty());
+    let base_url = Some(links::base_url(server, parts)).filter(|base| !base.is_empty());
     let base_url = base_url.unwrap_or_else(|| format!("http://{}", server.listen));
     let described = |dataset: &Arc<yearbook_domain::Dataset>| {
         let (name, namespace) = (&dataset.name, &dataset.namespace);
@@ -100,7 +100,7 @@ async fn generate(
     asked.generator.generate_for(&keyed.holder, request).await.map_err(|error| match error {
         GenerateError::UnsupportedDataset(sentence) | GenerateError::InvalidOption(sentence) => {
             let tool = &asked.generator.description().tool;
-            Error::invalid(ValidationError::value_error(
+            Error::invalid_parameter(ValidationError::value_error(
                 "datasets",
                 &format!("{tool}: {sentence}"),
                 &asked.raw,
@@ -135,7 +135,7 @@ async fn generate(
                 };
                 state.guard.failed(asked.generator.digest(), &asker, &failure.to_string());
             }
-            Error::broken("generate files", &failure)
+            Error::internal("generate files", &failure)
         }
     })
 }

@@ -24,7 +24,7 @@ pub(crate) async fn show(
             "limit": usage.limit,
             "used": usage.used,
             "left": usage.left(),
-            "resets_at": usage.resets_at.rfc3339(),
+            "resets_at": usage.resets_at.to_rfc3339(),
         },
     }))?;
     let mut response = document.respond(&state, request.headers(), CachePolicy::Never).await?;

@@ -76,16 +76,17 @@ impl PreviewCache {
                 .permits
                 .acquire()
                 .await
-                .map_err(|closed| Error::broken("wait for a preview", &closed))?;
+                .map_err(|closed| Error::internal("wait for a preview", &closed))?;
             let made = workers.drive(render(reader, dataset).in_current_span()).await;
-            made.map_err(|panicked| Error::broken("show a preview", &panicked))?
+            made.map_err(|panicked| Error::internal("show a preview", &panicked))?
         };
         let cache = self.cache.clone();
         let made = tokio::spawn(
             async move { Box::pin(cache.try_get_with(key, make)).await }.in_current_span(),
         )
         .await;
-        made.map_err(|stopped| Error::broken("wait for a preview", &stopped))?.map_err(shared)
+        made.map_err(|stopped| Error::internal("wait for a preview", &stopped))?
+            .map_err(shared_failure)
     }
 }
 
@@ -94,7 +95,7 @@ pub(crate) async fn show(
     State(state): State<AppState>,
     request: Request,
 ) -> Result<Response, Error> {
-    let name = dataset_name(request.uri()).map_err(Error::invalid)?;
+    let name = dataset_name(request.uri()).map_err(Error::invalid_parameter)?;
     let dataset = state
         .live
         .dataset(name.as_str())
@@ -109,7 +110,7 @@ pub(crate) async fn show(
 }
 
 /// The failure of a load that several waited for.
-fn shared(failure: Arc<Error>) -> Error {
+fn shared_failure(failure: Arc<Error>) -> Error {
     match *failure {
         Error::Unavailable => Error::Unavailable,
         _ => Error::Broken,
@@ -123,7 +124,7 @@ async fn render(reader: Reader, dataset: Arc<Dataset>) -> Result<RenderedDocumen
     let (hidden, shown): (Vec<_>, Vec<_>) =
         snapshot.columns.iter().partition(|column| column.role == ColumnRole::Geometry);
     let columns: Vec<PreviewColumn<'_>> = shown.into_iter().map(PreviewColumn::new).collect();
-    let broken = |failure: String| Error::broken("show a preview", &failure);
+    let broken = |failure: String| Error::internal("show a preview", &failure);
     let cells = Cells::new(&batch, columns.iter().map(|column| column.name)).map_err(broken)?;
     let preview = Preview {
         name: &dataset.name,

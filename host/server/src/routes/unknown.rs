@@ -10,7 +10,7 @@ use percent_encoding::percent_decode_str;
 use crate::error::Error;
 
 /// The answer to a request for none of the routes.
-pub(crate) async fn answer(method: Method, uri: Uri) -> Result<Response, Error> {
+pub(crate) async fn not_found(method: Method, uri: Uri) -> Result<Response, Error> {
     let reads = method == Method::GET || method == Method::HEAD;
     let location = without_slash(&uri)
         .filter(|_| reads)

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::limits::household;
+use crate::limits::address_block;
 use crate::metrics::Refused;
 use crate::settings::{ServerSettings, TrustedProxies};
 
@@ -78,10 +78,10 @@ impl ConnectionSlots {
     }
 
     fn acquire_for_address(self: &Arc<Self>, peer: IpAddr) -> Result<Option<AddressSlot>, Refused> {
-        if self.trusted_proxies.trusts(peer.to_canonical()) {
+        if self.trusted_proxies.contains(peer.to_canonical()) {
             return Ok(None);
         }
-        let household = household(peer);
+        let household = address_block(peer);
         let mut held = self.held();
         let count = held.entry(household).or_default();
         if *count >= self.per_address {
@@ -99,7 +99,7 @@ impl ConnectionSlots {
 
 impl ConnectionAdmission {
     /// The slot, as soon as one is free; first come, first served.
-    pub(super) async fn slot(self) -> Slot {
+    pub(super) async fn wait_for_slot(self) -> Slot {
         let permit = match self.place {
             SlotOrQueue::Slot(permit) => Some(permit),
             SlotOrQueue::Queue(_in_line) => self.all.acquire_owned().await.ok(),
@@ -184,14 +184,14 @@ mod tests {
     #[test]
     fn who_waits_gets_the_next_slot_and_whoever_is_one_too_many_is_told_at_once() {
         let slots = slots(2, 1);
-        let first = admit(&slots, "192.0.2.1").unwrap().slot().now_or_never().unwrap();
-        let _second = admit(&slots, "192.0.2.2").unwrap().slot().now_or_never().unwrap();
+        let first = admit(&slots, "192.0.2.1").unwrap().wait_for_slot().now_or_never().unwrap();
+        let _second = admit(&slots, "192.0.2.2").unwrap().wait_for_slot().now_or_never().unwrap();
         assert_eq!(
             admit(&slots, "192.0.2.1").err(),
             Some(Refused::Address),
             "though there is room in the queue"
         );
-        let mut third = Box::pin(admit(&slots, "192.0.2.3").unwrap().slot());
+        let mut third = Box::pin(admit(&slots, "192.0.2.3").unwrap().wait_for_slot());
         assert!(third.as_mut().now_or_never().is_none());
         let queue: Vec<ConnectionAdmission> = (1..QUEUE_LENGTH)
             .map(|host| admit(&slots, &format!("192.0.3.{host}")).unwrap())

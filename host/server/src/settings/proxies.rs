@@ -18,7 +18,7 @@ impl TrustedProxies {
     }
 
     /// Whether `address` is one of them.
-    pub(crate) fn trusts(&self, address: IpAddr) -> bool {
+    pub(crate) fn contains(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))
     }
 }

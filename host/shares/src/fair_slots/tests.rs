@@ -28,7 +28,7 @@ fn nobody_holds_more_than_its_share() {
         Some(AcquireError::Share),
         "three quarters of eight for its address"
     );
-    assert_eq!(callers.at_share(&slots), (1, 1));
+    assert_eq!(callers.exhausted_counts(&slots), (1, 1));
     let other = callers.holder(Some("other"), None);
     held.extend((0..2).map(|_| slots.try_acquire(&other).ok().unwrap()));
     assert_eq!(

@@ -40,7 +40,7 @@ pub(super) type Found = (u32, ChangeType);
 pub(super) struct RowIndex {
     rows: RowHasher,
     rule: Rule,
-    /// Rows of the newer snapshot seen by [`RowIndex::newer`].
+    /// Rows of the newer snapshot seen by [`RowIndex::classify_new`].
     at: usize,
 }
 
@@ -84,7 +84,7 @@ impl RowIndex {
     }
 
     /// Takes in the next rows of the newer snapshot.
-    pub(super) fn learn(mut self, batch: &RecordBatch) -> Result<Self, ArrowError> {
+    pub(super) fn insert(mut self, batch: &RecordBatch) -> Result<Self, ArrowError> {
         let rows = self.rows.hash_rows(batch)?;
         match &mut self.rule {
             Rule::Keyed { keys, places, contents, states } => {
@@ -103,7 +103,7 @@ impl RowIndex {
     }
 
     /// What became of the next rows of the older snapshot.
-    pub(super) fn older(&mut self, batch: &RecordBatch) -> Result<Vec<Found>, ArrowError> {
+    pub(super) fn classify_old(&mut self, batch: &RecordBatch) -> Result<Vec<Found>, ArrowError> {
         let rows = self.rows.hash_rows(batch)?;
         let mut found = Vec::new();
         match &mut self.rule {
@@ -128,7 +128,7 @@ impl RowIndex {
                 found.extend(
                     (0_u32..)
                         .zip(rows)
-                        .filter(|(_, row)| !take(counts, row))
+                        .filter(|(_, row)| !take_one(counts, row))
                         .map(|(row, _)| (row, ChangeType::Delete)),
                 );
             }
@@ -137,7 +137,7 @@ impl RowIndex {
     }
 
     /// What the next rows of the newer snapshot are, once all of the older one have been seen.
-    pub(super) fn newer(&mut self, batch: &RecordBatch) -> Result<Vec<Found>, ArrowError> {
+    pub(super) fn classify_new(&mut self, batch: &RecordBatch) -> Result<Vec<Found>, ArrowError> {
         let first = self.at;
         self.at += batch.num_rows();
         match &mut self.rule {
@@ -156,7 +156,7 @@ impl RowIndex {
                 let rows = self.rows.hash_rows(batch)?;
                 Ok((0_u32..)
                     .zip(rows)
-                    .filter(|(_, row)| take(counts, row))
+                    .filter(|(_, row)| take_one(counts, row))
                     .map(|(row, _)| (row, ChangeType::Insert))
                     .collect())
             }
@@ -165,7 +165,7 @@ impl RowIndex {
 }
 
 /// Whether there is one of `row` left; then there is one less.
-fn take(counts: &mut HashMap<u128, u64>, row: &u128) -> bool {
+fn take_one(counts: &mut HashMap<u128, u64>, row: &u128) -> bool {
     match counts.get_mut(row) {
         Some(count) if *count > 0 => {
             *count -= 1;

@@ -13,7 +13,7 @@ use yearbook_domain::changes::{CHANGE_TYPE, COMMITTED_AT, ChangeSet, SNAPSHOT_ID
 use yearbook_domain::{Column, ColumnRole, DatasetName, Namespace, ReadPlan, Snapshot};
 
 use super::change_file_columns;
-use crate::read::{credits, described};
+use crate::read::{credit_metadata, with_column_metadata};
 use crate::scan::Scan;
 use crate::table::chunk::unchecked_schema;
 use crate::{Failure, ObjectStorage, Reader, RowCounts};
@@ -55,7 +55,7 @@ impl Reader {
         let plan = Arc::new(ChangesPlan { parts: Vec::new(), ..plan.clone() });
         let part = |part: (ChangeSet, Range<u64>)| {
             let (reader, plan, schema) = (self.clone(), Arc::clone(&plan), Arc::clone(&schema));
-            async move { reader.part(&plan, part, schema).await }
+            async move { reader.scan_change_file(&plan, part, schema).await }
         };
         // Opened now, so that a missing file is found before the first byte is sent.
         let first = match parts.next() {
@@ -83,7 +83,7 @@ impl Reader {
         })
     }
 
-    async fn part(
+    async fn scan_change_file(
         &self,
         plan: &ChangesPlan,
         (set, rows): (ChangeSet, Range<u64>),
@@ -111,7 +111,7 @@ impl Reader {
             schema.fields().iter().take(positions.len()).cloned().collect::<Vec<_>>(),
         ));
         let scan = self.rows(&file, &positions, stored, rows).await?;
-        let (id, at) = (set.to, set.committed_at.rfc3339());
+        let (id, at) = (set.to, set.committed_at.to_rfc3339());
         let complete = move |batch: RecordBatch| {
             let whole = append_origin(&batch, &schema, &id, &at);
             whole.map_err(|error| Failure::damaged(&key, format!("its columns: {error}")))
@@ -148,14 +148,14 @@ fn schema(plan: &ChangesPlan) -> SchemaRef {
         .fields()
         .iter()
         .zip(&columns)
-        .map(|(field, column)| Arc::new(described(Field::clone(field), column)));
+        .map(|(field, column)| Arc::new(with_column_metadata(Field::clone(field), column)));
     let fields: Vec<_> = fields.chain(own).collect();
     let credit = ReadPlan::full_scan(
         plan.dataset.clone(),
         plan.namespace.clone(),
         Arc::clone(&plan.snapshot),
     );
-    Arc::new(Schema::new(fields).with_metadata(credits(&credit)))
+    Arc::new(Schema::new(fields).with_metadata(credit_metadata(&credit)))
 }
 
 /// `batch` with the snapshot and the instant that its changes came with.

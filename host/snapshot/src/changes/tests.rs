@@ -156,7 +156,7 @@ impl Fixture {
     }
 
     async fn rows(&self, snapshot: &Snapshot) -> Vec<Row> {
-        let side = ComparedSnapshot::of(snapshot, snapshot);
+        let side = ComparedSnapshot::new(snapshot, snapshot);
         rows_of(side.scan(&self.reader()).await.unwrap()).await
     }
 
@@ -249,7 +249,7 @@ async fn check(seed: u64) {
     let mut kinds = BTreeMap::<String, usize>::new();
     for change in &mut changes {
         assert_eq!(change.remove("_snapshot_id").as_ref(), Some(&new.id));
-        assert_eq!(change.remove("_committed_at"), Some(Millis::rfc3339(new.created_at)));
+        assert_eq!(change.remove("_committed_at"), Some(Millis::to_rfc3339(new.created_at)));
         let kind = change.remove("_change_type").unwrap();
         *kinds.entry(kind.clone()).or_default() += 1;
         match kind.as_str() {

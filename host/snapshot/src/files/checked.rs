@@ -8,7 +8,7 @@ use object_store::ObjectStoreExt;
 use object_store::path::Path as Key;
 use yearbook_domain::StoredFile;
 
-use super::digest::{FileHasher, blocking};
+use super::digest::{FileHasher, run_blocking};
 use super::sums::{BLOCK, BlockChecksums};
 use super::{ObjectStorage, TRANSFER_BYTES};
 use crate::Failure;
@@ -18,17 +18,17 @@ const INLINE_VERIFY_BYTES: usize = 256 << 10;
 
 impl ObjectStorage {
     /// [`Files::get_ranges`].
-    pub(super) async fn checked(
+    pub(super) async fn get_ranges_verified(
         &self,
         file: &StoredFile,
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, Failure> {
         if let Some(local) = &self.local {
             let (local, file, ranges) = (Arc::clone(local), file.clone(), ranges.to_vec());
-            return blocking(move || local.read(&file, &ranges)).await?;
+            return run_blocking(move || local.read(&file, &ranges)).await?;
         }
         let blocks = Arc::new(BlockRanges::covering(file, ranges)?);
-        let sums = self.sums(file).await?;
+        let sums = self.checksums(file).await?;
         match self.verified(file, &blocks, &sums).await {
             // What is damaged in the store stays so; what was damaged on its way comes whole the
             // next time.
@@ -54,7 +54,7 @@ impl ObjectStorage {
         let few = got.iter().map(Bytes::len).sum::<usize>() <= INLINE_VERIFY_BYTES;
         let (blocks, sums) = (Arc::clone(blocks), Arc::clone(sums));
         let check = move || blocks.verified(&sums, &got);
-        if few { check() } else { blocking(check).await? }
+        if few { check() } else { run_blocking(check).await? }
     }
 
     /// Whether the store holds exactly these bytes. Reads them all: for publishing, and for whoever
@@ -72,7 +72,7 @@ impl ObjectStorage {
         file: &StoredFile,
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, Failure> {
-        let within = self.remote.settings.answer();
+        let within = self.remote.settings.read_timeout();
         let late = |_| Err(Failure::Late { key: Self::key(file), within });
         tokio::time::timeout(within, self.request_ranges(file, ranges)).await.unwrap_or_else(late)
     }
@@ -91,7 +91,7 @@ impl ObjectStorage {
                 // was.
                 return Err(match self.size(file).await {
                     Ok(None) => Failure::Missing { key },
-                    Ok(Some(size)) if size != file.bytes => Failure::short(&key, size, file),
+                    Ok(Some(size)) if size != file.bytes => Failure::wrong_size(&key, size, file),
                     _ => Failure::store(&key, source),
                 });
             }
@@ -110,7 +110,7 @@ impl ObjectStorage {
 
     /// The file's block sums, from memory, from beside the file, or, where those are lost, from the
     /// file itself once its digest has been found right. One load at a time.
-    async fn sums(&self, file: &StoredFile) -> Result<Arc<BlockChecksums>, Failure> {
+    async fn checksums(&self, file: &StoredFile) -> Result<Arc<BlockChecksums>, Failure> {
         let load = async {
             if let Some(sums) = self.stored_checksums(file).await? {
                 return Ok(Arc::new(sums));
@@ -228,7 +228,7 @@ impl BlockRanges {
             sums.check(at.start, bytes)
                 .map_err(|block| Failure::damaged(&ObjectStorage::key(&self.file), why(block)))?;
         }
-        Ok(self.wanted.iter().map(|range| cut(range, &self.whole, got)).collect())
+        Ok(self.wanted.iter().map(|range| slice_range(range, &self.whole, got)).collect())
     }
 }
 
@@ -250,7 +250,7 @@ fn align_to_blocks(ranges: &[Range<u64>], file_bytes: u64) -> Vec<Range<u64>> {
 }
 
 /// The part of `got` that is `range`; no bytes are copied.
-fn cut(range: &Range<u64>, blocks: &[Range<u64>], got: &[Bytes]) -> Bytes {
+fn slice_range(range: &Range<u64>, blocks: &[Range<u64>], got: &[Bytes]) -> Bytes {
     let index = blocks.partition_point(|block| block.end <= range.start);
     match (blocks.get(index), got.get(index)) {
         (Some(block), Some(bytes)) if !range.is_empty() => {

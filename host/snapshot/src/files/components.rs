@@ -8,7 +8,7 @@ use object_store::{ObjectStoreExt, PutPayload};
 use sha2::{Digest, Sha256};
 
 use super::ObjectStorage;
-use super::digest::blocking;
+use super::digest::run_blocking;
 use crate::Failure;
 
 /// Bytes of a signature's file at most.
@@ -115,7 +115,7 @@ impl ObjectStorage {
 
 /// Digest of bytes in memory, on a thread that may block.
 async fn hash_bytes(bytes: Bytes) -> Result<String, Failure> {
-    blocking(move || Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+    run_blocking(move || Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
         .await
 }
 

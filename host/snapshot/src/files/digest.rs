@@ -21,15 +21,15 @@ pub(super) async fn hash_local_file(
     named: &Path,
 ) -> Result<(File, (StoredFile, BlockChecksums)), Failure> {
     let path = named.to_owned();
-    blocking(move || {
-        let digest = file.rewind().and_then(|()| of_file(&mut file));
+    run_blocking(move || {
+        let digest = file.rewind().and_then(|()| hash_file(&mut file));
         digest.map(|digest| (file, digest)).map_err(|source| Failure::local("read", &path, source))
     })
     .await?
 }
 
 /// Blocking: the same, of all that is left to read.
-pub(super) fn of_file(file: &mut File) -> std::io::Result<(StoredFile, BlockChecksums)> {
+pub(super) fn hash_file(file: &mut File) -> std::io::Result<(StoredFile, BlockChecksums)> {
     let mut digest = FileHasher::default();
     let mut chunk = vec![0; HASH_BUFFER_BYTES];
     loop {
@@ -51,7 +51,7 @@ pub(super) struct FileHasher {
 impl FileHasher {
     /// Takes in a piece on a thread that may block.
     pub(super) async fn and(mut self, piece: Bytes) -> Result<Self, Failure> {
-        blocking(move || {
+        run_blocking(move || {
             self.update(&piece);
             self
         })
@@ -72,7 +72,7 @@ impl FileHasher {
 }
 
 /// Runs `job` on a thread that may block.
-pub(super) async fn blocking<T: Send + 'static>(
+pub(super) async fn run_blocking<T: Send + 'static>(
     job: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(job).await;

@@ -11,7 +11,7 @@ use object_store::path::Path as Key;
 use yearbook_domain::{Stored, StoredKind};
 
 use super::ObjectStorage;
-use super::digest::blocking;
+use super::digest::run_blocking;
 use crate::Failure;
 
 /// Folders of the store, each with the endings of the objects that a digest has there. What others
@@ -92,13 +92,13 @@ impl ObjectStorage {
     ///
     /// # Errors
     /// [`Failure::Local`] when a folder cannot be read or written.
-    pub async fn leftovers(
+    pub async fn remove_stale_uploads(
         &self,
         age: Duration,
         dry_run: bool,
     ) -> Result<Vec<StaleUpload>, Failure> {
         let Some(local) = self.local.clone() else { return Ok(Vec::new()) };
-        blocking(move || {
+        run_blocking(move || {
             let root = local.folder();
             remove_stale_files(root, age, dry_run).map_err(|source| {
                 Failure::local("remove what failed uploads left in", root, source)
@@ -122,7 +122,7 @@ fn remove_stale_files(
         };
         for entry in entries {
             let entry = entry?;
-            if !entry.file_name().to_str().is_some_and(is_staged) {
+            if !entry.file_name().to_str().is_some_and(is_upload_name) {
                 continue;
             }
             // One that was finished or removed meanwhile is none.
@@ -140,7 +140,7 @@ fn remove_stale_files(
 
 /// Whether the name is of an upload under way: what it is to become, `#` and a number, as
 /// `object_store` names it.
-fn is_staged(name: &str) -> bool {
+fn is_upload_name(name: &str) -> bool {
     let number = name.rsplit_once('#').map(|(_, number)| number);
     number.is_some_and(|number| {
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
@@ -189,7 +189,7 @@ mod tests {
     async fn what_failed_uploads_left_goes_once_nobody_writes_to_it() {
         let folder = tempfile::tempdir().unwrap();
         let files = ObjectStorage::open(&format!("file:{}", folder.path().display())).unwrap();
-        assert_eq!(files.leftovers(Duration::ZERO, false).await.unwrap(), []);
+        assert_eq!(files.remove_stale_uploads(Duration::ZERO, false).await.unwrap(), []);
         std::fs::create_dir(folder.path().join("snapshots")).unwrap();
         let path = folder.path().join("snapshots").join(format!("{}.parquet#1", "a".repeat(64)));
         for name in [
@@ -199,11 +199,11 @@ mod tests {
         ] {
             std::fs::write(name, b"half").unwrap();
         }
-        assert_eq!(files.leftovers(Duration::from_secs(3600), false).await.unwrap(), []);
+        assert_eq!(files.remove_stale_uploads(Duration::from_secs(3600), false).await.unwrap(), []);
         let leftover = [StaleUpload { path: path.clone(), bytes: 4 }];
-        assert_eq!(files.leftovers(Duration::ZERO, true).await.unwrap(), leftover);
+        assert_eq!(files.remove_stale_uploads(Duration::ZERO, true).await.unwrap(), leftover);
         assert!(path.exists(), "a dry run removes nothing");
-        assert_eq!(files.leftovers(Duration::ZERO, false).await.unwrap(), leftover);
+        assert_eq!(files.remove_stale_uploads(Duration::ZERO, false).await.unwrap(), leftover);
         assert_eq!(std::fs::read_dir(folder.path().join("snapshots")).unwrap().count(), 2);
     }
 }

@@ -34,7 +34,7 @@ impl ObjectStorage {
         let key = Self::key(file);
         match self.size(file).await? {
             None => return Err(Failure::Missing { key }),
-            Some(size) if size != file.bytes => return Err(Failure::short(&key, size, file)),
+            Some(size) if size != file.bytes => return Err(Failure::wrong_size(&key, size, file)),
             Some(_) => {}
         }
         let said = [

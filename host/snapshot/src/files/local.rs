@@ -51,7 +51,7 @@ impl Local {
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>, Failure> {
         let blocks = BlockRanges::covering(file, ranges)?;
-        let sums = self.sums(file)?;
+        let sums = self.checksums(file)?;
         let path = self.folder.join(ObjectStorage::key(file));
         let refused = |source: std::io::Error| match source.kind() {
             ErrorKind::NotFound => Failure::Missing { key: ObjectStorage::key(file) },
@@ -60,23 +60,23 @@ impl Local {
         let opened = File::open(&path).map_err(refused)?;
         let mut got = Vec::with_capacity(blocks.ranges().len());
         for block in blocks.ranges() {
-            let bytes = range(&opened, block).map_err(refused)?;
+            let bytes = read_range(&opened, block).map_err(refused)?;
             if bytes.len() as u64 != block.end - block.start {
                 let size = opened.metadata().map_err(refused)?.len();
-                return Err(Failure::short(&ObjectStorage::key(file), size, file));
+                return Err(Failure::wrong_size(&ObjectStorage::key(file), size, file));
             }
             got.push(bytes);
         }
         blocks.verified(&sums, &got)
     }
 
-    /// The file's block sums: [`Files::sums`].
-    fn sums(&self, file: &StoredFile) -> Result<Arc<BlockChecksums>, Failure> {
+    /// The file's block sums: [`Files::checksums`].
+    fn checksums(&self, file: &StoredFile) -> Result<Arc<BlockChecksums>, Failure> {
         let load = || {
             let beside = self.folder.join(ObjectStorage::checksums_key(file));
             // Its own checksum finds a shorter or longer object than expected.
             let size = (file.bytes.div_ceil(BLOCK) + 1) * 4;
-            let stored = File::open(&beside).and_then(|opened| range(&opened, &(0..size)));
+            let stored = File::open(&beside).and_then(|opened| read_range(&opened, &(0..size)));
             let sums = match stored {
                 Ok(bytes) => BlockChecksums::parse(&bytes, file.bytes),
                 Err(source) if source.kind() == ErrorKind::NotFound => None,
@@ -88,7 +88,7 @@ impl Local {
             super::checked::warn_of_lost_checksums(file);
             let path = self.folder.join(ObjectStorage::key(file));
             let (found, sums) = File::open(&path)
-                .and_then(|mut opened| digest::of_file(&mut opened))
+                .and_then(|mut opened| digest::hash_file(&mut opened))
                 .map_err(|source| match source.kind() {
                     ErrorKind::NotFound => Failure::Missing { key: ObjectStorage::key(file) },
                     _ => Failure::local("read", &path, source),
@@ -103,7 +103,7 @@ impl Local {
 
 /// The bytes of `range` as far as the file has them, by one call as a rule. Memory is not zeroed
 /// first.
-fn range(file: &File, range: &Range<u64>) -> std::io::Result<Bytes> {
+fn read_range(file: &File, range: &Range<u64>) -> std::io::Result<Bytes> {
     let length = usize::try_from(range.end - range.start).map_err(std::io::Error::other)?;
     let mut bytes = Vec::with_capacity(length);
     while bytes.len() < length {

@@ -72,7 +72,7 @@ pub(super) fn open(
             base: 2.0,
         },
         max_retries: settings.retries,
-        retry_timeout: settings.answer(),
+        retry_timeout: settings.read_timeout(),
     };
     let counting = Counting(Arc::clone(requests));
     let store = builder

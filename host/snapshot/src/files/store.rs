@@ -63,7 +63,7 @@ pub(super) fn open(
 }
 
 fn open_folder(path: PathBuf) -> Result<ObjectStorage, Failure> {
-    let made = std::path::absolute(&path).and_then(|path| make(&path));
+    let made = std::path::absolute(&path).and_then(|path| create_folder(&path));
     made.map_err(|source| Failure::local("create", &path, source))?;
     let store = LocalFileSystem::new_with_prefix(&path)
         .map_err(|source| Failure::store(&path.display().to_string(), source))?
@@ -82,12 +82,12 @@ fn redact_credentials(url: &str) -> String {
 
 /// Makes the folder and what is missing above it, each so that it is still there after a power cut:
 /// the store syncs the folders that it makes itself, below this one.
-fn make(path: &Path) -> std::io::Result<()> {
+fn create_folder(path: &Path) -> std::io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
     let Some(above) = path.parent() else { return Ok(()) };
-    make(above)?;
+    create_folder(above)?;
     match std::fs::create_dir(path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists || !path.is_dir() => {
             return Err(error);

@@ -7,7 +7,7 @@ use super::extension::YearbookExtension;
 use super::schema::{Field, PERIOD_COLUMN, TableSchema};
 
 /// Long with a date axis, a dimension and exactly one value column, unless the descriptor says.
-pub(super) fn layout(schema: &TableSchema, extension: &YearbookExtension) -> TableLayout {
+pub(super) fn infer_layout(schema: &TableSchema, extension: &YearbookExtension) -> TableLayout {
     let measures = schema.fields.iter().filter(|field| is_value(field, schema, extension)).count();
     let is_long =
         extension.date_column.is_some() && !extension.dimensions.is_empty() && measures == 1;

@@ -18,7 +18,7 @@ pub(super) fn compose(
     extension: &YearbookExtension,
     problems: &mut DescriptorProblems,
 ) -> Option<Credit> {
-    let licence = licence(root, problems)?;
+    let licence = parse_licence(root, problems)?;
     let sources = parse_sources(root, problems);
     let (agency, url) =
         sources.first().map_or((None, None), |first| (first.title.clone(), first.path.clone()));
@@ -75,7 +75,7 @@ struct Licence {
     url: Option<String>,
 }
 
-fn licence(root: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<Licence> {
+fn parse_licence(root: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<Licence> {
     let first = root
         .require("licenses", "the licence, for example [{\"name\": \"CC-BY-4.0\"}]", problems)?
         .first(problems)?;

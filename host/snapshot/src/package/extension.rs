@@ -51,31 +51,32 @@ pub(super) fn parse(
     for key in node.object(problems)?.keys() {
         if !KEYS.contains(&key.as_str()) {
             let near = nearest(key, KEYS).unwrap_or_default();
-            problems.add(node.place(key), format!("is not a known key; the nearest is {near:?}"));
+            problems
+                .add(node.member_path(key), format!("is not a known key; the nearest is {near:?}"));
         }
     }
     let line = |key: &str, problems: &mut DescriptorProblems| {
         node.get(key).and_then(|n| text::line(&n, problems))
     };
     let columns = |kind: &ColumnKind, problems: &mut DescriptorProblems| {
-        named_columns(node, kind, schema, problems)
+        parse_column_list(node, kind, schema, problems)
     };
     Some(YearbookExtension {
-        namespace: namespace(node, problems),
+        namespace: parse_namespace(node, problems),
         source: line("source", problems),
         attribution: line("attribution_text", problems),
-        source_url_precision: word(node, "source_url_precision", &PRECISIONS, problems),
-        refresh_cadence: word(
+        source_url_precision: parse_keyword(node, "source_url_precision", &PRECISIONS, problems),
+        refresh_cadence: parse_keyword(
             node,
             "refresh_cadence",
             &CADENCES.map(|word| (word, word)),
             problems,
         )
         .map(str::to_owned),
-        date_column: schema.and_then(|schema| date_column(node, schema, problems)),
+        date_column: schema.and_then(|schema| parse_date_column(node, schema, problems)),
         dimensions: columns(&DIMENSIONS, problems).unwrap_or_default(),
         bulk_redistribution: node.get("bulk_redistribution").and_then(|n| n.boolean(problems)),
-        layout: word(node, "layout", &LAYOUTS, problems),
+        layout: parse_keyword(node, "layout", &LAYOUTS, problems),
         proportions: columns(&PROPORTIONS, problems).unwrap_or_default(),
         value_columns: columns(&VALUE_COLUMNS, problems),
     })
@@ -115,7 +116,10 @@ const VALUE_COLUMNS: ColumnKind = ColumnKind {
     why: "a measure is a number: declare it as number or integer, or leave it out",
 };
 
-fn namespace(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<Namespace> {
+fn parse_namespace(
+    node: &DescriptorNode<'_>,
+    problems: &mut DescriptorProblems,
+) -> Option<Namespace> {
     let node = node.require(
         "namespace",
         "the grouping that appears in bulk addresses, for example stats_nz",
@@ -136,7 +140,7 @@ fn namespace(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Op
     parsed
 }
 
-fn word<T: Copy>(
+fn parse_keyword<T: Copy>(
     node: &DescriptorNode<'_>,
     key: &str,
     words: &[(&str, T)],
@@ -158,7 +162,7 @@ fn word<T: Copy>(
 }
 
 /// Default: a column named `date` of type date; an explicit null: no date axis.
-fn date_column(
+fn parse_date_column(
     node: &DescriptorNode<'_>,
     schema: &TableSchema,
     problems: &mut DescriptorProblems,
@@ -180,7 +184,7 @@ fn date_column(
     Some(name)
 }
 
-fn named_columns(
+fn parse_column_list(
     node: &DescriptorNode<'_>,
     kind: &ColumnKind,
     schema: Option<&TableSchema>,

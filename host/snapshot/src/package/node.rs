@@ -46,7 +46,7 @@ impl<'a> DescriptorNode<'a> {
     }
 
     /// The place of a member, whether it is there or not.
-    pub(super) fn place(&self, key: &str) -> String {
+    pub(super) fn member_path(&self, key: &str) -> String {
         if self.at.is_empty() { key.to_owned() } else { format!("{}.{key}", self.at) }
     }
 
@@ -55,7 +55,7 @@ impl<'a> DescriptorNode<'a> {
         self.value
             .get(key)
             .filter(|value| !value.is_null())
-            .map(|value| DescriptorNode { at: self.place(key), value })
+            .map(|value| DescriptorNode { at: self.member_path(key), value })
     }
 
     /// A member that must be there.
@@ -67,7 +67,7 @@ impl<'a> DescriptorNode<'a> {
     ) -> Option<Self> {
         let node = self.get(key);
         if node.is_none() {
-            problems.add(self.place(key), format!("is missing; give {what}"));
+            problems.add(self.member_path(key), format!("is missing; give {what}"));
         }
         node
     }

@@ -35,16 +35,16 @@ pub(super) fn parse(
     resource.object(problems)?;
     if resource.get("data").is_some() {
         problems.add(
-            resource.place("data"),
+            resource.member_path("data"),
             "inline data cannot be published; put the rows into a file and name it in `path`",
         );
     }
     check_encoding(resource, problems);
-    dialect(resource, problems);
+    check_dialect(resource, problems);
     let path = file_name(resource, problems)?;
     Some(PackageResource {
         path: locate_file(resource, folder, path, problems)?,
-        format: format(resource, path, problems)?,
+        format: detect_format(resource, path, problems)?,
     })
 }
 
@@ -75,7 +75,7 @@ fn locate_file(
     name: &str,
     problems: &mut DescriptorProblems,
 ) -> Option<PathBuf> {
-    let at = resource.place("path");
+    let at = resource.member_path("path");
     let inside = Path::new(name)
         .components()
         .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
@@ -109,7 +109,7 @@ fn locate_file(
     }
 }
 
-fn format(
+fn detect_format(
     resource: &DescriptorNode<'_>,
     path: &str,
     problems: &mut DescriptorProblems,
@@ -129,7 +129,7 @@ fn format(
     let found = match (by(ending), named.as_deref().map(|word| (word, by(word)))) {
         (Some(a), Some((word, b))) if b.is_none_or(|b| b != a) => {
             problems.add(
-                resource.place("format"),
+                resource.member_path("format"),
                 format!("{word:?} contradicts the file's ending .{ending}; make them agree"),
             );
             return None;
@@ -139,7 +139,7 @@ fn format(
             let message = format!(
                 "cannot tell the format of {path:?}; name it .csv, .csv.gz, .parquet or .arrow, or give `format`"
             );
-            problems.add(resource.place("path"), message);
+            problems.add(resource.member_path("path"), message);
             return None;
         }
     };
@@ -147,7 +147,7 @@ fn format(
         (InputFormat::Csv, true) => Some(InputFormat::CsvGzip),
         (_, true) => {
             problems.add(
-                resource.place("path"),
+                resource.member_path("path"),
                 "only CSV may be gzipped; Parquet and Arrow files compress inside",
             );
             None
@@ -169,7 +169,7 @@ fn check_encoding(resource: &DescriptorNode<'_>, problems: &mut DescriptorProble
 }
 
 /// The only dialect read is the default one of Table Dialect, which is RFC 4180.
-fn dialect(resource: &DescriptorNode<'_>, problems: &mut DescriptorProblems) {
+fn check_dialect(resource: &DescriptorNode<'_>, problems: &mut DescriptorProblems) {
     let Some(dialect) = resource.get("dialect") else { return };
     let Some(members) = dialect.object(problems) else { return };
     for (key, value) in members {
@@ -185,7 +185,7 @@ fn dialect(resource: &DescriptorNode<'_>, problems: &mut DescriptorProblems) {
         };
         if !default {
             let message = "only the default dialect is read (comma, double quotes doubled inside, one header row); rewrite the file so";
-            problems.add(dialect.place(key), message);
+            problems.add(dialect.member_path(key), message);
         }
     }
 }

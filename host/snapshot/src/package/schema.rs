@@ -54,43 +54,44 @@ pub(super) fn parse(
         problems.add(word.at, "only \"exact\" is read; list every column in the file's order");
     }
     let nodes = schema.require("fields", "the list of columns", problems)?.list(problems)?;
-    let fields: Vec<Field> = nodes.iter().filter_map(|node| field(node, problems)).collect();
+    let fields: Vec<Field> = nodes.iter().filter_map(|node| parse_field(node, problems)).collect();
     if nodes.is_empty() {
-        problems.add(schema.place("fields"), "is empty; list the columns");
+        problems.add(schema.member_path("fields"), "is empty; list the columns");
     }
     let mut seen = HashSet::new();
     for (node, field) in nodes.iter().zip(&fields) {
         if problems.0.len() == before && !seen.insert(&field.name) {
             problems.add(
-                node.place("name"),
+                node.member_path("name"),
                 format!("{:?} is the name of an earlier column too; rename one", field.name),
             );
         }
     }
     let mut schema_read = TableSchema { fields, primary_key: Vec::new() };
     if problems.0.len() == before {
-        schema_read.primary_key = primary_key(schema, &schema_read, problems);
+        schema_read.primary_key = parse_primary_key(schema, &schema_read, problems);
     }
     (problems.0.len() == before).then_some(schema_read)
 }
 
-fn field(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<Field> {
+fn parse_field(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<Field> {
     node.object(problems)?;
-    let name =
-        node.require("name", "the column's name", problems).and_then(|n| column_name(&n, problems));
+    let name = node
+        .require("name", "the column's name", problems)
+        .and_then(|n| parse_column_name(&n, problems));
     let column_type = node
         .require("type", &format!("one of {}", TYPES.join(", ")), problems)
-        .and_then(|n| column_type(&n, problems));
+        .and_then(|n| parse_column_type(&n, problems));
     let unit = node.get("unit").and_then(|n| text::parse_prose(&n, problems));
     let description = node.get("description").and_then(|n| text::parse_prose(&n, problems));
     check_notation(node, column_type, problems);
     check_missing_values(node, problems);
-    let required = constraints(node, problems);
+    let required = parse_constraints(node, problems);
     let (name, declared) = (name?, column_type?);
     match promised_type(&name, declared) {
         Ok(column_type) => Some(Field { name, column_type, required, unit, description }),
         Err(message) => {
-            problems.add(node.place("type"), message);
+            problems.add(node.member_path("type"), message);
             None
         }
     }
@@ -117,7 +118,10 @@ fn promised_type(name: &str, declared: ColumnType) -> Result<ColumnType, String>
     }
 }
 
-fn column_name(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<String> {
+fn parse_column_name(
+    node: &DescriptorNode<'_>,
+    problems: &mut DescriptorProblems,
+) -> Option<String> {
     let text = node.text(problems)?;
     if name::is_snake_case(text) {
         return Some(text.to_owned());
@@ -151,7 +155,10 @@ pub(super) fn to_snake_case(text: &str) -> String {
     }
 }
 
-fn column_type(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> Option<ColumnType> {
+fn parse_column_type(
+    node: &DescriptorNode<'_>,
+    problems: &mut DescriptorProblems,
+) -> Option<ColumnType> {
     let word = node.text(problems)?;
     let advice = match word {
         "string" => return Some(ColumnType::String),
@@ -179,7 +186,7 @@ fn check_notation(
     column_type: Option<ColumnType>,
     problems: &mut DescriptorProblems,
 ) {
-    let mut refuse = |key: &str, message: &str| problems.add(node.place(key), message);
+    let mut refuse = |key: &str, message: &str| problems.add(node.member_path(key), message);
     if let Some(format) = node.get("format")
         && column_type == Some(ColumnType::Date)
         && !["default", "%Y-%m-%d"].iter().any(|word| format.value == word)
@@ -228,17 +235,17 @@ fn check_missing_values(node: &DescriptorNode<'_>, problems: &mut DescriptorProb
     }
 }
 
-fn constraints(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> bool {
+fn parse_constraints(node: &DescriptorNode<'_>, problems: &mut DescriptorProblems) -> bool {
     let Some(constraints) = node.get("constraints") else { return false };
     let Some(members) = constraints.object(problems) else { return false };
     for key in members.keys().filter(|key| *key != "required") {
         let message = "is not checked by publishing, so it would promise what nobody has verified; remove it (`required` is checked)";
-        problems.add(constraints.place(key), message);
+        problems.add(constraints.member_path(key), message);
     }
     constraints.get("required").and_then(|required| required.boolean(problems)).unwrap_or(false)
 }
 
-fn primary_key(
+fn parse_primary_key(
     node: &DescriptorNode<'_>,
     schema: &TableSchema,
     problems: &mut DescriptorProblems,

@@ -50,12 +50,12 @@ impl FaultList {
     }
 
     /// So many more that are not listed.
-    pub(crate) fn more(&mut self, faults: u64) {
+    pub(crate) fn add_unlisted(&mut self, faults: u64) {
         self.total += faults;
     }
 
     /// A fault of the file's header or schema.
-    pub(crate) fn file(&mut self, column: Option<&str>, message: impl FnOnce() -> String) {
+    pub(crate) fn add_file(&mut self, column: Option<&str>, message: impl FnOnce() -> String) {
         self.columns.fill(true);
         self.push(None, column.map(str::to_owned), message);
     }

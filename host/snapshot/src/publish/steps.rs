@@ -29,7 +29,7 @@ pub(super) async fn read(
     let mut faults = FaultList::new(package.columns.iter().map(|column| column.name.clone()));
     let shared = Arc::clone(package);
     let job = move || source::open(&shared, &mut faults).map(|opened| (opened, faults));
-    let (opened, mut faults) = run(workers, "opening the table", job).await??;
+    let (opened, mut faults) = run_on_worker(workers, "opening the table", job).await??;
     progress.stage("reading and checking", opened.total);
     let (mut input, position) = (opened.source, opened.position);
     let mut table = Table { schema: chunk::unchecked_schema(&package.columns), chunks: Vec::new() };
@@ -44,8 +44,10 @@ pub(super) async fn read(
             (input, checker, faults, chunk)
         };
         let chunk;
-        (input, checker, faults, chunk) = run(workers, "reading the table", job).await?;
-        let Some(chunk) = chunk.map_err(|why| source::unreadable(package, why))? else { break };
+        (input, checker, faults, chunk) = run_on_worker(workers, "reading the table", job).await?;
+        let Some(chunk) = chunk.map_err(|why| source::unreadable_error(package, why))? else {
+            break;
+        };
         let now = position.as_ref().map_or(told + chunk.batch.num_rows() as u64, |position| {
             position.load(Ordering::Relaxed)
         });
@@ -59,7 +61,7 @@ pub(super) async fn read(
             let result = unique::check(&table, &key, &mut faults);
             result.map(|()| (table, faults))
         };
-        (table, faults) = run(workers, "checking the primary key", job)
+        (table, faults) = run_on_worker(workers, "checking the primary key", job)
             .await?
             .map_err(internal_error("checking the primary key"))?;
     }
@@ -81,7 +83,7 @@ impl OrderedTable {
     fn gather_block(&self, block: usize) -> Result<RecordBatch, ArrowError> {
         self.blocks.get(block).map_or_else(
             || Ok(RecordBatch::new_empty(Arc::clone(&self.table.schema))),
-            |block| blocks::gather(&self.table, &self.order, block),
+            |block| blocks::gather_rows(&self.table, &self.order, block),
         )
     }
 }
@@ -95,13 +97,13 @@ pub(super) async fn arrange(
 ) -> Result<Arc<OrderedTable>, PublishError> {
     const STAGE: &str = "sorting";
     progress.stage(STAGE, None);
-    let columns = sorted_by(package);
+    let columns = sort_columns(package);
     let job = move || {
-        let order = RowOrder::by(&table, &columns)?;
+        let order = RowOrder::sort_by(&table, &columns)?;
         let blocks = blocks::cut(&table, &order);
         Ok::<_, ArrowError>(Arc::new(OrderedTable { table, order, blocks }))
     };
-    run(workers, STAGE, job).await?.map_err(internal_error(STAGE))
+    run_on_worker(workers, STAGE, job).await?.map_err(internal_error(STAGE))
 }
 
 /// Computes the snapshot id.
@@ -120,7 +122,7 @@ pub(super) async fn compute_id(
             identity.update(&shared.gather_block(index)?);
             Ok::<_, ArrowError>(identity)
         };
-        identity = run(workers, STAGE, job).await?.map_err(internal_error(STAGE))?;
+        identity = run_on_worker(workers, STAGE, job).await?.map_err(internal_error(STAGE))?;
         progress.advance(block.rows.len() as u64);
     }
     Ok(identity.finish(package))
@@ -146,8 +148,11 @@ pub(super) async fn write(
     };
     let temporary = tempfile::tempfile().map_err(io)?;
     let file = temporary.try_clone().map_err(io)?;
-    let description =
-        SnapshotFileMetadata { columns, sorted_by: &sorted_by(package), words: words(package, id) };
+    let description = SnapshotFileMetadata {
+        columns,
+        sorted_by: &sort_columns(package),
+        words: key_value_metadata(package, id),
+    };
     let mut writer = SnapshotWriter::new(file, &description).map_err(internal_error(STAGE))?;
     for (index, block) in arranged.blocks.iter().enumerate() {
         let (shared, ends_group) = (Arc::clone(arranged), block.ends_group);
@@ -156,10 +161,10 @@ pub(super) async fn write(
             writer.append(&rows, ends_group).map_err(internal_error(STAGE))?;
             Ok::<_, PublishError>(writer)
         };
-        writer = run(workers, STAGE, job).await??;
+        writer = run_on_worker(workers, STAGE, job).await??;
         progress.advance(block.rows.len() as u64);
     }
-    run(workers, STAGE, move || writer.finish()).await?.map_err(internal_error(STAGE))?;
+    run_on_worker(workers, STAGE, move || writer.finish()).await?.map_err(internal_error(STAGE))?;
     Ok(temporary)
 }
 
@@ -182,7 +187,7 @@ pub(super) async fn is_intact(files: &ObjectStorage, file: &StoredFile) -> Resul
 const VERIFY_CHUNK_BYTES: u64 = 8 << 20;
 
 /// Key-value metadata of the file, under the names that package.wit gives.
-fn words(package: &Package, id: &str) -> Vec<(&'static str, String)> {
+fn key_value_metadata(package: &Package, id: &str) -> Vec<(&'static str, String)> {
     let credit = &package.credit;
     let mut words = vec![
         ("yearbook.dataset", package.name.to_string()),
@@ -200,7 +205,7 @@ fn words(package: &Package, id: &str) -> Vec<(&'static str, String)> {
 }
 
 /// Date column, then primary key (contract 3), as positions.
-fn sorted_by(package: &Package) -> Vec<usize> {
+fn sort_columns(package: &Package) -> Vec<usize> {
     let mut names: Vec<String> = package.date_column.iter().cloned().collect();
     names.extend(
         package
@@ -219,7 +224,7 @@ fn column_positions(package: &Package, names: &[String]) -> Vec<usize> {
         .collect()
 }
 
-async fn run<T: Send + 'static>(
+async fn run_on_worker<T: Send + 'static>(
     workers: &Workers,
     stage: &'static str,
     job: impl FnOnce() -> T + Send + 'static,

@@ -13,7 +13,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::errors::ParquetError;
 
 use super::kept::{Chunk, ReadMetrics};
-use super::{Opened, Piece, Source, dictionary_only};
+use super::{Opened, Piece, Source, is_dictionary_encoded};
 use crate::Failure;
 
 /// Pages of a column that a small read takes from memory at most. A column that needs more,
@@ -39,12 +39,12 @@ impl Source {
     ) -> Result<Vec<ArrayRef>, Failure> {
         let mut columns: Vec<Vec<PageSlice>> = leaves
             .iter()
-            .map(|&leaf| self.cached_parts(self.opened.chunk(group, leaf), &rows))
+            .map(|&leaf| self.cached_parts(self.opened.chunk_id(group, leaf), &rows))
             .collect();
         for ((start, end), places) in missing_runs(&columns) {
             let wanted: Vec<usize> =
                 places.iter().filter_map(|&place| leaves.get(place).copied()).collect();
-            let decoded = self.decoded(group, &wanted, start..end).await?;
+            let decoded = self.decode_columns(group, &wanted, start..end).await?;
             for ((place, leaf), array) in places.into_iter().zip(wanted).zip(decoded) {
                 let parts = columns.get_mut(place).into_iter().flatten();
                 for part in parts.filter(|part| {
@@ -53,12 +53,12 @@ impl Source {
                     ReadMetrics::add(&self.kept.effort.pages, 1);
                     let page = array.slice(part.rows.start - start, part.rows.len());
                     part.array =
-                        Some(self.cache_page(self.opened.chunk(group, leaf), part.page, page));
+                        Some(self.cache_page(self.opened.chunk_id(group, leaf), part.page, page));
                 }
             }
         }
         let joined =
-            columns.iter().map(|parts| joined(parts, &rows)).collect::<Result<Vec<_>, _>>();
+            columns.iter().map(|parts| concat_parts(parts, &rows)).collect::<Result<Vec<_>, _>>();
         joined.map_err(|error| {
             Failure::damaged(&self.opened.key, format!("row group {group}: {error}"))
         })
@@ -66,7 +66,7 @@ impl Source {
 
     /// The parts of a chunk that make up `rows`, with what is in memory.
     fn cached_parts(&self, chunk: Chunk, rows: &Range<usize>) -> Vec<PageSlice> {
-        let pages = pages(&self.opened, chunk, rows);
+        let pages = pages_covering(&self.opened, chunk, rows);
         if pages.is_empty() || pages.len() > MAX_CACHED_PAGES {
             return vec![PageSlice { rows: rows.clone(), array: None, page: None }];
         }
@@ -76,7 +76,7 @@ impl Source {
     }
 
     /// All of `rows` of some columns.
-    async fn decoded(
+    async fn decode_columns(
         &self,
         group: usize,
         leaves: &[usize],
@@ -112,7 +112,7 @@ impl Source {
         let of_chunk = self.opened.metadata.row_group(chunk.group).column(chunk.leaf);
         let shared = array
             .as_dictionary_opt::<Int32Type>()
-            .filter(|_| dictionary_only(of_chunk))
+            .filter(|_| is_dictionary_encoded(of_chunk))
             .and_then(|keyed| {
                 let dictionary = self.shared_dictionary(chunk, keyed.values());
                 let shared =
@@ -144,7 +144,11 @@ fn missing_runs(columns: &[Vec<PageSlice>]) -> BTreeMap<(usize, usize), Vec<usiz
 
 /// The pages of a chunk that hold `rows`, with their rows; none where the file has no index of
 /// them.
-fn pages(opened: &Opened, chunk: Chunk, rows: &Range<usize>) -> Vec<(usize, Range<usize>)> {
+fn pages_covering(
+    opened: &Opened,
+    chunk: Chunk,
+    rows: &Range<usize>,
+) -> Vec<(usize, Range<usize>)> {
     let index = opened.metadata.page_index();
     let locations = index
         .and_then(|index| index.page_locations(chunk.group, chunk.leaf))
@@ -166,7 +170,7 @@ fn pages(opened: &Opened, chunk: Chunk, rows: &Range<usize>) -> Vec<(usize, Rang
 }
 
 /// `rows` out of the parts of a column.
-fn joined(parts: &[PageSlice], rows: &Range<usize>) -> Result<ArrayRef, ArrowError> {
+fn concat_parts(parts: &[PageSlice], rows: &Range<usize>) -> Result<ArrayRef, ArrowError> {
     let short =
         || ArrowError::InvalidArgumentError("a page has fewer rows than its index says".to_owned());
     let mut cut = Vec::with_capacity(parts.len());

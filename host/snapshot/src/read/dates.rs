@@ -14,7 +14,7 @@ use crate::Failure;
 /// `before` must hold for a prefix of the sorted dates. It sees statistics too, which may be
 /// shortened: a least value that is too low or a greatest that is too high costs a page more, never
 /// a wrong answer.
-pub(super) async fn first_row(
+pub(super) async fn partition_row(
     source: &Source,
     column: &str,
     before: impl Fn(&[u8]) -> bool,

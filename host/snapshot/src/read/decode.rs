@@ -61,8 +61,12 @@ impl Source {
             .with_projection(mask)
             .with_batch_size(batch_rows);
         let start = move || {
-            let selection = RowGroupSelection::new(group, selection(piece, rows_of_group));
-            advance(builder.with_row_group_selections(vec![selection]).build()?, vec![], vec![])
+            let selection = RowGroupSelection::new(group, to_row_selection(piece, rows_of_group));
+            advance_decoder(
+                builder.with_row_group_selections(vec![selection]).build()?,
+                vec![],
+                vec![],
+            )
         };
         if self.files.is_local() {
             return self.fetch_local(group, start).await;
@@ -73,8 +77,9 @@ impl Source {
                 FetchState::Ready(reader) => return Ok(reader),
                 FetchState::Needs(decoder, ranges) => {
                     let got = self.files.get_ranges(&self.opened.file, &ranges).await?;
-                    state =
-                        self.run_on_worker(group, move || advance(*decoder, ranges, got)).await?;
+                    state = self
+                        .run_on_worker(group, move || advance_decoder(*decoder, ranges, got))
+                        .await?;
                 }
             }
         }
@@ -88,19 +93,19 @@ impl Source {
     ) -> Result<Option<ParquetRecordBatchReader>, Failure> {
         let (files, opened) = (self.files.clone(), Arc::clone(&self.opened));
         let job = move || {
-            let damaged = |error| decoding(&opened, group, error);
+            let damaged = |error| decode_failure(&opened, group, error);
             let mut state = start().map_err(damaged)?;
             loop {
                 match state {
                     FetchState::Ready(reader) => return Ok(reader),
                     FetchState::Needs(decoder, ranges) => {
                         let got = files.get_ranges_blocking(&opened.file, &ranges)?;
-                        state = advance(*decoder, ranges, got).map_err(damaged)?;
+                        state = advance_decoder(*decoder, ranges, got).map_err(damaged)?;
                     }
                 }
             }
         };
-        self.workers.run(job).await.map_err(|_| panicked(&self.opened, group))?
+        self.workers.run(job).await.map_err(|_| panic_failure(&self.opened, group))?
     }
 
     /// The next batch of a reader, decoded and then treated by `after` on a worker; none at the
@@ -124,17 +129,17 @@ impl Source {
         group: usize,
         job: impl FnOnce() -> Result<T, ParquetError> + Send + 'static,
     ) -> Result<T, Failure> {
-        let done = self.workers.run(job).await.map_err(|_| panicked(&self.opened, group))?;
-        done.map_err(|error| decoding(&self.opened, group, error))
+        let done = self.workers.run(job).await.map_err(|_| panic_failure(&self.opened, group))?;
+        done.map_err(|error| decode_failure(&self.opened, group, error))
     }
 }
 
-fn decoding(opened: &Opened, group: usize, error: impl Display) -> Failure {
+fn decode_failure(opened: &Opened, group: usize, error: impl Display) -> Failure {
     Failure::damaged(&opened.key, format!("row group {group}: {error}"))
 }
 
-fn panicked(opened: &Opened, group: usize) -> Failure {
-    decoding(opened, group, "decoding panicked")
+fn panic_failure(opened: &Opened, group: usize) -> Failure {
+    decode_failure(opened, group, "decoding panicked")
 }
 
 enum FetchState {
@@ -142,7 +147,7 @@ enum FetchState {
     Ready(Option<ParquetRecordBatchReader>),
 }
 
-fn advance(
+fn advance_decoder(
     mut decoder: ParquetPushDecoder,
     ranges: Vec<Range<u64>>,
     got: Vec<Bytes>,
@@ -159,7 +164,7 @@ fn advance(
 
 /// The wanted rows as the decoder counts them, from the beginning of the row group; none: all of
 /// it.
-fn selection(piece: Piece, rows_of_group: usize) -> Option<RowSelection> {
+fn to_row_selection(piece: Piece, rows_of_group: usize) -> Option<RowSelection> {
     let Some(wanted) = piece.wanted else {
         let whole = piece.rows == (0..rows_of_group);
         return (!whole).then(|| {

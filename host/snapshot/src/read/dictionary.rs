@@ -18,7 +18,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use super::fetch::fetch;
 use super::kept::Chunk;
 use super::needle::{CaseFolded, Needle};
-use super::{Source, dictionary_only};
+use super::{Source, is_dictionary_encoded};
 use crate::Failure;
 
 /// The distinct values of a column chunk that stores every value by its number.
@@ -56,7 +56,7 @@ impl Dictionary {
 impl Source {
     /// The dictionaries of those of `leaves` that are [`dictionary_only`] in row group `group`;
     /// those that are not in memory are read, and nothing else is.
-    pub(crate) async fn dictionaries(
+    pub(crate) async fn load_dictionaries(
         &self,
         group: usize,
         leaves: &[usize],
@@ -65,8 +65,8 @@ impl Source {
         let mut found = Vec::with_capacity(leaves.len());
         let mut absent = Vec::new();
         for &leaf in leaves {
-            let known = self.kept.dictionary(self.opened.chunk(group, leaf));
-            if known.is_none() && dictionary_only(chunks.column(leaf)) {
+            let known = self.kept.dictionary(self.opened.chunk_id(group, leaf));
+            if known.is_none() && is_dictionary_encoded(chunks.column(leaf)) {
                 absent.push((found.len(), leaf));
             }
             found.push(known);
@@ -75,7 +75,7 @@ impl Source {
             return Ok(found);
         }
         let ranges: Vec<_> =
-            absent.iter().map(|(_, leaf)| dictionary_page(chunks.column(*leaf))).collect();
+            absent.iter().map(|(_, leaf)| dictionary_page_range(chunks.column(*leaf))).collect();
         let got = fetch(&self.files, &self.workers, &self.opened.file, &ranges).await?;
         let parts: Vec<_> = absent
             .iter()
@@ -88,13 +88,15 @@ impl Source {
             let chunks = opened.metadata.row_group(group);
             parts
                 .into_iter()
-                .map(|(leaf, start, bytes)| decode(chunks.column(leaf), start, bytes))
+                .map(|(leaf, start, bytes)| {
+                    decode_dictionary_page(chunks.column(leaf), start, bytes)
+                })
                 .collect::<Result<Vec<_>, _>>()
         };
         let decoded = self.run_on_worker(group, job).await?;
         for (&(place, leaf), values) in absent.iter().zip(decoded) {
             let kept = self.kept.get_or_insert_dictionary(
-                self.opened.chunk(group, leaf),
+                self.opened.chunk_id(group, leaf),
                 Dictionary::new(Arc::new(values)),
             );
             if let Some(found) = found.get_mut(place) {
@@ -115,14 +117,14 @@ impl Source {
 }
 
 /// Where the dictionary of a chunk lies in its file: before the first page of data.
-fn dictionary_page(chunk: &ColumnChunkMetaData) -> Range<u64> {
+fn dictionary_page_range(chunk: &ColumnChunkMetaData) -> Range<u64> {
     let (start, length) = chunk.byte_range();
     let data = u64::try_from(chunk.data_page_offset()).unwrap_or(start);
     start..data.clamp(start, start.saturating_add(length))
 }
 
 /// The values on a dictionary page, which begins at offset `start` of the file.
-fn decode(
+fn decode_dictionary_page(
     chunk: &ColumnChunkMetaData,
     start: u64,
     bytes: Bytes,

@@ -66,12 +66,12 @@ impl Opened {
     }
 
     /// The chunk of column `leaf` of the file in row group `group`.
-    pub(crate) fn chunk(&self, group: usize, leaf: usize) -> Chunk {
+    pub(crate) fn chunk_id(&self, group: usize, leaf: usize) -> Chunk {
         Chunk { file: self.number, group, leaf }
     }
 
     /// The column of the file that holds column `position` of the snapshot.
-    pub(crate) fn leaf(&self, position: usize) -> Result<usize, Failure> {
+    pub(crate) fn column_index(&self, position: usize) -> Result<usize, Failure> {
         let found = self.leaves.get(position).copied();
         found.ok_or_else(|| {
             Failure::damaged(&self.key, format!("the plan asks for column {position}"))
@@ -85,7 +85,7 @@ impl Opened {
     }
 
     /// Bytes held in memory, about.
-    pub(crate) fn memory(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         self.metadata.memory_size() + self.starts.len() * 8 + self.leaves.len() * 1024
     }
 }
@@ -176,11 +176,11 @@ fn validate(
         let position = leaves.iter().position(|&other| other == leaf);
         position
             .and_then(|position| snapshot.columns.get(position))
-            .map_or_else(|| stored.clone(), shape::data_type)
+            .map_or_else(|| stored.clone(), shape::output_type)
     })?;
     let filter = reading(&|leaf, stored| {
         let throughout =
-            metadata.row_groups().iter().all(|group| dictionary_only(group.column(leaf)));
+            metadata.row_groups().iter().all(|group| is_dictionary_encoded(group.column(leaf)));
         if stored == &DataType::Utf8 && throughout { shape::dictionary() } else { stored.clone() }
     })?;
     let number = NEXT_CACHE_ID.fetch_add(1, Ordering::Relaxed);
@@ -198,7 +198,7 @@ fn validate(
 }
 
 /// Whether every value of a column chunk stands in its dictionary page.
-pub(crate) fn dictionary_only(chunk: &ColumnChunkMetaData) -> bool {
+pub(crate) fn is_dictionary_encoded(chunk: &ColumnChunkMetaData) -> bool {
     let only =
         |encoding| chunk.page_encoding_stats_mask().is_some_and(|mask| mask.is_only(encoding));
     chunk.dictionary_page_offset().is_some()

@@ -82,8 +82,8 @@ pub(super) const FOOTER_LOOKUPS: usize = 2;
 impl PageCache {
     /// Nothing yet.
     pub(crate) fn new() -> Self {
-        let page = |_: &(Chunk, usize), page: &ArrayRef| weight(array_bytes(page));
-        let dictionary = |_: &Chunk, dictionary: &Arc<Dictionary>| weight(dictionary.bytes());
+        let page = |_: &(Chunk, usize), page: &ArrayRef| entry_weight(array_bytes(page));
+        let dictionary = |_: &Chunk, dictionary: &Arc<Dictionary>| entry_weight(dictionary.bytes());
         Self {
             pages: Cache::builder().max_capacity(PAGE_CACHE_BYTES).weigher(page).build(),
             dictionaries: Cache::builder()
@@ -139,6 +139,6 @@ fn array_bytes(array: &ArrayRef) -> usize {
 }
 
 /// With what an entry costs beside its bytes.
-fn weight(bytes: usize) -> u32 {
+fn entry_weight(bytes: usize) -> u32 {
     u32::try_from(bytes.saturating_add(256)).unwrap_or(u32::MAX)
 }

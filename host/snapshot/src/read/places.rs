@@ -11,7 +11,7 @@ pub(super) fn fault(metadata: &ParquetMetaData, bytes: u64) -> Option<String> {
     for (group, of_group) in metadata.row_groups().iter().enumerate() {
         for (leaf, chunk) in of_group.columns().iter().enumerate() {
             let what = format!("column {leaf} of row group {group}");
-            let Some(range) = range(chunk).filter(|range| range.end <= bytes) else {
+            let Some(range) = chunk_range(chunk).filter(|range| range.end <= bytes) else {
                 return Some(format!("{what} lies outside it"));
             };
             let (mut offset, mut row) = (range.start, 0);
@@ -42,7 +42,7 @@ pub(super) fn fault(metadata: &ParquetMetaData, bytes: u64) -> Option<String> {
 }
 
 /// Bytes of a chunk, with its dictionary; none where a number is negative.
-fn range(chunk: &ColumnChunkMetaData) -> Option<Range<u64>> {
+fn chunk_range(chunk: &ColumnChunkMetaData) -> Option<Range<u64>> {
     let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
     let (start, length) =
         (u64::try_from(start).ok()?, u64::try_from(chunk.compressed_size()).ok()?);

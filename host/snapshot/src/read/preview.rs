@@ -44,12 +44,12 @@ pub(super) async fn preview(
         Failure::damaged(&ObjectStorage::key(&snapshot.file), format!("preview: {error}"))
     };
     let mut scan = reader.rows(snapshot, &columns, Arc::clone(&schema), window).await?;
-    let plain = plain(&schema);
+    let plain = without_dictionaries(&schema);
     let mut excerpts = Vec::new();
     while let Some(batch) = scan.batches.try_next().await? {
         let plain = Arc::clone(&plain);
         // Moved, so that what was cut off is gone before the next batch is decoded.
-        let cut = reader.workers.run(move || excerpt(&batch, plain, limits)).await;
+        let cut = reader.workers.run(move || truncate_batch(&batch, plain, limits)).await;
         let stopped = |_| Failure::Stopped { what: ObjectStorage::key(&snapshot.file) };
         excerpts.push(cut.map_err(stopped)?.map_err(damaged)?);
     }
@@ -58,7 +58,7 @@ pub(super) async fn preview(
 }
 
 /// The same schema with text as text.
-fn plain(schema: &Schema) -> SchemaRef {
+fn without_dictionaries(schema: &Schema) -> SchemaRef {
     let field = |field: &Arc<Field>| {
         let text = matches!(field.data_type(), DataType::Dictionary(..));
         Field::new(
@@ -72,7 +72,7 @@ fn plain(schema: &Schema) -> SchemaRef {
 
 /// The beginnings of the texts of `batch`, and its other values, copied: nothing of `batch` stays
 /// in memory with them.
-fn excerpt(
+fn truncate_batch(
     batch: &RecordBatch,
     plain: SchemaRef,
     limits: PreviewLimits,
@@ -141,7 +141,8 @@ mod tests {
         let batch = RecordBatch::try_from_iter(columns).unwrap();
         assert!(batch.get_array_memory_size() > 10 << 20);
         let limits = PreviewLimits { rows: 3, characters: 100, row_bytes: 350 };
-        let excerpt = excerpt(&batch, plain(&batch.schema()), limits).unwrap();
+        let excerpt =
+            truncate_batch(&batch, without_dictionaries(&batch.schema()), limits).unwrap();
         assert!(excerpt.get_array_memory_size() < 4 << 10, "{}", excerpt.get_array_memory_size());
         let texts =
             |column: usize| excerpt.column(column).as_string::<i32>().iter().collect::<Vec<_>>();

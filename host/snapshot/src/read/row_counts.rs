@@ -61,7 +61,7 @@ impl Reader {
         }
         let selection = match (&plan.start, &plan.end) {
             (None, None) => 0..plan.snapshot.rows,
-            _ => self.selection(&self.source(&plan.snapshot).await?, plan).await?,
+            _ => self.selection(&self.open_file(&plan.snapshot).await?, plan).await?,
         };
         Ok(RowCounts::from_range(&selection, plan.first_row, plan.max_rows).0)
     }

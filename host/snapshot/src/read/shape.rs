@@ -18,7 +18,7 @@ pub(crate) fn dictionary() -> DataType {
 }
 
 /// The Arrow type in which `column` is read.
-pub(crate) fn data_type(column: &Column) -> DataType {
+pub(crate) fn output_type(column: &Column) -> DataType {
     match column.column_type {
         ColumnType::String | ColumnType::Date if column.few_values => dictionary(),
         ColumnType::String | ColumnType::Date => DataType::Utf8,
@@ -31,9 +31,10 @@ pub(crate) fn data_type(column: &Column) -> DataType {
 /// The schema of `columns` (positions in the snapshot), without metadata of its own.
 pub(crate) fn schema(snapshot: &Snapshot, columns: &[usize]) -> Result<Schema, Failure> {
     let field = |&position: &usize| match snapshot.columns.get(position) {
-        Some(column) => {
-            Ok(described(Field::new(&column.name, data_type(column), column.nullable), column))
-        }
+        Some(column) => Ok(with_column_metadata(
+            Field::new(&column.name, output_type(column), column.nullable),
+            column,
+        )),
         None => Err(Failure::Mismatch {
             what: format!("snapshot {}", snapshot.id),
             why: format!("it has no column {position}"),
@@ -43,7 +44,7 @@ pub(crate) fn schema(snapshot: &Snapshot, columns: &[usize]) -> Result<Schema, F
 }
 
 /// `field` with what `column` is for: the field metadata that the plugin interface lists.
-pub(crate) fn described(field: Field, column: &Column) -> Field {
+pub(crate) fn with_column_metadata(field: Field, column: &Column) -> Field {
     let date = (column.column_type == ColumnType::Date).then_some(("yearbook.type", "date"));
     let unit = column.unit.as_deref().map(|unit| ("yearbook.unit", unit));
     let known = [Some(("yearbook.role", column.role.as_str())), date, unit].into_iter().flatten();
@@ -51,7 +52,7 @@ pub(crate) fn described(field: Field, column: &Column) -> Field {
 }
 
 /// What must travel with the rows: the schema metadata that the plugin interface lists.
-pub(crate) fn credits(plan: &ReadPlan) -> HashMap<String, String> {
+pub(crate) fn credit_metadata(plan: &ReadPlan) -> HashMap<String, String> {
     let credit = &plan.snapshot.credit;
     let always = [
         ("yearbook.dataset", plan.dataset.as_str()),
@@ -96,8 +97,10 @@ impl Projection {
         columns: &[usize],
         schema: SchemaRef,
     ) -> Result<Self, Failure> {
-        let wanted =
-            columns.iter().map(|&column| opened.leaf(column)).collect::<Result<Vec<_>, _>>()?;
+        let wanted = columns
+            .iter()
+            .map(|&column| opened.column_index(column))
+            .collect::<Result<Vec<_>, _>>()?;
         let mut leaves = wanted.clone();
         leaves.sort_unstable();
         leaves.dedup();
@@ -116,7 +119,7 @@ impl Projection {
 
     /// A batch in output order and schema of decoded `columns`, which are in the order of
     /// [`Projection::leaves`]. Fails where the file holds a null that the catalogue denies.
-    pub(crate) fn arranged(
+    pub(crate) fn arrange(
         &self,
         columns: &[ArrayRef],
         rows: usize,

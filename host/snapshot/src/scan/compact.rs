@@ -14,7 +14,7 @@ const ROWS_PER_VALUE: usize = 4;
 
 /// `column` with the values that its rows use, in the order in which they were. What it is depends
 /// on the column alone.
-pub(super) fn compacted(column: ArrayRef) -> Result<ArrayRef, ArrowError> {
+pub(super) fn compact_dictionary(column: ArrayRef) -> Result<ArrayRef, ArrowError> {
     let Some(keyed) = column.as_dictionary_opt::<Int32Type>() else { return Ok(column) };
     let (keys, values) = (keyed.keys(), keyed.values());
     if values.len().saturating_mul(ROWS_PER_VALUE) <= keys.len() {
@@ -67,7 +67,7 @@ mod tests {
 
     fn check(keys: &[Option<i32>], values: usize, expected: &[&str]) {
         let column = keyed(keys, values);
-        let compact = compacted(Arc::clone(&column)).unwrap();
+        let compact = compact_dictionary(Arc::clone(&column)).unwrap();
         let texts: Vec<_> =
             compact.as_any_dictionary().values().as_string::<i32>().iter().flatten().collect();
         assert_eq!(texts, expected);
@@ -88,10 +88,10 @@ mod tests {
     #[test]
     fn slices_and_plain_columns_are_taken_as_they_are() {
         let slice = keyed(&[Some(9), Some(8), None, Some(1)], 10).slice(1, 2);
-        let compact = compacted(slice).unwrap();
+        let compact = compact_dictionary(slice).unwrap();
         assert_eq!(compact.as_any_dictionary().values().len(), 1);
         assert!(compact.is_valid(0) && compact.is_null(1));
         let plain: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
-        assert!(Arc::ptr_eq(&compacted(Arc::clone(&plain)).unwrap(), &plain));
+        assert!(Arc::ptr_eq(&compact_dictionary(Arc::clone(&plain)).unwrap(), &plain));
     }
 }

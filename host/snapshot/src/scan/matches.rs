@@ -8,7 +8,7 @@ use arrow::buffer::BooleanBuffer;
 use parquet::arrow::ProjectionMask;
 
 use super::search::DimensionSearch;
-use super::steps::steps;
+use super::steps::task_ranges;
 use crate::Failure;
 use crate::read::{Needle, Piece, ReadMetrics, Source};
 
@@ -42,9 +42,9 @@ pub(super) async fn find(
     let mut left = usize::try_from(max_rows).unwrap_or(usize::MAX);
     let first = window.end.min(window.start.saturating_add(INITIAL_SEARCH_ROWS));
     let parts = [window.start..first, first..window.end];
-    let pieces = parts
-        .into_iter()
-        .flat_map(|part| steps(source.steps, Arc::clone(opened), opened.dimensions.clone(), part));
+    let pieces = parts.into_iter().flat_map(|part| {
+        task_ranges(source.steps, Arc::clone(opened), opened.dimensions.clone(), part)
+    });
     for piece in pieces {
         let at = opened.start(piece.group) + piece.rows.start as u64;
         let found = match_rows(source, piece.clone(), &search, left).await?;
@@ -77,7 +77,7 @@ pub(super) async fn match_rows(
     enough: usize,
 ) -> Result<Option<BooleanBuffer>, Failure> {
     let (group, length) = (piece.group, piece.rows.len());
-    let looks = search.looks(source, group).await?;
+    let looks = search.prune_row_group(source, group).await?;
     if looks.is_empty() {
         return Ok(None);
     }

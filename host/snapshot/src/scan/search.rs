@@ -36,7 +36,7 @@ impl DimensionSearch {
     }
 
     /// The dimensions of row group `group` that may hold a match.
-    pub(super) async fn looks(
+    pub(super) async fn prune_row_group(
         &self,
         source: &Source,
         group: usize,
@@ -47,7 +47,7 @@ impl DimensionSearch {
             return Ok(Arc::clone(looks));
         }
         let dimensions = &source.opened.dimensions;
-        let dictionaries = source.dictionaries(group, dimensions).await?;
+        let dictionaries = source.load_dictionaries(group, dimensions).await?;
         let columns: Vec<_> = dimensions.iter().copied().zip(dictionaries).collect();
         let (needle, kept) = (self.needle.clone(), Arc::clone(&source.kept));
         let job = move || {

@@ -78,13 +78,13 @@ fn fixed_bytes(data_type: &DataType) -> usize {
 
 /// `batch` in slices that weigh [`json_size::BATCH_BYTES`] at most, each of one row at least. Nothing
 /// is copied.
-pub(super) fn slices(batch: RecordBatch) -> Vec<RecordBatch> {
+pub(super) fn split_by_weight(batch: RecordBatch) -> Vec<RecordBatch> {
     if max_weight(&batch) <= json_size::BATCH_BYTES {
         return vec![batch];
     }
     let mut slices = Vec::new();
     let (mut start, mut weight) = (0, 0);
-    for (row, of_row) in weights(&batch).into_iter().enumerate() {
+    for (row, of_row) in row_weights(&batch).into_iter().enumerate() {
         if row > start && weight + of_row > json_size::BATCH_BYTES {
             slices.push(batch.slice(start, row - start));
             (start, weight) = (row, 0);
@@ -99,7 +99,7 @@ pub(super) fn slices(batch: RecordBatch) -> Vec<RecordBatch> {
 /// counts for each. Where this is too much and its rows weigh less, it is not cut either.
 fn max_weight(batch: &RecordBatch) -> usize {
     let rows = batch.num_rows();
-    let values = batch.columns().iter().map(|column| match text(column) {
+    let values = batch.columns().iter().map(|column| match text_column(column) {
         Some(TextColumn::Plain(values)) => value_bytes(values),
         Some(TextColumn::Keyed(keyed)) => {
             let values = keyed.values().as_string::<i32>();
@@ -113,15 +113,15 @@ fn max_weight(batch: &RecordBatch) -> usize {
 }
 
 /// What each row weighs.
-fn weights(batch: &RecordBatch) -> Vec<usize> {
+fn row_weights(batch: &RecordBatch) -> Vec<usize> {
     let fixed = batch
         .columns()
         .iter()
-        .filter(|column| text(column).is_none())
+        .filter(|column| text_column(column).is_none())
         .map(|column| fixed_bytes(column.data_type()));
     let mut weights = vec![base_row_weight(batch) + fixed.sum::<usize>(); batch.num_rows()];
     for column in batch.columns() {
-        match text(column) {
+        match text_column(column) {
             Some(TextColumn::Plain(values)) => {
                 for (weight, ends) in weights.iter_mut().zip(values.value_offsets().windows(2)) {
                     *weight += usize::try_from(ends[1] - ends[0]).unwrap_or(0);
@@ -152,7 +152,7 @@ enum TextColumn<'a> {
     Keyed(&'a DictionaryArray<Int32Type>),
 }
 
-fn text(column: &ArrayRef) -> Option<TextColumn<'_>> {
+fn text_column(column: &ArrayRef) -> Option<TextColumn<'_>> {
     let plain = || column.as_string_opt().map(TextColumn::Plain);
     let keyed = || {
         column

@@ -10,13 +10,13 @@ use arrow::error::ArrowError;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::errors::ParquetError;
 
-use super::compact::compacted;
+use super::compact::compact_dictionary;
 use super::matches::match_rows;
 use super::search::DimensionSearch;
-use super::slicing::{batch_rows, slices};
-use super::steps::is_one_step;
+use super::slicing::{batch_rows, split_by_weight};
+use super::steps::is_one_task;
 use crate::Failure;
-use crate::read::{BudgetPermit, Piece, Projection, Source, dictionary_only};
+use crate::read::{BudgetPermit, Piece, Projection, Source, is_dictionary_encoded};
 
 /// Rows of a scan that is small: it takes decoded pages from memory and leaves what it decodes
 /// there. Larger ones would only drive out what others come back for.
@@ -80,7 +80,7 @@ impl ScanContext {
         let group = piece.group;
         // Steps of one row group do not share their dictionary, whatever is in memory: what
         // encoders get is the same each time.
-        let alone = || is_one_step(self.source.steps, opened, &self.projection.leaves, group);
+        let alone = || is_one_task(self.source.steps, opened, &self.projection.leaves, group);
         if self.small && piece.rows.len() <= batch_rows(opened, &self.projection, group) && alone()
         {
             return self.decode_cached(piece).await.map(Some);
@@ -135,7 +135,7 @@ impl ScanContext {
         self.projection
             .leaves
             .iter()
-            .all(|&leaf| !keyed(leaf) || dictionary_only(chunks.column(leaf)))
+            .all(|&leaf| !keyed(leaf) || is_dictionary_encoded(chunks.column(leaf)))
     }
 
     /// A step of one batch, made of pages that are kept.
@@ -152,13 +152,14 @@ impl ScanContext {
                     *column = filter(column, &wanted)?;
                 }
             }
-            let columns = columns.into_iter().map(compacted).collect::<Result<Vec<_>, _>>()?;
-            self.projection.arranged(&columns, count)
+            let columns =
+                columns.into_iter().map(compact_dictionary).collect::<Result<Vec<_>, _>>()?;
+            self.projection.arrange(&columns, count)
         };
         let batch = arrange().map_err(|error| {
             Failure::damaged(&self.source.opened.key, format!("row group {group}: {error}"))
         })?;
-        Ok(ReadTask::Decoded(slices(batch)))
+        Ok(ReadTask::Decoded(split_by_weight(batch)))
     }
 
     /// The next batch of a step, in slices, and what remains of the step.
@@ -177,7 +178,7 @@ impl ScanContext {
                 dictionaries
             };
             Ok::<_, ParquetError>((
-                slices(context.projection.arranged(&columns, batch.num_rows())?),
+                split_by_weight(context.projection.arrange(&columns, batch.num_rows())?),
                 dictionaries,
             ))
         };

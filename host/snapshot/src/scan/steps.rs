@@ -25,7 +25,7 @@ impl Default for ReadTaskLimits {
 
 /// Pieces of `rows` in order, none empty. Where pieces begin and end is decided by file and
 /// columns, and only trimmed by `rows`.
-pub(super) fn steps(
+pub(super) fn task_ranges(
     limits: ReadTaskLimits,
     opened: Arc<Opened>,
     leaves: Vec<usize>,
@@ -37,7 +37,7 @@ pub(super) fn steps(
         let local =
             |row: u64| usize::try_from(row.clamp(start, start + all as u64) - start).unwrap_or(all);
         let wanted = local(rows.start)..local(rows.end);
-        let span = span(limits, &opened, &leaves, group);
+        let span = rows_per_task(limits, &opened, &leaves, group);
         let spans =
             if wanted.is_empty() { 0..0 } else { wanted.start / span..wanted.end.div_ceil(span) };
         spans.map(move |index| {
@@ -48,17 +48,17 @@ pub(super) fn steps(
 }
 
 /// Whether row group `group` is one step: then one step is all that a scan takes of it.
-pub(super) fn is_one_step(
+pub(super) fn is_one_task(
     limits: ReadTaskLimits,
     opened: &Opened,
     leaves: &[usize],
     group: usize,
 ) -> bool {
-    span(limits, opened, leaves, group) >= opened.rows_of(group)
+    rows_per_task(limits, opened, leaves, group) >= opened.rows_of(group)
 }
 
 /// Rows of an even span of row group `group`.
-fn span(limits: ReadTaskLimits, opened: &Opened, leaves: &[usize], group: usize) -> usize {
+fn rows_per_task(limits: ReadTaskLimits, opened: &Opened, leaves: &[usize], group: usize) -> usize {
     let rows = opened.rows_of(group);
     let chunks = opened.metadata.row_group(group);
     let bytes: u64 = leaves

@@ -12,13 +12,13 @@ use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 use super::step::{Filter, ReadTask, SMALL_SCAN_ROWS, ScanContext};
-use super::steps::steps;
+use super::steps::task_ranges;
 use crate::Failure;
 use crate::read::{Piece, Projection, Source};
 
 /// The wanted rows of `rows`. Must be called in a tokio runtime unless the store is local; may be
 /// polled anywhere.
-pub(super) fn batches(
+pub(super) fn stream_batches(
     source: Source,
     projection: Projection,
     rows: Range<u64>,
@@ -30,7 +30,8 @@ pub(super) fn batches(
             source.opened.dimensions.iter().filter(|leaf| !projection.leaves.contains(leaf)),
         );
     }
-    let steps = Box::new(steps(source.steps, Arc::clone(&source.opened), leaves, rows.clone()));
+    let steps =
+        Box::new(task_ranges(source.steps, Arc::clone(&source.opened), leaves, rows.clone()));
     let wanted = match &filter {
         Filter::All => usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX),
         Filter::Known { rows } => rows.count_set_bits(),

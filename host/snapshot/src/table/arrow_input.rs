@@ -35,7 +35,7 @@ struct ArrowSource {
 }
 
 /// Opens a Parquet file.
-pub(crate) fn parquet(
+pub(crate) fn open_parquet(
     file: File,
     columns: &[Column],
     faults: &mut FaultList,
@@ -52,7 +52,7 @@ pub(crate) fn parquet(
 }
 
 /// Opens an Arrow IPC file or stream.
-pub(crate) fn ipc(
+pub(crate) fn open_ipc(
     mut file: File,
     columns: &[Column],
     faults: &mut FaultList,
@@ -85,7 +85,7 @@ fn open_batches(
         for (field, column) in schema.fields().iter().zip(columns) {
             match convert::between(field.data_type(), column.column_type) {
                 Ok(conversion) => conversions.push(conversion),
-                Err(why) => faults.file(Some(&column.name), || why),
+                Err(why) => faults.add_file(Some(&column.name), || why),
             }
         }
     }

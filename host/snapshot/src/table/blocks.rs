@@ -65,7 +65,7 @@ pub(crate) fn cut(table: &Table, order: &RowOrder) -> Vec<RowBlock> {
 }
 
 /// The rows of a block, with the table's schema.
-pub(crate) fn gather(
+pub(crate) fn gather_rows(
     table: &Table,
     order: &RowOrder,
     block: &RowBlock,

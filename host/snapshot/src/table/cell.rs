@@ -46,11 +46,11 @@ pub(crate) fn boolean(text: &[u8]) -> Result<bool, &'static str> {
 }
 
 /// Whether `text` is a day of the proleptic Gregorian calendar as `YYYY-MM-DD` (spec 2.2).
-pub(crate) fn date(text: &[u8]) -> Result<(), &'static str> {
+pub(crate) fn check_date(text: &[u8]) -> Result<(), &'static str> {
     const FORM: &str = "is not a date of the form YYYY-MM-DD";
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else { return Err(FORM) };
     let (Some(year), Some(month), Some(day)) =
-        (digits(&[*y1, *y2, *y3, *y4]), digits(&[*m1, *m2]), digits(&[*d1, *d2]))
+        (parse_digits(&[*y1, *y2, *y3, *y4]), parse_digits(&[*m1, *m2]), parse_digits(&[*d1, *d2]))
     else {
         return Err(FORM);
     };
@@ -68,10 +68,11 @@ pub(crate) fn date(text: &[u8]) -> Result<(), &'static str> {
 /// Whether `text` is a period code: `YYYY-Qn`, `YYYY-MM`, `YYYY` or `YYYY/YY` (spec 2.2).
 pub(crate) fn check_period(text: &[u8]) -> Result<(), &'static str> {
     let known = match text.split_at_checked(4) {
-        Some((year, rest)) if digits(year).is_some() => match rest {
+        Some((year, rest)) if parse_digits(year).is_some() => match rest {
             [] | [b'-', b'Q', b'1'..=b'4'] | [b'/', b'0'..=b'9', b'0'..=b'9'] => true,
             [b'-', month @ ..] => {
-                month.len() == 2 && digits(month).is_some_and(|month| (1..=12).contains(&month))
+                month.len() == 2
+                    && parse_digits(month).is_some_and(|month| (1..=12).contains(&month))
             }
             _ => false,
         },
@@ -84,7 +85,7 @@ pub(crate) fn check_period(text: &[u8]) -> Result<(), &'static str> {
     }
 }
 
-fn digits(text: &[u8]) -> Option<u32> {
+fn parse_digits(text: &[u8]) -> Option<u32> {
     text.iter().try_fold(0, |value, byte| {
         byte.is_ascii_digit().then(|| value * 10 + u32::from(byte - b'0'))
     })

@@ -100,7 +100,9 @@ impl TableChecker {
             }
             match rule {
                 Rule::Any => {}
-                Rule::Date => check_texts(array.as_string(), first, index, faults, cell::date),
+                Rule::Date => {
+                    check_texts(array.as_string(), first, index, faults, cell::check_date)
+                }
                 Rule::Period => {
                     check_texts(array.as_string(), first, index, faults, cell::check_period)
                 }
@@ -133,8 +135,9 @@ impl TableChecker {
     pub(crate) fn finish_checks(&self, faults: &mut FaultList) {
         for (column, rule) in &self.columns {
             if matches!(rule, Rule::Percent { reported: false }) {
-                faults
-                    .file(Some(&column.name), || describe_percentage("holds percentages", column));
+                faults.add_file(Some(&column.name), || {
+                    describe_percentage("holds percentages", column)
+                });
             }
         }
     }

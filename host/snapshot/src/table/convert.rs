@@ -69,11 +69,15 @@ impl Conversion {
     ) -> Result<ArrayRef, ArrowError> {
         match self {
             Self::Nulls(wanted) => Ok(new_null_array(&stored_type(wanted), array.len())),
-            Self::Days => Ok(days(array, first_row, column, faults)),
+            Self::Days => Ok(format_days(array, first_row, column, faults)),
             Self::Cast(wanted) => {
                 let converted =
                     checked_cast(array, &stored_type(wanted), first_row, column, faults)?;
-                Ok(if wanted == ColumnType::Number { canonical(&converted) } else { converted })
+                Ok(if wanted == ColumnType::Number {
+                    canonicalize_nan(&converted)
+                } else {
+                    converted
+                })
             }
             Self::Exact => {
                 let integers = checked_cast(array, &DataType::Int64, first_row, column, faults)?;
@@ -116,7 +120,7 @@ fn checked_cast(
 }
 
 /// One bit pattern for NaN, so that equal tables have equal ids whatever made them.
-fn canonical(array: &ArrayRef) -> ArrayRef {
+fn canonicalize_nan(array: &ArrayRef) -> ArrayRef {
     let floats = array.as_primitive::<Float64Type>();
     let foreign = |value: &f64| value.is_nan() && value.to_bits() != f64::NAN.to_bits();
     if !floats.values().iter().any(foreign) {
@@ -127,11 +131,16 @@ fn canonical(array: &ArrayRef) -> ArrayRef {
     Arc::new(canonical)
 }
 
-fn days(array: &ArrayRef, first_row: u64, column: usize, faults: &mut FaultList) -> ArrayRef {
+fn format_days(
+    array: &ArrayRef,
+    first_row: u64,
+    column: usize,
+    faults: &mut FaultList,
+) -> ArrayRef {
     let days = array.as_primitive::<Date32Type>();
     let mut text = StringBuilder::with_capacity(days.len(), days.len() * 10);
     for (row, day) in (first_row..).zip(days) {
-        match day.map(|day| (day, civil(day))) {
+        match day.map(|day| (day, civil_date(day))) {
             None => text.append_null(),
             Some((_, Some(date))) => text.append_value(date.to_string()),
             Some((day, None)) => {
@@ -146,7 +155,7 @@ fn days(array: &ArrayRef, first_row: u64, column: usize, faults: &mut FaultList)
 }
 
 /// The civil date of a day since 1970-01-01, within the years that `YYYY` can write.
-fn civil(day: i32) -> Option<Date> {
+fn civil_date(day: i32) -> Option<Date> {
     let date =
         Date::constant(1970, 1, 1).checked_add(jiff::Span::new().try_days(day).ok()?).ok()?;
     (date.year() >= 0).then_some(date)

@@ -37,11 +37,11 @@ impl<R: Read> CsvSource<R> {
         let mut records = CsvRecords::new(input);
         match records.next() {
             Ok(Some(header)) => check_header(&header, columns, faults),
-            Ok(None) => faults.file(None, || {
+            Ok(None) => faults.add_file(None, || {
                 "the file is empty; its first line must name the columns".to_owned()
             }),
             Err(CsvError::Io(why)) => return Err(TableSourceError(why.to_string())),
-            Err(broken) => faults.file(None, || format!("in the header: {broken}")),
+            Err(broken) => faults.add_file(None, || format!("in the header: {broken}")),
         }
         Ok(Self {
             done: !faults.is_empty(),
@@ -54,7 +54,11 @@ impl<R: Read> CsvSource<R> {
 
     /// A broken file cannot be picked up again behind the fault: where a record ends is not known
     /// any more.
-    fn broken(&mut self, broken: CsvError, faults: &mut FaultList) -> Result<(), TableSourceError> {
+    fn report_broken(
+        &mut self,
+        broken: CsvError,
+        faults: &mut FaultList,
+    ) -> Result<(), TableSourceError> {
         self.done = true;
         match broken {
             CsvError::Io(why) => {
@@ -83,7 +87,7 @@ impl<R: Read + Send> Source for CsvSource<R> {
                     break;
                 }
                 Err(broken) => {
-                    self.broken(broken, faults)?;
+                    self.report_broken(broken, faults)?;
                     break;
                 }
             };
@@ -130,7 +134,7 @@ fn check_header(header: &Record<'_>, columns: &[Column], faults: &mut FaultList)
     let found: Vec<&[u8]> =
         (0..header.len()).map(|field| header.cell(field).unwrap_or_default()).collect();
     if found.iter().any(|name| std::str::from_utf8(name).is_err()) {
-        faults.file(None, || "the header is not UTF-8; convert the file".to_owned());
+        faults.add_file(None, || "the header is not UTF-8; convert the file".to_owned());
         return;
     }
     let found: Vec<String> =

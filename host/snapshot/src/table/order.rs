@@ -19,8 +19,8 @@ pub(crate) struct RowOrder {
 
 impl RowOrder {
     /// Sorts by these columns (positions), then by file order.
-    pub(crate) fn by(table: &Table, columns: &[usize]) -> Result<Self, ArrowError> {
-        let mut places = in_file_order(table)?;
+    pub(crate) fn sort_by(table: &Table, columns: &[usize]) -> Result<Self, ArrowError> {
+        let mut places = file_order(table)?;
         if !columns.is_empty() {
             let keys = SortKeys::new(table, columns)?;
             // Most packages come sorted already, and then looking is all it takes.
@@ -62,7 +62,7 @@ impl SortKeys {
 }
 
 /// Every row's place, as the file has them.
-pub(crate) fn in_file_order(table: &Table) -> Result<Vec<RowPosition>, ArrowError> {
+pub(crate) fn file_order(table: &Table) -> Result<Vec<RowPosition>, ArrowError> {
     let mut places = Vec::with_capacity(usize::try_from(table.rows()).unwrap_or_default());
     for (index, chunk) in table.chunks.iter().enumerate() {
         let too_many = |_| ArrowError::ComputeError("more chunks than a u32 counts".to_owned());

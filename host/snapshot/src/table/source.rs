@@ -54,14 +54,14 @@ pub(crate) fn open(package: &Package, faults: &mut FaultList) -> Result<Opened, 
         }
         InputFormat::CsvGzip => CsvSource::new(MultiGzDecoder::new(counted), columns, faults)
             .map(|source| opened(Box::new(source))),
-        InputFormat::Parquet => arrow_input::parquet(counted.file, columns, faults),
-        InputFormat::Arrow => arrow_input::ipc(counted.file, columns, faults),
+        InputFormat::Parquet => arrow_input::open_parquet(counted.file, columns, faults),
+        InputFormat::Arrow => arrow_input::open_ipc(counted.file, columns, faults),
     }
-    .map_err(|why| unreadable(package, why))
+    .map_err(|why| unreadable_error(package, why))
 }
 
 /// The error for a file that failed while it was read.
-pub(crate) fn unreadable(
+pub(crate) fn unreadable_error(
     package: &Package,
     TableSourceError(why): TableSourceError,
 ) -> PublishError {

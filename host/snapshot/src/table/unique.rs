@@ -6,7 +6,7 @@ use arrow::util::display::array_value_to_string;
 use rayon::slice::ParallelSliceMut;
 
 use super::chunk::Table;
-use super::order::{RowPosition, SortKeys, in_file_order};
+use super::order::{RowPosition, SortKeys, file_order};
 use crate::publish::FaultList;
 
 /// Reports rows whose key columns (positions) equal those of an earlier row. Costs a sort of its
@@ -20,7 +20,7 @@ pub(crate) fn check(
         return Ok(());
     }
     let keys = SortKeys::new(table, key)?;
-    let mut places = in_file_order(table)?;
+    let mut places = file_order(table)?;
     // Strictly ascending keys cannot repeat.
     if places.is_sorted_by(|a, b| keys.row(*a) < keys.row(*b)) {
         return Ok(());
@@ -59,7 +59,7 @@ fn report_repeats(
     for (earlier, later) in repeats {
         let values = key
             .iter()
-            .map(|column| value(table, *later, *column))
+            .map(|column| format_value(table, *later, *column))
             .collect::<Result<Vec<_>, _>>()?
             .join(", ");
         let earlier = row_number(table, *earlier);
@@ -67,7 +67,7 @@ fn report_repeats(
             format!("repeats the primary key ({values}) of row {earlier}")
         });
     }
-    faults.more((total - repeats.len()) as u64);
+    faults.add_unlisted((total - repeats.len()) as u64);
     Ok(())
 }
 
@@ -75,7 +75,11 @@ fn row_number(table: &Table, (chunk, row): RowPosition) -> u64 {
     table.chunks.get(chunk as usize).map_or(0, |chunk| chunk.first_row + u64::from(row))
 }
 
-fn value(table: &Table, (chunk, row): RowPosition, column: usize) -> Result<String, ArrowError> {
+fn format_value(
+    table: &Table,
+    (chunk, row): RowPosition,
+    column: usize,
+) -> Result<String, ArrowError> {
     let array =
         table.chunks.get(chunk as usize).and_then(|chunk| chunk.batch.columns().get(column));
     array.map_or_else(|| Ok(String::new()), |array| array_value_to_string(array, row as usize))

@@ -27,7 +27,7 @@ enum ValueBlocks {
 
 impl TextDictionary {
     /// `array`, which is a dictionary-encoded column `field`, as a plain one.
-    pub(super) fn spelled(&mut self, field: &Field, array: &Array) -> Result<Array, Error> {
+    pub(super) fn unpack(&mut self, field: &Field, array: &Array) -> Result<Array, Error> {
         let column = Column::new(field, array);
         let Values::Dictionary(dictionary) = &column.values else { return Err(internal(field)) };
         let Values::Utf8(strings) = &dictionary.values.values else { return Err(internal(field)) };
@@ -41,7 +41,7 @@ impl TextDictionary {
         let spare = dictionary
             .values
             .validity()
-            .map(|valid| combined(keys, column.validity(), valid, count));
+            .map(|valid| combine_validity(keys, column.validity(), valid, count));
         let validity = spare
             .as_deref()
             .map(|bytes| Bits::new(bytes, array.length))
@@ -153,7 +153,7 @@ fn copies(
 }
 
 /// Validity of the rows where values may be null, too.
-fn combined(
+fn combine_validity(
     keys: &[i32],
     of_keys: Option<&Bits<'_>>,
     of_values: &Bits<'_>,

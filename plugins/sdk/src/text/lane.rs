@@ -4,7 +4,7 @@ use super::sheet::{BlockBuffer, BlockWriter, RepeatedText};
 use super::{Dialect, cell};
 use crate::column::{Bits, Dictionary};
 use crate::{Column, Values};
-use coded::{CellBlocks, Codes, Entries, put_block, put_cell};
+use coded::{CellBlocks, Codes, Entries, write_block, write_cell};
 use numbers::{Numbers, integers};
 use strings::Text;
 
@@ -98,7 +98,7 @@ fn dictionary<'a, D: Dialect>(
     let nulls = values.validity().copied();
     match std::mem::replace(&mut values.values, Values::Null) {
         Values::Utf8(strings) if !entries.should_render(version, values.length, keys.len()) => {
-            return PreparedColumn::Keyed(keys, validity, Text::some::<D>(strings, nulls, text));
+            return PreparedColumn::Keyed(keys, validity, Text::sparse::<D>(strings, nulls, text));
         }
         Values::Utf8(strings) => {
             let texts = Text::new(dialect, strings, nulls, text);
@@ -120,7 +120,7 @@ fn dictionary<'a, D: Dialect>(
             });
         }
     }
-    PreparedColumn::coded(coded::keys(keys, validity, entries), entries)
+    PreparedColumn::coded(coded::key_codes(keys, validity, entries), entries)
 }
 
 impl<'a> PreparedColumn<'a> {
@@ -137,12 +137,12 @@ impl<'a> PreparedColumn<'a> {
     #[inline(always)]
     pub(super) fn put<D: Dialect>(&self, dialect: &D, row: usize, sheet: &mut BlockWriter<'_>) {
         match self {
-            Self::Float(numbers) => numbers.put_float::<D>(row, sheet),
+            Self::Float(numbers) => numbers.write_float::<D>(row, sheet),
             Self::Integer(numbers) => numbers.write_integer(row, sheet),
-            Self::Coded16(codes, blocks) => put_block(codes, blocks, row, sheet),
-            Self::Coded32(codes, blocks) => put_block(codes, blocks, row, sheet),
-            Self::Coded64(codes, blocks) => put_block(codes, blocks, row, sheet),
-            Self::Coded(codes, entries) => put_cell(codes, entries, row, sheet),
+            Self::Coded16(codes, blocks) => write_block(codes, blocks, row, sheet),
+            Self::Coded32(codes, blocks) => write_block(codes, blocks, row, sheet),
+            Self::Coded64(codes, blocks) => write_block(codes, blocks, row, sheet),
+            Self::Coded(codes, entries) => write_cell(codes, entries, row, sheet),
             Self::Keyed(keys, validity, text) => {
                 if validity.is_some_and(|bits| !bits.get(row)) {
                     text.write_null(sheet);

@@ -54,7 +54,7 @@ impl<'a> BlockWriter<'a> {
 
     /// Room for text. What is to stay of it is kept with [`BlockWriter::advance`].
     #[inline(always)]
-    pub(super) fn room<const N: usize>(&mut self) -> &mut [u8; N] {
+    pub(super) fn spare<const N: usize>(&mut self) -> &mut [u8; N] {
         if self.at > SIZE - N {
             flush(self.out, self.block, self.at);
             self.at = 0;
@@ -78,7 +78,7 @@ impl<'a> BlockWriter<'a> {
         if length <= SHORT
             && let Some(text) = buffer[start..].first_chunk::<SHORT>()
         {
-            self.room::<SHORT>().copy_from_slice(text);
+            self.spare::<SHORT>().copy_from_slice(text);
             self.advance(length);
         } else {
             self.append(&buffer[start..start + length]);
@@ -89,7 +89,7 @@ impl<'a> BlockWriter<'a> {
     #[inline(always)]
     pub(super) fn append(&mut self, text: &[u8]) {
         if text.len() < LONG {
-            self.room::<LONG>()[..text.len()].copy_from_slice(text);
+            self.spare::<LONG>()[..text.len()].copy_from_slice(text);
             self.advance(text.len());
         } else {
             self.write(|out| out.extend_from_slice(text));
@@ -133,7 +133,7 @@ impl RepeatedText {
     #[inline(always)]
     pub(super) fn put(&self, sheet: &mut BlockWriter<'_>) {
         self.start(sheet);
-        sheet.room::<16>().copy_from_slice(&self.last);
+        sheet.spare::<16>().copy_from_slice(&self.last);
         sheet.advance(self.length & 15);
     }
 
@@ -145,7 +145,7 @@ impl RepeatedText {
         write: impl FnOnce(&mut NumberBuffer) -> usize,
     ) {
         self.start(sheet);
-        let room = sheet.room::<{ 16 + ROOM }>();
+        let room = sheet.spare::<{ 16 + ROOM }>();
         room[..16].copy_from_slice(&self.last);
         let length = self.length & 15;
         let Some(slot) = room[length..].first_chunk_mut() else { unreachable!("room for both") };
@@ -157,7 +157,7 @@ impl RepeatedText {
     #[inline(always)]
     fn start(&self, sheet: &mut BlockWriter<'_>) {
         for block in &self.blocks {
-            sheet.room::<16>().copy_from_slice(block);
+            sheet.spare::<16>().copy_from_slice(block);
             sheet.advance(16);
         }
     }

@@ -1,7 +1,7 @@
 //! Too many bytes, and sentences that forge, hide or flood.
 
 use super::limits::OUTPUT;
-use super::{Attack, ExpectedEnd, broken, whole};
+use super::{Attack, ExpectedEnd, broken, complete_body};
 use crate::guest::{Guest, Image};
 
 /// What lies at [`Image::EXTRA`] for the sentences below.
@@ -13,7 +13,7 @@ fn speaker(name: &str, call: &'static str, body: &str) -> Vec<u8> {
         "$SENTENCE",
         &format!("(i32.const {}) (i32.const {})", Image::EXTRA, SENTENCE.len()),
     );
-    Guest::named(name).saying(|says| says.extra = SENTENCE.into()).does(call, &body).build()
+    Guest::named(name).with_image(|says| says.extra = SENTENCE.into()).does(call, &body).build()
 }
 
 pub(crate) fn list() -> Vec<Attack> {
@@ -105,7 +105,7 @@ pub(crate) fn list() -> Vec<Attack> {
             ExpectedEnd::Cut(format!("reports: {clean}")),
             "a body ends only when the tail was sent",
         )
-        .many(),
+        .repeated(),
         Attack::new(
             "declined-after-output",
             "parts were sent, then `tail` declines the schema",
@@ -113,7 +113,7 @@ pub(crate) fn list() -> Vec<Attack> {
             ExpectedEnd::Cut(clean.to_owned()),
             "a body ends only when the tail was sent",
         )
-        .many(),
+        .repeated(),
         Attack::new(
             "output-after-error",
             "`head` fails, `tail` would send and log",
@@ -128,10 +128,10 @@ pub(crate) fn list() -> Vec<Attack> {
             "log-forged",
             "logs terminal escapes and a forged line",
             |name| speaker(name, "head", "(call $log (i32.const 3) $SENTENCE) (call $list (i32.const 512) (i32.const 5))"),
-            whole("head rows tail"),
+            complete_body("head rows tail"),
             "messages are escaped",
         )
-        .said([format!("WARN {escaped}; plugin: log-forged")]),
+        .expect_log([format!("WARN {escaped}; plugin: log-forged")]),
         Attack::new(
             "log-long",
             "logs a message of 2 MiB of control characters",
@@ -140,10 +140,10 @@ pub(crate) fn list() -> Vec<Attack> {
                     (call $log (i32.const 3) (local.get $i) (i32.const 2097152)) (call $list (i32.const 512) (i32.const 5))";
                 Guest::named(name).does("head", body).build()
             },
-            whole("head rows tail"),
+            complete_body("head rows tail"),
             "messages are cut at 4 KiB, escapes included",
         )
-        .said([format!("WARN {}; plugin: log-long", "\\u{1b}".repeat(4096 / 6))]),
+        .expect_log([format!("WARN {}; plugin: log-long", "\\u{1b}".repeat(4096 / 6))]),
         Attack::new(
             "log-huge",
             "logs a message of 30 MB",
@@ -164,7 +164,7 @@ pub(crate) fn list() -> Vec<Attack> {
             ExpectedEnd::Broken(format!("stopped after {} ms of processor time (sandbox.cpu_ms_per_call)", super::limits::CPU_MS)),
             "64 lines a response, then `cpu_ms_per_call`",
         )
-        .said(
+        .expect_log(
             std::iter::repeat_n("INFO head; plugin: log-without-end".to_owned(), 64)
                 .chain(["WARN it logs more than 64 lines for one response; the rest is dropped; plugin: log-without-end".to_owned()]),
         ),

@@ -1,7 +1,7 @@
 //! What any code can do, in every call that the host makes.
 
 use super::limits::{CPU_MS, MEMORY};
-use super::{Attack, ExpectedEnd, broken, whole};
+use super::{Attack, ExpectedEnd, broken, complete_body};
 use crate::guest::{GeneratorGuest, Guest};
 
 /// Name, words, an expression that never returns, the host's sentence, the limit.
@@ -60,7 +60,7 @@ pub(crate) fn list() -> Vec<Attack> {
             let ends = match call {
                 "describe" => ExpectedEnd::Rejected(format!("describe: {sentence}")),
                 // The host throws an instance away and never calls the resource's destructor.
-                "drop" => whole("head rows tail"),
+                "drop" => complete_body("head rows tail"),
                 _ => ExpectedEnd::Broken(sentence.clone()),
             };
             let body = if ["post-return", "drop"].contains(&call) {
@@ -100,7 +100,7 @@ pub(crate) fn list() -> Vec<Attack> {
                 ends,
                 caught,
             )
-            .many(),
+            .repeated(),
         );
         if !["table", "trap"].contains(&hazard) {
             let tool = move |name: &str| GeneratorGuest::named(name).does(code).build();
@@ -113,7 +113,7 @@ pub(crate) fn list() -> Vec<Attack> {
                     ExpectedEnd::Broken(sentence),
                     caught,
                 )
-                .tool(),
+                .generator(),
             );
         }
     }
@@ -125,7 +125,7 @@ pub(crate) fn list() -> Vec<Attack> {
                 (if (i32.gt_u (global.get $calls) (i32.const 1)) (then (unreachable))) (i32.const 1024)";
             Guest::named(name).does("describe", differs).build()
         },
-        whole("head rows tail"),
+        complete_body("head rows tail"),
         "never called twice: each load asks an instance of its own",
     ));
     list.push(Attack::new(
@@ -136,7 +136,7 @@ pub(crate) fn list() -> Vec<Attack> {
                 (i32.store8 (i32.const 512) (i32.add (i32.const 48) (global.get $calls))) (call $list (i32.const 512) (i32.const 5))";
             Guest::named(name).does("head", first).build()
         },
-        whole("1ead rows tail"),
+        complete_body("1ead rows tail"),
         "a fresh instance for each response",
     ));
     list.push(Attack::new(

@@ -14,7 +14,7 @@ fn path(name: &str, does: &str, path: &'static [u8], shown: &str) -> Attack {
         ends,
         "rules for files",
     )
-    .tool()
+    .generator()
 }
 
 pub(crate) fn list() -> Vec<Attack> {
@@ -36,7 +36,7 @@ pub(crate) fn list() -> Vec<Attack> {
             broken("path \"readme.MD\" is taken twice"),
             "rules for files",
         )
-        .tool(),
+        .generator(),
         Attack::new(
             "path-file-and-folder",
             "a file that is another's folder",
@@ -44,7 +44,7 @@ pub(crate) fn list() -> Vec<Attack> {
             broken("path \"a\" is taken twice: by a file and by a folder"),
             "rules for files",
         )
-        .tool(),
+        .generator(),
         Attack::new(
             "file-header",
             "a media type with a header in it",
@@ -54,7 +54,7 @@ pub(crate) fn list() -> Vec<Attack> {
             ),
             "rules for files",
         )
-        .tool(),
+        .generator(),
         Attack::new(
             "file-binary",
             "a program",
@@ -62,7 +62,7 @@ pub(crate) fn list() -> Vec<Attack> {
             broken("\"a\": a file must be UTF-8 text"),
             "rules for files",
         )
-        .tool(),
+        .generator(),
         Attack::new(
             "files-many",
             "a hundred thousand files",
@@ -76,7 +76,7 @@ pub(crate) fn list() -> Vec<Attack> {
             ExpectedEnd::Broken(format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)")),
             "`output_bytes_per_call`, 2,048 files",
         )
-        .tool(),
+        .generator(),
         Attack::new(
             "files-too-many",
             "three thousand files",
@@ -88,7 +88,7 @@ pub(crate) fn list() -> Vec<Attack> {
             broken("3000 files; 1 to 2048 are taken"),
             "2,048 files",
         )
-        .tool(),
+        .generator(),
         Attack::new(
             "file-bomb",
             "a file of 30 MB of nothing, small when it is packed",
@@ -102,7 +102,7 @@ pub(crate) fn list() -> Vec<Attack> {
             ExpectedEnd::Broken(format!("returned more than {OUTPUT} bytes in one call (sandbox.output_bytes_per_call)")),
             "`output_bytes_per_call`, 16 MiB of files",
         )
-        .tool(),
-        Attack::new("files-none", "no file", |name| GeneratorGuest::named(name).does("(i32.store (i32.const 2056) (i32.const 0)) (i32.const 2048)").build(), broken("0 files; 1 to 2048 are taken"), "rules for files").tool(),
+        .generator(),
+        Attack::new("files-none", "no file", |name| GeneratorGuest::named(name).does("(i32.store (i32.const 2056) (i32.const 0)) (i32.const 2048)").build(), broken("0 files; 1 to 2048 are taken"), "rules for files").generator(),
     ]
 }

@@ -320,7 +320,7 @@ pub(crate) fn list() -> Vec<Attack> {
             "blocks-deep",
             "blocks within blocks, 20,000 deep",
             || format!("(func {}{})", "block ".repeat(20_000), "end ".repeat(20_000)),
-            super::whole("head rows tail"),
+            super::complete_body("head rows tail"),
             "compiled without recursion",
         ),
         within(
@@ -332,14 +332,14 @@ pub(crate) fn list() -> Vec<Attack> {
                     "0 ".repeat(60_000)
                 )
             },
-            super::whole("head rows tail"),
+            super::complete_body("head rows tail"),
             "`component_bytes` bounds what is compiled",
         ),
         within(
             "expression-deep",
             "an expression of 50,000 operations, each on the one before",
             || format!("(func (result i32) i32.const 1 {})", "i32.eqz ".repeat(50_000)),
-            super::whole("head rows tail"),
+            super::complete_body("head rows tail"),
             "compiled without recursion",
         ),
     ] {

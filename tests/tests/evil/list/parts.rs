@@ -1,7 +1,7 @@
 //! Parts that are empty, that remember and that leave too much behind; and what instances cost.
 
 use super::limits::NOTES;
-use super::{Attack, ExpectedEnd, whole};
+use super::{Attack, ExpectedEnd, complete_body};
 use crate::guest::Guest;
 
 /// Counts its calls in the fifth byte of the answer.
@@ -20,10 +20,10 @@ pub(crate) fn list() -> Vec<Attack> {
                 let body = "(call $piece (i32.const 528) (i32.const 0) (i32.const 0) (i32.const 0))";
                 Guest::named(name).does("part", body).build()
             },
-            whole("head tail"),
+            complete_body("head tail"),
             "parts are as many as batches",
         )
-        .many(),
+        .repeated(),
         Attack::new(
             "hoard",
             "leaves 600 KiB for the tail at every part",
@@ -34,7 +34,7 @@ pub(crate) fn list() -> Vec<Attack> {
             ExpectedEnd::Cut(format!("left notes of more than {NOTES} bytes for its tail (sandbox.note_bytes)")),
             "`note_bytes`",
         )
-        .many(),
+        .repeated(),
         Attack::new(
             "note-that-lies",
             "leaves a note of other bytes than it wrote",
@@ -42,7 +42,7 @@ pub(crate) fn list() -> Vec<Attack> {
                 let body = "(call $piece (i32.const 528) (i32.const 5) (i32.const 0) (i32.const 256))";
                 Guest::named(name).does("part", body).build()
             },
-            whole("head rows tail"),
+            complete_body("head rows tail"),
             "notes are bytes that only the same response's tail reads",
         ),
         Attack::new(
@@ -52,10 +52,10 @@ pub(crate) fn list() -> Vec<Attack> {
                 let body = format!("{COUNTING} (call $piece (i32.const 528) (i32.const 5) (i32.const 0) (i32.const 0))");
                 Guest::named(name).does("part", &body).build()
             },
-            whole("head rows1tail"),
+            complete_body("head rows1tail"),
             "`plugin check`",
         )
-        .found(DEPENDS),
+        .expect_finding(DEPENDS),
         Attack::new(
             "addresses-as-data",
             "promises independent parts and writes where its arguments lie",
@@ -64,10 +64,10 @@ pub(crate) fn list() -> Vec<Attack> {
                     (call $piece (i32.const 528) (i32.const 4) (i32.const 0) (i32.const 0))";
                 Guest::named(name).does("part", body).build()
             },
-            whole("head @C@@tail"),
+            complete_body("head @C@@tail"),
             "`plugin check`",
         )
-        .found(DEPENDS),
+        .expect_finding(DEPENDS),
         Attack::new(
             "part-that-remembers-the-head",
             "promises independent parts and writes whether its instance made the head",
@@ -77,21 +77,21 @@ pub(crate) fn list() -> Vec<Attack> {
                 let head = "(global.set $calls (i32.const 1)) (call $list (i32.const 512) (i32.const 5))";
                 Guest::named(name).does("part", part).does("head", head).build()
             },
-            whole("head rows1tail"),
+            complete_body("head rows1tail"),
             "`plugin check`",
         )
-        .found(DEPENDS),
+        .expect_finding(DEPENDS),
         Attack::new(
             "rows-one-by-one",
             "asks for parts of one row",
-            |name| Guest::named(name).saying(|says| says.part_rows = Some(1)).build(),
-            whole("head rows tail"),
+            |name| Guest::named(name).with_image(|says| says.part_rows = Some(1)).build(),
+            complete_body("head rows tail"),
             "batches are joined, never split",
         ),
         Attack::new(
             "rows-without-end",
             "asks for parts of 4,294,967,295 rows",
-            |name| Guest::named(name).saying(|says| says.part_rows = Some(u32::MAX)).build(),
+            |name| Guest::named(name).with_image(|says| says.part_rows = Some(u32::MAX)).build(),
             ExpectedEnd::Whole("head rows tail".to_owned()),
             "parts are joined up to 16 MiB",
         ),

@@ -1,6 +1,6 @@
 //! Descriptions that lie, forge, collide or do not end.
 
-use super::{Attack, ExpectedEnd, rejected, whole};
+use super::{Attack, ExpectedEnd, complete_body, rejected};
 use crate::guest::{Guest, Image, ImageParameter};
 
 fn parameter(name: &'static str) -> ImageParameter {
@@ -9,7 +9,7 @@ fn parameter(name: &'static str) -> ImageParameter {
 
 /// A guest that says something else of itself, and is not loaded.
 fn says(name: &str, does: &str, spoil: fn(&mut Image), reason: &str) -> Attack {
-    let guest = move |name: &str| Guest::named(name).saying(spoil).build();
+    let guest = move |name: &str| Guest::named(name).with_image(spoil).build();
     Attack::new(
         name,
         does,
@@ -230,12 +230,12 @@ pub(crate) fn list() -> Vec<Attack> {
             "parameters named as the API's own",
             |name| {
                 Guest::named(name)
-                    .saying(|says| {
+                    .with_image(|says| {
                         says.parameters = ["limit", "format", "cursor"].map(parameter).to_vec()
                     })
                     .build()
             },
-            whole("head rows tail"),
+            complete_body("head rows tail"),
             "clients write `<format>.<name>`",
         ),
         Attack::new(
@@ -243,17 +243,19 @@ pub(crate) fn list() -> Vec<Attack> {
             "documentation with a script",
             |name| {
                 Guest::named(name)
-                    .saying(|says| says.docs = b"<script>alert(1)</script>".into())
+                    .with_image(|says| says.docs = b"<script>alert(1)</script>".into())
                     .build()
             },
-            whole("head rows tail"),
+            complete_body("head rows tail"),
             "text in JSON; `/docs` never takes it for HTML",
         ),
         Attack::new(
             "media-type-html",
             "a page with a script",
-            |name| Guest::named(name).saying(|says| says.media_type = b"text/html".into()).build(),
-            whole("head rows tail"),
+            |name| {
+                Guest::named(name).with_image(|says| says.media_type = b"text/html".into()).build()
+            },
+            complete_body("head rows tail"),
             "everything but JSON is an attachment",
         ),
     ]

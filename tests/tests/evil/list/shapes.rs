@@ -2,7 +2,7 @@
 //! is none, handles that were never made.
 
 use super::limits::OUTPUT;
-use super::{Attack, ExpectedEnd, broken, whole};
+use super::{Attack, ExpectedEnd, broken, complete_body};
 use crate::guest::Guest;
 
 /// An attack by replacing one call.
@@ -194,7 +194,7 @@ pub(crate) fn list() -> Vec<Attack> {
         "the same room for every argument",
         "realloc",
         "(i32.const 65536)",
-        whole("head rows tail"),
+        complete_body("head rows tail"),
     ));
     list.push(Attack::new(
         "list-of-millions",

@@ -11,13 +11,13 @@ use yearbook_domain::Millis;
 use yearbook_snapshot::ObjectStorage;
 
 use super::{Finding, Status};
-use crate::context::{Context, without_password};
+use crate::context::{Context, redact_password};
 
 /// How far clocks may be apart before somebody should look, milliseconds. Months of quotas,
 /// `monthly` and retention go by clocks.
 const MAX_CLOCK_SKEW_MS: i64 = 5_000;
 
-pub(super) fn data_dir(path: &Path) -> anyhow::Result<Finding> {
+pub(super) fn check_data_dir(path: &Path) -> anyhow::Result<Finding> {
     if !path.exists() {
         return Ok((Status::Ok, format!("{} is made when it is first needed", path.display())));
     }
@@ -42,7 +42,7 @@ pub(super) fn data_dir(path: &Path) -> anyhow::Result<Finding> {
     Ok((Status::Ok, format!("{} is writable", path.display())))
 }
 
-pub(super) async fn database(
+pub(super) async fn check_database(
     context: &Context,
     opened: &mut Option<Arc<dyn Store>>,
 ) -> anyhow::Result<Finding> {
@@ -81,7 +81,7 @@ pub(super) async fn check_object_store(
     context: &Context,
     opened: &mut Option<ObjectStorage>,
 ) -> anyhow::Result<Finding> {
-    let url = without_password(&context.settings.storage_url());
+    let url = redact_password(&context.settings.storage_url());
     let files = opened.insert(context.files()?);
     files.ping().await?;
     files.probe().await.with_context(|| {

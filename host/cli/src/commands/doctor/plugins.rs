@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::plugins;
 
 /// What the binary carries.
-pub(super) async fn built_in(context: &Context, fresh: bool) -> anyhow::Result<Finding> {
+pub(super) async fn check_built_in(context: &Context, fresh: bool) -> anyhow::Result<Finding> {
     let registry = plugins::load(context, context.workers(), !fresh).await?;
     let plugins = registry.current();
     let formats = plugins.encoders().map(|encoder| encoder.description().format.as_str());
@@ -36,10 +36,11 @@ pub(super) async fn releases(
     let candidates = lines(&known).into_iter().flat_map(|line| line.candidates);
     let installed: Vec<PluginRelease> = candidates.filter(|release| !release.built_in).collect();
     let limits = context.settings.values.sandbox.limits;
-    let sandbox = match plugins::sandbox(plugins::kept(context, limits), context.workers()) {
-        Ok(sandbox) => sandbox,
-        Err(error) => return checks.add("releases", Err(error)),
-    };
+    let sandbox =
+        match plugins::new_sandbox(plugins::cached_config(context, limits), context.workers()) {
+            Ok(sandbox) => sandbox,
+            Err(error) => return checks.add("releases", Err(error)),
+        };
     let mut sound = 0;
     for release in &installed {
         match load_release(context, &sandbox, files, release).await {

@@ -1,7 +1,7 @@
 //! Which settings are in force that are not the defaults, and who says so.
 
 use super::{Finding, Status};
-use crate::context::{Context, without_password};
+use crate::context::{Context, redact_password};
 use crate::settings::{Assignment, Written};
 
 /// Never wrong: wrong settings are refused before any command runs.
@@ -11,7 +11,7 @@ pub(super) fn effective_settings(context: &Context) -> Finding {
         .file
         .as_deref()
         .map_or_else(|| "no settings file".to_owned(), |path| path.display().to_string());
-    let written: Vec<String> = settings.written.iter().map(shown).collect();
+    let written: Vec<String> = settings.written.iter().map(describe).collect();
     let rest = if written.is_empty() {
         "every value is the default".to_owned()
     } else {
@@ -20,7 +20,7 @@ pub(super) fn effective_settings(context: &Context) -> Finding {
     (Status::Ok, format!("{file}; {rest}"))
 }
 
-fn shown(assignment: &Assignment) -> String {
+fn describe(assignment: &Assignment) -> String {
     let value = match &assignment.value {
         Written::Text(text) => text.clone(),
         Written::Typed(serde_json::Value::String(text)) => text.clone(),
@@ -28,7 +28,7 @@ fn shown(assignment: &Assignment) -> String {
     };
     // An address may have a password among its parameters, too.
     let value = if assignment.key.ends_with("url") {
-        without_password(value.split('?').next().unwrap_or_default())
+        redact_password(value.split('?').next().unwrap_or_default())
     } else {
         value
     };

@@ -8,8 +8,8 @@ use anyhow::{Context as _, bail};
 use yearbook_platform::{CheckReport, LimitUsage, check};
 use yearbook_sandbox::{FailureDump, SandboxConfig};
 
-use super::{component, limits};
-use crate::context::{Context, make_private_dir};
+use super::{check_limits, read_component};
+use crate::context::{Context, create_private_dir};
 use crate::output::Table;
 use crate::plugins;
 
@@ -18,16 +18,16 @@ pub(super) async fn run(
     file: &Path,
     folder: Option<&Path>,
 ) -> anyhow::Result<()> {
-    let component = component(context, file)?;
+    let component = read_component(context, file)?;
     // A folder of its own: compile times are to be true, and nothing that was not installed should
     // stay.
     let cache = tempfile::tempdir().context("cannot make a temporary folder")?;
     let config = SandboxConfig {
-        limits: limits(context),
+        limits: check_limits(context),
         cache: Some(cache.path().join("cache")),
         ..SandboxConfig::default()
     };
-    let sandbox = plugins::sandbox(config, context.workers())?;
+    let sandbox = plugins::new_sandbox(config, context.workers())?;
     let checked = tokio::task::spawn_blocking(move || check(&sandbox, &component)).await?;
     let capsules = write_dumps(
         context,
@@ -37,7 +37,7 @@ pub(super) async fn run(
     let report = checked.report;
     let mut value = serde_json::to_value(&report)?;
     value["capsules"] = capsules.iter().map(|path| path.display().to_string()).collect();
-    context.output.result(&value, || told(&report) + &replay_commands(&capsules, file))?;
+    context.output.print_result(&value, || told(&report) + &replay_commands(&capsules, file))?;
     match report.findings.len() + report.more_findings {
         0 => Ok(()),
         1 => bail!("1 thing is wrong with {}", file.display()),
@@ -50,7 +50,7 @@ pub(super) async fn run(
 fn write_dumps(context: &Context, capsules: &[FailureDump], folder: &Path) -> Vec<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let write = |capsule: &FailureDump| {
-        let written = make_private_dir(folder).and_then(|()| capsule.write_to(folder));
+        let written = create_private_dir(folder).and_then(|()| capsule.write_to(folder));
         written
             .inspect_err(|error| {
                 context.output.note(&format!(
@@ -86,7 +86,7 @@ pub(super) fn told(report: &CheckReport) -> String {
     if let (Some(name), Some(version), Some(kind)) = (&report.name, &report.version, report.kind) {
         let _ = writeln!(text, "{name} {version} ({kind})");
     }
-    text.push_str(&made(&report.digest, report.wrapped));
+    text.push_str(&digest_lines(&report.digest, report.wrapped));
     let _ = writeln!(text, "imports  {}", names(report.imports.as_deref()));
     let _ = writeln!(text, "exports  {}", names(report.exports.as_deref()));
     let _ = writeln!(text, "tried    {} responses", report.tries);
@@ -131,7 +131,7 @@ pub(super) fn told(report: &CheckReport) -> String {
 }
 
 /// Which component it is.
-pub(super) fn made(digest: &str, wrapped: bool) -> String {
+pub(super) fn digest_lines(digest: &str, wrapped: bool) -> String {
     let of = if wrapped { "         of the component made of the core module\n" } else { "" };
     format!("digest   {digest}\n{of}")
 }

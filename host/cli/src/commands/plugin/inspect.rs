@@ -9,8 +9,8 @@ use serde_json::json;
 use yearbook_platform::{Component, Signature};
 use yearbook_sandbox::Shape;
 
-use super::check::{made, names};
-use super::{component, signature};
+use super::check::{digest_lines, names};
+use super::{read_component, read_signature};
 use crate::context::Context;
 
 pub(super) fn run(
@@ -19,12 +19,12 @@ pub(super) fn run(
     named: Option<&Path>,
     write: Option<&Path>,
 ) -> anyhow::Result<()> {
-    let component = component(context, file)?;
+    let component = read_component(context, file)?;
     if let Some(path) = write {
         std::fs::write(path, &component.bytes)
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let came = signature(file, named)?;
+    let came = read_signature(file, named)?;
     let trust = &context.settings.values.plugins.trust;
     let untrusted =
         trust.judge(&component.bytes, came.as_ref()).err().map(|untrusted| untrusted.to_string());
@@ -46,7 +46,7 @@ pub(super) fn run(
         "trusted": untrusted.is_none(),
         "untrusted": untrusted,
     });
-    context.output.result(&value, || {
+    context.output.print_result(&value, || {
         render(&component, &shape, came.as_ref(), key.as_deref(), untrusted.as_deref())
     })
 }
@@ -58,7 +58,7 @@ fn render(
     key: Option<&str>,
     untrusted: Option<&str>,
 ) -> String {
-    let mut text = made(&component.digest, component.wrapped);
+    let mut text = digest_lines(&component.digest, component.wrapped);
     let _ = writeln!(text, "size     {} bytes", component.bytes.len());
     let _ = writeln!(text, "imports  {}", names(component.imports.as_deref()));
     let _ = writeln!(text, "exports  {}", names(component.exports.as_deref()));

@@ -7,7 +7,7 @@ use yearbook_catalog::ReleaseState;
 use yearbook_platform::{Installed, Problem, Wish};
 
 use super::check::told;
-use super::{component, limits, short, signature};
+use super::{check_limits, read_component, read_signature, short_digest};
 use crate::arguments::Actor;
 use crate::context::Context;
 use crate::output::DetailedError;
@@ -20,18 +20,21 @@ pub(super) async fn run(
     named: Option<&Path>,
     who: Actor,
 ) -> anyhow::Result<()> {
-    let component = component(context, file)?;
-    let signature = signature(file, named)?;
+    let component = read_component(context, file)?;
+    let signature = read_signature(file, named)?;
     let store = context.catalogue().await?;
     let files = context.files()?;
     // A server on the same data directory finds the compiled component there.
-    let sandbox = plugins::sandbox(plugins::kept(context, limits(context)), context.workers())?;
+    let sandbox = plugins::new_sandbox(
+        plugins::cached_config(context, check_limits(context)),
+        context.workers(),
+    )?;
     let wish = Wish { now, by: who.name(), reason: who.reason, signature };
     let trust = &context.settings.values.plugins.trust;
     let installed =
         yearbook_platform::install(&*store, &files, &sandbox, trust, component, wish).await;
     store.close().await;
-    let installed = installed.map_err(explain)?;
+    let installed = installed.map_err(with_report)?;
     let value = json!({
         "name": installed.id.name,
         "kind": installed.id.kind,
@@ -42,12 +45,12 @@ pub(super) async fn run(
         "before": installed.before.as_ref().map(|id| &id.digest),
         "budget": installed.report.budget,
     });
-    context.output.result(&value, || sentence(&installed, file))
+    context.output.print_result(&value, || summary(&installed, file))
 }
 
-fn sentence(installed: &Installed, file: &Path) -> String {
+fn summary(installed: &Installed, file: &Path) -> String {
     let Installed { id, version, state, unchanged, before, .. } = installed;
-    let what = format!("{} {version} ({}, {})", id.name, id.kind, short(&id.digest));
+    let what = format!("{} {version} ({}, {})", id.name, id.kind, short_digest(&id.digest));
     match state {
         ReleaseState::Promoted if *unchanged => {
             format!("{what} was promoted already; nothing has changed.")
@@ -56,7 +59,7 @@ fn sentence(installed: &Installed, file: &Path) -> String {
             let instead = before
                 .as_ref()
                 .filter(|before| *before != id)
-                .map(|before| format!(" instead of {}", short(&before.digest)));
+                .map(|before| format!(" instead of {}", short_digest(&before.digest)));
             format!(
                 "{what} is installed and promoted; running hosts serve it within 2 seconds{}, and `yearbook plugin rollback {}` takes it back.",
                 instead.unwrap_or_default(),
@@ -65,14 +68,14 @@ fn sentence(installed: &Installed, file: &Path) -> String {
         }
         _ => format!(
             "{what} is installed and waits: {} serves. Running hosts compare the two on live responses and promote it, or roll it back; at once: yearbook plugin install {} --now",
-            before.as_ref().map_or("nothing", |before| short(&before.digest)),
+            before.as_ref().map_or("nothing", |before| short_digest(&before.digest)),
             file.display()
         ),
     }
 }
 
 /// A check that failed is shown whole.
-fn explain(problem: Problem) -> anyhow::Error {
+fn with_report(problem: Problem) -> anyhow::Error {
     let message = problem.to_string();
     match problem {
         Problem::Unfit(report) => {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use yearbook_catalog::{PluginRelease, ReleaseId, lines};
 use yearbook_platform::Signature;
 
-use super::short;
+use super::short_digest;
 use crate::context::Context;
 use crate::output::Table;
 
@@ -29,7 +29,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
             release_json(release, serving.contains(&release.id), used(release), signer(release))
         })
         .collect();
-    context.output.result(&values, || {
+    context.output.print_result(&values, || {
         let columns = [
             "name",
             "kind",
@@ -58,11 +58,11 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<()> {
                 release.version.clone(),
                 release.state.as_str().to_owned(),
                 serves.to_owned(),
-                short(&release.id.digest).to_owned(),
+                short_digest(&release.id.digest).to_owned(),
                 release.bytes.to_string(),
                 used(release).0.to_string(),
                 used(release).1.to_string(),
-                release.installed_at.rfc3339(),
+                release.installed_at.to_rfc3339(),
                 release.by.clone(),
                 signer(release).unwrap_or_default(),
                 release.reason.clone().unwrap_or_default(),
@@ -111,14 +111,14 @@ pub(super) async fn history(context: &Context) -> anyhow::Result<()> {
         .release_events()
         .await
         .context("cannot list what happened to plugins")?;
-    context.output.result(&events, || {
+    context.output.print_result(&events, || {
         let mut table = Table::new(&["when", "name", "kind", "digest", "what", "by", "reason"]);
         for event in &events {
             table.row([
-                event.at.rfc3339(),
+                event.at.to_rfc3339(),
                 event.id.name.clone(),
                 event.id.kind.clone(),
-                short(&event.id.digest).to_owned(),
+                short_digest(&event.id.digest).to_owned(),
                 event.what.clone(),
                 event.by.clone(),
                 event.reason.clone().unwrap_or_default(),
@@ -150,7 +150,7 @@ fn release_json(
         "bytes": release.bytes,
         "responses": responses,
         "failures": failures,
-        "installed_at": release.installed_at.rfc3339(),
+        "installed_at": release.installed_at.to_rfc3339(),
         "installed_by": release.by,
         "signed_by": signer,
         "reason": release.reason,

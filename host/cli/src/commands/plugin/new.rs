@@ -28,10 +28,10 @@ pub(super) fn run(context: &Context, kind: TemplateKind, name: &str) -> anyhow::
         write(&folder.join(path), content)
             .with_context(|| format!("cannot write {name}/{path}"))?;
     }
-    let module = format!("target/wasm32-unknown-unknown/release/{}.wasm", module(name));
+    let module = format!("target/wasm32-unknown-unknown/release/{}.wasm", module_name(name));
     let value =
         json!({ "folder": name, "files": files.keys().collect::<Vec<_>>(), "module": module });
-    context.output.result(&value, || {
+    context.output.print_result(&value, || {
         format!("{name} is made. Next:\n\n    cd {name}\n    cargo test\n    cargo wasm\n    yearbook plugin check {module}")
     })
 }
@@ -42,7 +42,8 @@ fn project(kind: TemplateKind, name: &str) -> anyhow::Result<BTreeMap<String, St
         TemplateKind::Encoder => include_str!("../../../template/encoder/lib.rs"),
         TemplateKind::Generator => include_str!("../../../template/generator/lib.rs"),
     };
-    let fill = |text: &str| text.replace("{{name}}", name).replace("{{module}}", &module(name));
+    let fill =
+        |text: &str| text.replace("{{name}}", name).replace("{{module}}", &module_name(name));
     let mut files = BTreeMap::from([
         ("Cargo.toml".to_owned(), fill(include_str!("../../../template/common/manifest.toml"))),
         (
@@ -56,11 +57,11 @@ fn project(kind: TemplateKind, name: &str) -> anyhow::Result<BTreeMap<String, St
         ("yearbook/wit/1.0.0/package.wit".to_owned(), INTERFACE.to_owned()),
         ("yearbook/plugins/sdk/Cargo.toml".to_owned(), manifest::sdk_manifest()?),
     ]);
-    add(&SDK, &mut files)?;
+    add_folder(&SDK, &mut files)?;
     Ok(files)
 }
 
-fn add(folder: &Dir<'_>, files: &mut BTreeMap<String, String>) -> anyhow::Result<()> {
+fn add_folder(folder: &Dir<'_>, files: &mut BTreeMap<String, String>) -> anyhow::Result<()> {
     for file in folder.files() {
         let content = file
             .contents_utf8()
@@ -70,11 +71,11 @@ fn add(folder: &Dir<'_>, files: &mut BTreeMap<String, String>) -> anyhow::Result
             content.to_owned(),
         );
     }
-    folder.dirs().try_for_each(|inner| add(inner, files))
+    folder.dirs().try_for_each(|inner| add_folder(inner, files))
 }
 
 /// Cargo's name for what a crate is built to.
-fn module(name: &str) -> String {
+fn module_name(name: &str) -> String {
     name.replace('-', "_")
 }
 

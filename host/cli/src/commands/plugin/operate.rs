@@ -3,7 +3,7 @@
 use serde_json::json;
 use yearbook_platform::Outcome;
 
-use super::short;
+use super::short_digest;
 use crate::arguments::Actor;
 use crate::context::Context;
 
@@ -48,8 +48,8 @@ fn print_outcome(
             json!({ "kind": kind, "digest": release.map(|release| &release.id.digest), "version": release.map(|release| &release.version) })
         })
         .collect();
-    context.output.result(&json!({ "name": name, "done": done, "changed": changed, "serving": serving }), || {
-        let short: Vec<&str> = changed.iter().map(|digest| short(digest)).collect();
+    context.output.print_result(&json!({ "name": name, "done": done, "changed": changed, "serving": serving }), || {
+        let short: Vec<&str> = changed.iter().map(|digest| short_digest(digest)).collect();
         let mut text = format!("{name}: {} {done}.", short.join(", "));
         for (kind, release) in &outcome.serving {
             text.push_str(&match release {
@@ -57,7 +57,7 @@ fn print_outcome(
                     " The {kind} {} {} ({}) serves; running hosts follow within 2 seconds.",
                     name,
                     release.version,
-                    self::short(&release.id.digest)
+                    self::short_digest(&release.id.digest)
                 ),
                 None => format!(" No release of the {kind} {name} may serve: requests for it are answered 503 until one is promoted."),
             });

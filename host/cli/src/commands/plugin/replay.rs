@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use yearbook_platform::CheckReport;
 use yearbook_sandbox::{FailureDump, ReplayResult, SandboxConfig, Unreadable};
 
-use super::{component, short};
+use super::{read_component, short_digest};
 use crate::context::Context;
 use crate::{builtin, plugins};
 
@@ -28,24 +28,25 @@ pub(super) async fn run(
     let capsule = open_dump(file).with_context(|| format!("cannot replay {}", file.display()))?;
     let found = match named {
         Some(path) => {
-            let component = component(context, path)?;
+            let component = read_component(context, path)?;
             LocatedComponent {
                 bytes: component.bytes,
                 digest: component.digest,
                 place: path.display().to_string(),
             }
         }
-        None => release(context, &capsule.about.component.digest).await?,
+        None => find_component(context, &capsule.about.component.digest).await?,
     };
     let config = SandboxConfig {
         limits: CheckReport::limits(capsule.about.limits),
         ..SandboxConfig::default()
     };
-    let sandbox = plugins::sandbox(config, context.workers())?;
+    let sandbox = plugins::new_sandbox(config, context.workers())?;
     let (tried, bytes) = (capsule.clone(), found.bytes.clone());
     let replayed = tokio::task::spawn_blocking(move || sandbox.replay(&bytes, &tried)).await?;
-    let replayed = replayed
-        .with_context(|| format!("{} was not called: {}", short(&found.digest), found.place))?;
+    let replayed = replayed.with_context(|| {
+        format!("{} was not called: {}", short_digest(&found.digest), found.place)
+    })?;
     let outcome = match &replayed.failed {
         None => "succeeds",
         Some(_) if replayed.reproduces(&capsule) => "fails_as_before",
@@ -59,7 +60,7 @@ pub(super) async fn run(
         "log": replayed.log,
         "bytes": replayed.bytes,
     });
-    context.output.result(&value, || told(&capsule, &found, &replayed))?;
+    context.output.print_result(&value, || render(&capsule, &found, &replayed))?;
     match outcome {
         "succeeds" => Ok(()),
         "fails_as_before" => bail!("it fails as before"),
@@ -67,7 +68,7 @@ pub(super) async fn run(
     }
 }
 
-fn told(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResult) -> String {
+fn render(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResult) -> String {
     let about = &capsule.about;
     let mut text = String::new();
     let _ = writeln!(
@@ -76,12 +77,12 @@ fn told(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResult
         about.component.name,
         about.component.version,
         about.component.kind,
-        short(&about.component.digest)
+        short_digest(&about.component.digest)
     );
     let _ = writeln!(
         text,
         "failed at  {}: {} ({})",
-        call(capsule),
+        describe_call(capsule),
         about.failure.message,
         about.failure.kind
     );
@@ -93,7 +94,8 @@ fn told(capsule: &FailureDump, found: &LocatedComponent, replayed: &ReplayResult
     } else {
         "another component"
     };
-    let _ = writeln!(text, "called     {} from {}: {other}", short(&found.digest), found.place);
+    let _ =
+        writeln!(text, "called     {} from {}: {other}", short_digest(&found.digest), found.place);
     for line in &replayed.log {
         let _ = writeln!(text, "           {}: {}", line.level, line.message);
     }
@@ -126,7 +128,7 @@ fn open_dump(file: &Path) -> Result<FailureDump, Unreadable> {
 }
 
 /// The call, with what it was given.
-fn call(capsule: &FailureDump) -> String {
+fn describe_call(capsule: &FailureDump) -> String {
     let call = capsule.about.call;
     match (&capsule.batch, &capsule.request) {
         (Some(batch), _) if call.name() == "part" => {
@@ -148,7 +150,7 @@ fn pluralize(number: usize, of: &str) -> String {
 }
 
 /// The release with this digest: one that came with the binary, or one that was installed.
-async fn release(context: &Context, digest: &str) -> anyhow::Result<LocatedComponent> {
+async fn find_component(context: &Context, digest: &str) -> anyhow::Result<LocatedComponent> {
     // A binary without plugins still has a catalogue.
     let built_in = builtin::components(context.plugins_dir.as_deref()).unwrap_or_default();
     let is_it = |bytes: &[u8]| {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 
 use self::releases::ReleaseReading;
-use super::short;
+use super::short_digest;
 use crate::ask;
 use crate::context::Context;
 use crate::output::Table;
@@ -34,9 +34,9 @@ pub(super) async fn run(context: &Context, url: Option<String>, once: bool) -> a
     loop {
         tokio::time::sleep(SAMPLE_INTERVAL).await;
         let now = scrape(&url).await?;
-        let rows = now.1.since(&earlier.1, now.0 - earlier.0);
-        context.output.result(&rows, || {
-            if once { table(&rows) } else { format!("{CURSOR_HOME}{url}\n\n{}", table(&rows)) }
+        let rows = now.1.rates_since(&earlier.1, now.0 - earlier.0);
+        context.output.print_result(&rows, || {
+            if once { render(&rows) } else { format!("{CURSOR_HOME}{url}\n\n{}", render(&rows)) }
         })?;
         if once {
             return Ok(());
@@ -49,10 +49,10 @@ async fn scrape(url: &str) -> anyhow::Result<(Instant, ReleaseReading)> {
     let text = ask::get(url, "/metrics")
         .await
         .with_context(|| format!("cannot read the metrics of {url}"))?;
-    Ok((Instant::now(), ReleaseReading::of(&metrics::parse(&text))))
+    Ok((Instant::now(), ReleaseReading::of(&metrics::parse_samples(&text))))
 }
 
-fn table(rows: &[releases::ReleaseActivity]) -> String {
+fn render(rows: &[releases::ReleaseActivity]) -> String {
     let headings = [
         "name",
         "version",
@@ -76,7 +76,7 @@ fn table(rows: &[releases::ReleaseActivity]) -> String {
         table.row([
             row.name.clone(),
             row.version.clone(),
-            short(&row.release).to_owned(),
+            short_digest(&row.release).to_owned(),
             format!("{:.1}", row.responses_per_second),
             ms(row.p50_seconds),
             ms(row.p99_seconds),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::deployment::{CrashDeployment, StoreKind};
-use super::points::{KillMoments, KillTally, measured, of_a_kind};
+use super::points::{KillMoments, KillTally, kills_per_case, time_run};
 use super::reader::{ReaderThread, Server};
 
 /// Of these runs, one installs an encoder, which takes longer; the others a generator.
@@ -60,7 +60,7 @@ fn install_killed_at_any_point_leaves_the_last_release_serving_in(place: StoreKi
         build(&deployment, name, version)
     };
     let mut takes = |name: &str| {
-        measured(|| {
+        time_run(|| {
             let file = install(name);
             deployment.run(&["plugin", "install", &file, "--now"]).ok();
         })
@@ -101,7 +101,7 @@ fn install_killed_at_any_point_leaves_the_last_release_serving_in(place: StoreKi
     let reads = reading.stop();
     println!("install: {encoders:?} and {generators:?}, {reads} responses meanwhile");
     assert!(
-        generators.killed > generators.ended && reads > of_a_kind() / 10,
+        generators.killed > generators.ended && reads > kills_per_case() / 10,
         "{generators:?}, {reads} responses"
     );
 }
@@ -121,7 +121,7 @@ fn the_first_install_killed_at_any_point_can_be_run_again_in(place: StoreKind) {
     let install = |deployment: &CrashDeployment| {
         ["plugin", "install", &build(deployment, "r", 1), "--json"].map(str::to_owned)
     };
-    let takes = measured(|| {
+    let takes = time_run(|| {
         let deployment = CrashDeployment::new(place);
         let arguments = install(&deployment);
         deployment.run(&arguments.each_ref().map(String::as_str)).ok();

@@ -7,7 +7,7 @@ use super::deployment::CrashDeployment;
 
 /// How many runs of a kind are killed in each place: a quarter of all points. A tenth as many again
 /// begin on fresh data directories.
-pub(super) fn of_a_kind() -> u32 {
+pub(super) fn kills_per_case() -> u32 {
     let all =
         std::env::var("YEARBOOK_TEST_CRASH_POINTS").map_or(200, |points| points.parse().unwrap());
     (all / 4).max(1)
@@ -76,7 +76,7 @@ impl KillTally {
 
 /// How long `run` takes on a quiet machine: the shortest of three times, so that most of the
 /// moments come before its end.
-pub(super) fn measured(mut run: impl FnMut()) -> Duration {
+pub(super) fn time_run(mut run: impl FnMut()) -> Duration {
     let mut once = || {
         let begun = Instant::now();
         run();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::deployment::{CrashDeployment, StoreKind};
-use super::points::{KillMoments, KillTally, measured, of_a_kind};
+use super::points::{KillMoments, KillTally, kills_per_case, time_run};
 use super::reader::{ReaderThread, Server};
 use crate::serve::within_two_seconds;
 
@@ -34,7 +34,7 @@ fn publish_killed_at_any_point_leaves_the_last_snapshot_served_in(place: StoreKi
     let deployment = CrashDeployment::new(place);
     let (mut moments, mut seen) = (KillMoments::new(), HashSet::new());
     let mut version = 0;
-    let takes = measured(|| {
+    let takes = time_run(|| {
         version += 1;
         deployment.package(ROWS, version);
         deployment.run(&PUBLISH).ok();
@@ -65,7 +65,10 @@ fn publish_killed_at_any_point_leaves_the_last_snapshot_served_in(place: StoreKi
     within_two_seconds(|| server.client().version(ROWS) == version);
     let reads = reading.stop();
     println!("publish took {takes:?}: {tally:?}, {reads} responses meanwhile");
-    assert!(tally.killed > tally.ended && reads > of_a_kind() / 10, "{tally:?}, {reads} responses");
+    assert!(
+        tally.killed > tally.ended && reads > kills_per_case() / 10,
+        "{tally:?}, {reads} responses"
+    );
 }
 
 #[test]
@@ -88,7 +91,7 @@ fn gc_killed_at_any_point_loses_nothing_that_is_named_in(place: StoreKind) {
         deployment.run(&PUBLISH).ok();
     };
     (0..3).for_each(|_| publish());
-    let takes = measured(|| {
+    let takes = time_run(|| {
         publish();
         // What was let go an instant ago is too young even here.
         std::thread::sleep(Duration::from_millis(5));
@@ -126,7 +129,7 @@ fn the_first_publish_killed_at_any_point_can_be_run_again_in(place: StoreKind) {
         deployment.package(50, 1);
         deployment
     };
-    let takes = measured(|| drop(fresh().run(&PUBLISH).ok()));
+    let takes = time_run(|| drop(fresh().run(&PUBLISH).ok()));
     let mut tally = KillTally::new(takes);
     for _ in 0..of_a_kind().div_ceil(10) {
         let deployment = fresh();

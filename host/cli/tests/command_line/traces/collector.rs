@@ -33,17 +33,17 @@ impl Collector {
         let seen = Arc::new(Mutex::new(CollectedSpans::default()));
         let kept = Arc::clone(&seen);
         std::thread::spawn(move || {
-            listener.incoming().for_each(|stream| take(&mut stream.unwrap(), &kept))
+            listener.incoming().for_each(|stream| receive(&mut stream.unwrap(), &kept))
         });
         Self { url, seen }
     }
 
-    pub(super) fn seen(&self) -> CollectedSpans {
+    pub(super) fn spans(&self) -> CollectedSpans {
         self.seen.lock().unwrap().clone()
     }
 }
 
-fn take(stream: &mut TcpStream, seen: &Mutex<CollectedSpans>) {
+fn receive(stream: &mut TcpStream, seen: &Mutex<CollectedSpans>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {

@@ -5,7 +5,7 @@ use arrow::array::{Array, DynComparator, RecordBatch, make_comparator};
 use arrow::compute::SortOptions;
 use arrow::error::ArrowError;
 use arrow::ipc::reader::StreamReader;
-use yearbook_sandbox::claimed_bytes;
+use yearbook_sandbox::claimed_uncompressed_bytes;
 
 use super::ValueComparison;
 
@@ -17,7 +17,7 @@ const CLAIMED_BYTES: u64 = 64 << 20;
 pub(super) fn compare(one: &[u8], other: &[u8]) -> ValueComparison {
     if [one, other]
         .into_iter()
-        .any(|stream| claimed_bytes(stream).is_none_or(|bytes| bytes > CLAIMED_BYTES))
+        .any(|stream| claimed_uncompressed_bytes(stream).is_none_or(|bytes| bytes > CLAIMED_BYTES))
     {
         return ValueComparison::Unread(format!(
             "it is no stream of Arrow, or claims to have more than {CLAIMED_BYTES} bytes when it is not compressed"

@@ -44,11 +44,9 @@ fn find_difference(one: &Value, other: &Value, path: &mut String) -> Option<Stri
     match (one, other) {
         (Value::Number(a), Value::Number(b)) if same_number(a, b) => None,
         (Value::Array(ones), Value::Array(others)) => {
-            let found = ones
-                .iter()
-                .zip(others)
-                .enumerate()
-                .find_map(|(at, (one, other))| within(path, &at.to_string(), one, other));
+            let found = ones.iter().zip(others).enumerate().find_map(|(at, (one, other))| {
+                find_difference_at(path, &at.to_string(), one, other)
+            });
             found.or_else(|| {
                 (ones.len() != others.len()).then(|| {
                     format!("{} elements instead of {} at {path:?}", others.len(), ones.len())
@@ -57,7 +55,7 @@ fn find_difference(one: &Value, other: &Value, path: &mut String) -> Option<Stri
         }
         (Value::Object(ones), Value::Object(others)) => {
             let found = ones.iter().find_map(|(name, one)| match others.get(name) {
-                Some(other) => within(path, name, one, other),
+                Some(other) => find_difference_at(path, name, one, other),
                 None => Some(format!("no member {} at {path:?}", shown(name))),
             });
             found.or_else(|| {
@@ -71,7 +69,7 @@ fn find_difference(one: &Value, other: &Value, path: &mut String) -> Option<Stri
     }
 }
 
-fn within(path: &mut String, step: &str, one: &Value, other: &Value) -> Option<String> {
+fn find_difference_at(path: &mut String, step: &str, one: &Value, other: &Value) -> Option<String> {
     let end = path.len();
     path.push('/');
     path.push_str(step);

@@ -34,7 +34,7 @@ pub(super) fn compare(schema: &Schema, one: &[u8], other: &[u8]) -> ValueCompari
             && schema.fields().get(column).is_some_and(|field| is_number(field.data_type()));
         if !one.is(&other, number) {
             let name = schema.fields().get(column).map_or("", |field| field.name().as_str());
-            let values = format!("{} instead of {}", other.shown(), one.shown());
+            let values = format!("{} instead of {}", other.quote(), one.quote());
             return ValueComparison::Unlike(format!(
                 "{values} in row {row}, column {}",
                 shown(name)
@@ -79,7 +79,7 @@ impl Field<'_> {
         same || (number && parse(self).is_some_and(|value| Some(value) == parse(other)))
     }
 
-    fn shown(&self) -> String {
+    fn quote(&self) -> String {
         if self.quoted && self.text.is_empty() {
             "an empty text".to_owned()
         } else {

@@ -50,7 +50,7 @@ async fn an_entry_is_found_by_tag_and_coding_with_its_next_row() {
             (Some(&body[..]), RowCounts { rows: Some(5), total: Some(9), next: Some(7) })
         );
     }
-    let counts = kept.counts();
+    let counts = kept.stats();
     assert_eq!((counts.hits, counts.misses, counts.entries), (3, 3, 3));
     assert_eq!(counts.bytes, 3 * (5 + ENTRY_BYTES));
 }
@@ -63,9 +63,9 @@ async fn memory_is_bounded_whatever_is_asked_for() {
         kept.get(&EntityTag::from_bytes(&index.to_le_bytes()), None, async || whole(&body))
             .await
             .unwrap();
-        assert!(kept.counts().bytes <= 100_000, "{:?}", kept.counts());
+        assert!(kept.stats().bytes <= 100_000, "{:?}", kept.stats());
     }
-    assert!(kept.counts().entries > 5);
+    assert!(kept.stats().entries > 5);
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn zero_bytes_switch_it_off() {
             Some(&body[..])
         );
     }
-    assert_eq!(kept.counts(), CacheCounts::default());
+    assert_eq!(kept.stats(), CacheCounts::default());
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn what_is_long_or_a_stream_is_made_each_time() {
         })
     };
     assert_eq!(text(&kept.get(&tag, Some(ContentCoding::Zstd), stream).await.unwrap()), None);
-    assert_eq!((kept.counts().hits, kept.counts().misses), (0, 3));
+    assert_eq!((kept.stats().hits, kept.stats().misses), (0, 3));
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn a_failure_is_nobody_elses_and_does_not_stay() {
     let kept = responses(1 << 20, 100);
     let tag = EntityTag::from_bytes(b"x");
     assert!(kept.get(&tag, None, async || Err(Error::Broken)).await.is_err());
-    assert_eq!(kept.counts().entries, 0);
+    assert_eq!(kept.stats().entries, 0);
     assert_eq!(text(&kept.get(&tag, None, async || whole(b"ok")).await.unwrap()), Some(&b"ok"[..]));
 }
 

@@ -52,7 +52,7 @@ impl Head {
         // The key decides by its plan which snapshot it is.
         shared.insert(VARY, HeaderValue::from_static("X-API-Key"));
         shared.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        if let Some(digest) = digest(&snapshot.file.sha256) {
+        if let Some(digest) = repr_digest(&snapshot.file.sha256) {
             insert_text(&mut shared, REPR_DIGEST, digest);
         }
         let mut content = HeaderMap::new();
@@ -100,8 +100,9 @@ impl Head {
     /// # Errors
     /// When the address is none.
     pub(super) fn redirect(&self, link: String) -> Result<Response, Error> {
-        let location = HeaderValue::try_from(link)
-            .map_err(|_| Error::broken("redirect", &"the store's address does not fit a header"))?;
+        let location = HeaderValue::try_from(link).map_err(|_| {
+            Error::internal("redirect", &"the store's address does not fit a header")
+        })?;
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
         let headers = response.headers_mut();
@@ -116,7 +117,7 @@ impl Head {
 
     /// 304.
     pub(super) fn not_modified(&self) -> Response {
-        let mut response = Response::new(body::unsaid());
+        let mut response = Response::new(body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.headers_mut() = self.shared.clone();
         response
@@ -146,7 +147,7 @@ impl Head {
 }
 
 /// `Repr-Digest` of a hexadecimal SHA-256 (RFC 9530, 3): of the whole file, on a part of it too.
-fn digest(hexadecimal: &str) -> Option<String> {
+fn repr_digest(hexadecimal: &str) -> Option<String> {
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let bytes: Option<Vec<u8>> = hexadecimal.as_bytes().chunks(2).map(byte).collect();
     Some(format!("sha-256=:{}:", BASE64_STANDARD.encode(bytes?)))
@@ -157,7 +158,7 @@ fn insert_text(headers: &mut HeaderMap, name: HeaderName, text: String) {
         Ok(value) => {
             headers.insert(name, value);
         }
-        Err(failure) => drop(Error::broken("write a header", &failure)),
+        Err(failure) => drop(Error::internal("write a header", &failure)),
     }
 }
 
@@ -169,9 +170,9 @@ mod tests {
     fn the_digest_is_spelled_as_rfc_9530_has_it() {
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(
-            digest(empty).as_deref(),
+            repr_digest(empty).as_deref(),
             Some("sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:")
         );
-        assert_eq!(digest("zz"), None);
+        assert_eq!(repr_digest("zz"), None);
     }
 }

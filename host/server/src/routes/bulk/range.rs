@@ -29,7 +29,7 @@ pub(super) fn of(
     if !if_range_holds(headers, head, dataset) {
         return Ok(None);
     }
-    match range.to_str().map_or(RangeOutcome::Nothing, |text| single(text, head.size())) {
+    match range.to_str().map_or(RangeOutcome::Nothing, |text| parse_range(text, head.size())) {
         RangeOutcome::Nothing => Ok(None),
         RangeOutcome::Part(part) => Ok(Some(part)),
         RangeOutcome::Outside => Err(Error::RangeNotSatisfiable { bytes: head.size() }),
@@ -64,7 +64,7 @@ enum RangeOutcome {
     Outside,
 }
 
-fn single(text: &str, size: u64) -> RangeOutcome {
+fn parse_range(text: &str, size: u64) -> RangeOutcome {
     let Some((unit, set)) = text.split_once('=') else { return RangeOutcome::Nothing };
     // Empty elements of a list are to be ignored (RFC 9110, 5.6.1.2).
     let mut specs =
@@ -128,7 +128,7 @@ mod tests {
             ("rows=1-2", RangeOutcome::Nothing),
             ("", RangeOutcome::Nothing),
         ] {
-            assert_eq!(single(text, 10), expected, "{text}");
+            assert_eq!(parse_range(text, 10), expected, "{text}");
         }
     }
 }

@@ -9,7 +9,7 @@ use super::ChangesSelection;
 use crate::extract::Asked;
 use crate::headers::{HAS_MORE, ROW_CAP, TRUNCATED, WATERMARK};
 use crate::respond::EntityTag;
-use crate::respond::head::{Head, put};
+use crate::respond::head::{Head, insert_text};
 
 /// What can be said of `answer`.
 pub(super) fn of(
@@ -36,7 +36,7 @@ pub(super) fn of(
         &plan.snapshot,
         &format!("{}_changes", plan.dataset),
     );
-    put(&mut head.shared, WATERMARK, answer.watermark.clone());
+    insert_text(&mut head.shared, WATERMARK, answer.watermark.clone());
     head.shared
         .insert(HAS_MORE, HeaderValue::from_static(if answer.more { "true" } else { "false" }));
     if let Some(cap) = answer.capped_at {

@@ -60,7 +60,7 @@ pub(super) fn read(
 ///
 /// # Errors
 /// 404 for a snapshot that never was, 410 when it is no longer known what followed.
-pub(super) async fn place(
+pub(super) async fn locate(
     state: &AppState,
     dataset: &Dataset,
     history: &[ChangeSet],

@@ -11,7 +11,7 @@ use yearbook_snapshot::RowCounts;
 
 use crate::extract::Asked;
 use crate::headers::{NEXT_PAGE, ROW_CAP, ROWS, TOTAL_ROWS, TRUNCATED};
-use crate::respond::head::{Head, put};
+use crate::respond::head::{Head, insert_text};
 use crate::respond::{EntityTag, conditional, links};
 use crate::state::AppState;
 
@@ -44,10 +44,10 @@ pub(super) fn of(
     }
     if parts.uri.path().starts_with(ALIAS) {
         let path = format!("/v1/datasets/{}/data", plan.dataset);
-        put(
+        insert_text(
             &mut head.shared,
             LINK,
-            links::canonical(&state.settings.server, parts, &path, &asked.pairs),
+            links::canonical_link(&state.settings.server, parts, &path, &asked.pairs),
         );
     }
     head
@@ -87,11 +87,11 @@ fn insert_next_page(
     cursor: &str,
 ) {
     let canonical = headers.remove(LINK);
-    put(headers, LINK, links::next(&state.settings.server, parts, &asked.pairs, cursor));
+    insert_text(headers, LINK, links::next(&state.settings.server, parts, &asked.pairs, cursor));
     if let Some(canonical) = canonical {
         headers.append(LINK, canonical);
     }
-    put(headers, NEXT_PAGE, cursor.to_owned());
+    insert_text(headers, NEXT_PAGE, cursor.to_owned());
     if let Some(cap) = plan.plan_row_cap {
         headers.insert(TRUNCATED, HeaderValue::from_static("true"));
         headers.insert(ROW_CAP, HeaderValue::from(cap));

@@ -34,7 +34,7 @@ pub(super) async fn judge(
     dataset: &Dataset,
 ) -> Result<Judged, Error> {
     let mut problems: Vec<ValidationError> = Vec::new();
-    let position = position(state, asked).unwrap_or_else(|problem| {
+    let position = cursor_position(state, asked).unwrap_or_else(|problem| {
         problems.push(problem);
         None
     });
@@ -73,7 +73,10 @@ pub(super) async fn judge(
     Ok(Judged { snapshot, first_row: position.map_or(0, |position| position.row), options })
 }
 
-fn position(state: &AppState, asked: &Asked) -> Result<Option<CursorPosition>, ValidationError> {
+fn cursor_position(
+    state: &AppState,
+    asked: &Asked,
+) -> Result<Option<CursorPosition>, ValidationError> {
     let Some(text) = &asked.query.cursor else { return Ok(None) };
     let position =
         state.own().cursors.open(text).ok_or_else(|| cursor::invalid_cursor(&asked.query))?;

@@ -96,7 +96,7 @@ impl<'a> Full<'a> {
         };
         let retained = |summary: &'a yearbook_domain::SnapshotSummary| SnapshotView {
             id: &summary.id,
-            created_at: summary.created_at.rfc3339(),
+            created_at: summary.created_at.to_rfc3339(),
             rows: summary.rows,
         };
         Self {
@@ -109,7 +109,7 @@ impl<'a> Full<'a> {
             source_url: credit.source_url.as_deref(),
             source_url_precision: credit.source_url_precision,
             sources: &credit.sources,
-            last_refreshed_at: snapshot.created_at.rfc3339(),
+            last_refreshed_at: snapshot.created_at.to_rfc3339(),
             refresh_cadence: snapshot.refresh_cadence.as_deref(),
             row_count_at_last_refresh: snapshot.rows,
             current_snapshot_id: &snapshot.id,
@@ -123,7 +123,7 @@ impl<'a> Full<'a> {
                 .date_range
                 .as_ref()
                 .map(|(first, last)| DateRangeView { first, last }),
-            checked_at: dataset.checked_at.rfc3339(),
+            checked_at: dataset.checked_at.to_rfc3339(),
             snapshots: dataset.snapshots.iter().map(retained).collect(),
         }
     }

@@ -30,13 +30,13 @@ pub(super) enum RouteKind {
 
 impl RouteKind {
     /// Whether a key is needed (spec 4: all of `/v1` but the preview).
-    pub(super) fn keyed(self) -> bool {
+    pub(super) fn needs_key(self) -> bool {
         !matches!(self, Self::Health | Self::Preview)
     }
 
     /// Whether answers are counted against the month (contract 5).
     pub(super) fn charged(self) -> bool {
-        self.keyed() && self != Self::Me
+        self.needs_key() && self != Self::Me
     }
 
     fn tag(self) -> &'static str {

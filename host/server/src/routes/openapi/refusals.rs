@@ -23,7 +23,7 @@ const EXAMPLE_TIME: Millis = Millis(1_798_761_600_000);
 /// Responses by status, in the order of statuses.
 pub(super) fn of(kind: RouteKind, plugins: &Plugins) -> Vec<(String, Value)> {
     let met: Vec<Error> =
-        all_errors(kind, plugins).into_iter().filter(|error| knows(kind, error)).collect();
+        all_errors(kind, plugins).into_iter().filter(|error| can_answer(kind, error)).collect();
     let mut statuses: Vec<StatusCode> = met.iter().map(Error::status).collect();
     statuses.sort_unstable();
     statuses.dedup();
@@ -38,7 +38,7 @@ pub(super) fn of(kind: RouteKind, plugins: &Plugins) -> Vec<(String, Value)> {
 
 /// Whether routes of this kind can answer so. Closed: a new error does not compile until its routes
 /// are named here.
-fn knows(kind: RouteKind, error: &Error) -> bool {
+fn can_answer(kind: RouteKind, error: &Error) -> bool {
     let named = matches!(
         kind,
         RouteKind::Dataset
@@ -49,7 +49,7 @@ fn knows(kind: RouteKind, error: &Error) -> bool {
     );
     match error {
         Error::Refused(refusal) => match refusal {
-            Refusal::KeyMissing | Refusal::KeyInvalid => kind.keyed(),
+            Refusal::KeyMissing | Refusal::KeyInvalid => kind.needs_key(),
             Refusal::Invalid(_) => named || kind == RouteKind::Integration,
             Refusal::NotAcceptable { .. } => {
                 matches!(kind, RouteKind::Data | RouteKind::Changes | RouteKind::Integration)
@@ -64,7 +64,7 @@ fn knows(kind: RouteKind, error: &Error) -> bool {
             Refusal::BulkForbidden | Refusal::PaymentRequired { .. } => kind == RouteKind::Bulk,
             Refusal::QuotaUsedUp { .. } => kind.charged(),
             Refusal::ShareUsedUp { .. } => refuses_for_capacity(kind),
-            Refusal::TooFast { .. } => kind.keyed() || kind == RouteKind::Preview,
+            Refusal::TooFast { .. } => kind.needs_key() || kind == RouteKind::Preview,
             // The description lists the tools that are loaded; each has an address of its own.
             Refusal::NoSuchIntegration { .. } => false,
         },
@@ -74,9 +74,9 @@ fn knows(kind: RouteKind, error: &Error) -> bool {
         Error::RangeNotSatisfiable { .. } => kind == RouteKind::Bulk,
         // To clients it is one of our own.
         Error::PluginFailed => false,
-        Error::Busy { .. } => kind.keyed() || kind == RouteKind::Preview,
+        Error::Busy { .. } => kind.needs_key() || kind == RouteKind::Preview,
         Error::FormatUnavailable { .. } => matches!(kind, RouteKind::Data | RouteKind::Changes),
-        Error::Unavailable => kind.keyed() || kind == RouteKind::Preview,
+        Error::Unavailable => kind.needs_key() || kind == RouteKind::Preview,
         Error::MethodNotAllowed
         | Error::AddressTooLong { .. }
         | Error::HeadersTooLarge { .. }
@@ -181,7 +181,7 @@ fn error_response(kind: RouteKind, status: StatusCode, errors: &[&Error]) -> Val
     }
     // What the key check declines, and what is declined before it, says nothing of the month.
     let before_the_key = [401, 405, 414, 431].contains(&status.as_u16());
-    if status == StatusCode::TOO_MANY_REQUESTS || (kind.keyed() && !before_the_key) {
+    if status == StatusCode::TOO_MANY_REQUESTS || (kind.needs_key() && !before_the_key) {
         names.extend(fields::RATE_LIMIT_HEADERS);
     }
     let mut headers = fields::references(&names);

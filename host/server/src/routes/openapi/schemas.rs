@@ -29,7 +29,9 @@ pub(super) fn components() -> Value {
     let mut full = dataset_meta();
     full["description"] =
         json!("One dataset: what `DatasetMeta` says, its columns, its credit and its versions.");
-    if let (Some(properties), Value::Object(more)) = (full["properties"].as_object_mut(), more()) {
+    if let (Some(properties), Value::Object(more)) =
+        (full["properties"].as_object_mut(), dataset_details())
+    {
         let names: Vec<Value> =
             properties.keys().chain(more.keys()).map(|name| json!(name)).collect();
         properties.extend(more);
@@ -147,7 +149,7 @@ fn dataset_meta() -> Value {
 }
 
 /// What the single dataset has besides.
-fn more() -> Value {
+fn dataset_details() -> Value {
     let precisions =
         enumeration(&[Some(SourceUrlPrecision::Dataset), Some(SourceUrlPrecision::Source), None]);
     let strings = json!({"type": "array", "items": {"type": "string"}});

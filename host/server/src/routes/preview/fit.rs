@@ -67,11 +67,11 @@ impl<'a> Preview<'a> {
         mut self,
         rows: impl Iterator<Item = Result<Vec<Value>, String>>,
     ) -> Result<Self, String> {
-        let mut bytes = rendered(&self)?;
+        let mut bytes = json_len(&self)?;
         for cells in rows {
             let row = PreviewRow { columns: self.columns, cells: cells? };
             // With the comma before it.
-            bytes += rendered(&row)? + 1;
+            bytes += json_len(&row)? + 1;
             if bytes > BYTES {
                 return if self.rows.is_empty() { self.fit_columns(Some(row)) } else { Ok(self) };
             }
@@ -93,16 +93,16 @@ impl<'a> Preview<'a> {
             ..self
         };
         // Two braces of the row, which are there in any case.
-        let mut bytes = rendered(&nothing)? + 2;
+        let mut bytes = json_len(&nothing)? + 2;
         let mut kept = 0;
         for (index, column) in all.iter().enumerate() {
-            let name = rendered(&column.name)?;
+            let name = json_len(&column.name)?;
             let cell = row
                 .as_ref()
                 .and_then(|row| row.cells.get(index))
-                .map_or(Ok(0), |cell| rendered(cell).map(|cell| name + cell + 2))?;
+                .map_or(Ok(0), |cell| json_len(cell).map(|cell| name + cell + 2))?;
             // Each with its comma.
-            bytes = bytes + rendered(column)? + 1 + cell - (name + 1);
+            bytes = bytes + json_len(column)? + 1 + cell - (name + 1);
             if bytes > BYTES {
                 break;
             }
@@ -118,7 +118,7 @@ impl<'a> Preview<'a> {
 }
 
 /// Bytes of `value` as JSON.
-fn rendered(value: &impl Serialize) -> Result<usize, String> {
+fn json_len(value: &impl Serialize) -> Result<usize, String> {
     let mut count = ByteCounter(0);
     serde_json::to_writer(&mut count, value).map_err(|failure| failure.to_string())?;
     Ok(count.0)

@@ -31,7 +31,7 @@ impl<'a> Cells<'a> {
     /// # Errors
     /// A sentence about a column of a type that is never stored.
     pub(super) fn row(&self, row: usize) -> Result<Vec<Value>, String> {
-        self.0.iter().map(|array| cell(array.as_ref(), row)).collect()
+        self.0.iter().map(|array| cell_value(array.as_ref(), row)).collect()
     }
 }
 
@@ -42,7 +42,7 @@ fn truncate(text: &str) -> Value {
 }
 
 /// One value; null where it is null, NaN or infinite (contract 3).
-fn cell(array: &dyn Array, row: usize) -> Result<Value, String> {
+fn cell_value(array: &dyn Array, row: usize) -> Result<Value, String> {
     if array.is_null(row) {
         return Ok(Value::Null);
     }
@@ -56,7 +56,7 @@ fn cell(array: &dyn Array, row: usize) -> Result<Value, String> {
         DataType::Dictionary(key, _) if **key == DataType::Int32 => {
             let dictionary = array.as_dictionary::<Int32Type>();
             let key = dictionary.key(row).ok_or("a dictionary key is missing")?;
-            cell(dictionary.values().as_ref(), key)?
+            cell_value(dictionary.values().as_ref(), key)?
         }
         other => return Err(format!("a column of type {other} cannot be shown")),
     })

@@ -34,7 +34,7 @@ struct TooLong {
 impl ExpectedBody {
     /// What `request` asks for.
     pub(super) fn of(request: &HttpRequest) -> Self {
-        match request.headers().get(RANGE).and_then(|range| length(range.to_str().ok()?)) {
+        match request.headers().get(RANGE).and_then(|range| range_bytes(range.to_str().ok()?)) {
             Some(bytes) => Self::Range(bytes),
             None if *request.method() == Method::GET && request.uri().query().is_none() => {
                 Self::Object
@@ -44,12 +44,12 @@ impl ExpectedBody {
     }
 
     /// The same answer, whose body ends with an error where it goes on for longer than it should.
-    pub(super) fn bound(self, answer: HttpResponse) -> HttpResponse {
+    pub(super) fn limit_body(self, answer: HttpResponse) -> HttpResponse {
         let (head, body) = answer.into_parts();
         let limit = match self {
             _ if !head.status.is_success() => MAX_ERROR_BYTES,
             Self::Range(bytes) => bytes,
-            Self::Object => stated(&head.headers).unwrap_or(MAX_DOCUMENT_BYTES),
+            Self::Object => content_length(&head.headers).unwrap_or(MAX_DOCUMENT_BYTES),
             Self::Document => MAX_DOCUMENT_BYTES,
         };
         // Not tried again: what lies once will lie twice.
@@ -69,12 +69,12 @@ impl ExpectedBody {
 }
 
 /// The length that the answer's head states.
-fn stated(headers: &HeaderMap) -> Option<u64> {
+fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// Bytes of `bytes=first-last`.
-fn length(range: &str) -> Option<u64> {
+fn range_bytes(range: &str) -> Option<u64> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
     last.checked_sub(first)?.checked_add(1)
@@ -99,7 +99,7 @@ mod tests {
         let mut answer = HttpResponse::new(body);
         *answer.status_mut() = status.try_into().unwrap();
         answer.headers_mut().insert(CONTENT_LENGTH, stated.into());
-        expected.bound(answer).into_body().bytes().await.map(|bytes| bytes.len())
+        expected.limit_body(answer).into_body().bytes().await.map(|bytes| bytes.len())
     }
 
     #[test]

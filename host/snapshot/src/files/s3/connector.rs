@@ -35,7 +35,7 @@ impl HttpService for MeteredService {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.requests.count_sent();
         let expected = ExpectedBody::of(&request);
-        let answer = self.client.execute(request).await.map(|answer| expected.bound(answer));
+        let answer = self.client.execute(request).await.map(|answer| expected.limit_body(answer));
         let good = |answer: &HttpResponse| {
             !answer.status().is_server_error() && answer.status() != StatusCode::TOO_MANY_REQUESTS
         };

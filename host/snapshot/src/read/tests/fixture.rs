@@ -82,7 +82,10 @@ impl StoredFixture {
         let open = || {
             ObjectStorage::open(&format!("file:{}/store", self.folder.path().display())).unwrap()
         };
-        Reader::new(store.map_or_else(open, ObjectStorage::over), Arc::clone(&self.reader.workers))
+        Reader::new(
+            store.map_or_else(open, ObjectStorage::from_store),
+            Arc::clone(&self.reader.workers),
+        )
     }
 
     pub(super) async fn read(

@@ -21,11 +21,12 @@ fn batch(lengths: &[usize]) -> RecordBatch {
 
 /// Rows of each slice; together they are `whole`, and none but a single row is too heavy.
 fn cut(whole: &RecordBatch) -> Vec<usize> {
-    let slices = slices(whole.clone());
+    let slices = split_by_weight(whole.clone());
     assert_eq!(concat_batches(whole.schema_ref(), &slices).unwrap(), *whole);
     for slice in &slices {
         assert!(
-            slice.num_rows() == 1 || weights(slice).iter().sum::<usize>() <= json_size::BATCH_BYTES
+            slice.num_rows() == 1
+                || row_weights(slice).iter().sum::<usize>() <= json_size::BATCH_BYTES
         );
     }
     slices.iter().map(RecordBatch::num_rows).collect()
@@ -79,7 +80,7 @@ fn a_dictionary_weighs_what_its_rows_say_whatever_else_it_holds() {
             true,
         )])
         .unwrap();
-        assert!(max_weight(&keyed(array.clone())) >= weights(&plain).iter().sum());
+        assert!(max_weight(&keyed(array.clone())) >= row_weights(&plain).iter().sum());
         assert_eq!(cut(&keyed(array)), expected);
         assert_eq!(cut(&plain), expected, "as plain text");
     }

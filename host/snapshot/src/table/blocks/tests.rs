@@ -27,7 +27,7 @@ fn table(lengths: &[usize], chunk: usize) -> Table {
 
 fn cut_up(lengths: &[usize], chunk: usize) -> Vec<RowBlock> {
     let table = table(lengths, chunk);
-    cut(&table, &RowOrder::by(&table, &[]).unwrap())
+    cut(&table, &RowOrder::sort_by(&table, &[]).unwrap())
 }
 
 fn groups(blocks: &[RowBlock]) -> Vec<usize> {
@@ -60,10 +60,10 @@ fn row_groups_are_bounded_by_rows_and_bytes_however_the_input_was_cut() {
 #[test]
 fn blocks_hold_every_row_once_in_order() {
     let table = table(&[1; 40_000], 999);
-    let order = RowOrder::by(&table, &[]).unwrap();
+    let order = RowOrder::sort_by(&table, &[]).unwrap();
     let mut expected = 1;
     for block in cut(&table, &order) {
-        let batch = gather(&table, &order, &block).unwrap();
+        let batch = gather_rows(&table, &order, &block).unwrap();
         for value in batch.column(1).as_primitive::<arrow::datatypes::Int64Type>().values() {
             assert_eq!(*value, expected);
             expected += 1;

@@ -102,7 +102,7 @@ impl Entries {
 pub(in super::super) type Codes<'a> = Cow<'a, [i32]>;
 
 /// Keys of a dictionary. What is null gets the last code, so that no cell looks at the bitmap.
-pub(super) fn keys<'a>(
+pub(super) fn key_codes<'a>(
     keys: Codes<'a>,
     validity: Option<Bits<'_>>,
     entries: &Entries,
@@ -121,19 +121,24 @@ pub(super) fn booleans<'a>(bits: Bits<'_>, validity: Option<Bits<'_>>) -> Codes<
 }
 
 #[inline(always)]
-pub(super) fn put_block<const N: usize>(
+pub(super) fn write_block<const N: usize>(
     codes: &[i32],
     blocks: &[[u8; N]],
     row: usize,
     sheet: &mut BlockWriter<'_>,
 ) {
     let block = &blocks[code(codes, row)];
-    sheet.room::<N>().copy_from_slice(block);
+    sheet.spare::<N>().copy_from_slice(block);
     sheet.advance(usize::from(block[N - 1]));
 }
 
 #[inline(always)]
-pub(super) fn put_cell(codes: &[i32], entries: &Entries, row: usize, sheet: &mut BlockWriter<'_>) {
+pub(super) fn write_cell(
+    codes: &[i32],
+    entries: &Entries,
+    row: usize,
+    sheet: &mut BlockWriter<'_>,
+) {
     sheet.append(entries.cell(code(codes, row)));
 }
 
@@ -171,15 +176,16 @@ mod tests {
             // Of the same version: nothing is rendered again.
             entries.fill(1, 3, &mut block, |_, _| panic!("rendered twice"));
             let keys = vec![2, 1, 0, 2, 1, 1, 0, 0, 2];
-            let codes = super::keys(keys.into(), Some(Bits::new(&[0b1111_0111, 1], 9)), &entries);
+            let codes =
+                super::key_codes(keys.into(), Some(Bits::new(&[0b1111_0111, 1], 9)), &entries);
             let mut out = Vec::new();
             let mut sheet = BlockWriter::new(&mut block, &mut out);
             for row in 0..9 {
                 match entries.blocks() {
-                    CellBlocks::Of16(blocks) => put_block(&codes, blocks, row, &mut sheet),
-                    CellBlocks::Of32(blocks) => put_block(&codes, blocks, row, &mut sheet),
-                    CellBlocks::Of64(blocks) => put_block(&codes, blocks, row, &mut sheet),
-                    CellBlocks::None => put_cell(&codes, &entries, row, &mut sheet),
+                    CellBlocks::Of16(blocks) => write_block(&codes, blocks, row, &mut sheet),
+                    CellBlocks::Of32(blocks) => write_block(&codes, blocks, row, &mut sheet),
+                    CellBlocks::Of64(blocks) => write_block(&codes, blocks, row, &mut sheet),
+                    CellBlocks::None => write_cell(&codes, &entries, row, &mut sheet),
                 }
             }
             sheet.finish();

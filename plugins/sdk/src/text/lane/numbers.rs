@@ -52,7 +52,7 @@ impl Numbers<'_, i64> {
 
 impl Numbers<'_, f64> {
     #[inline(always)]
-    pub(super) fn put_float<D: Dialect>(&self, row: usize, sheet: &mut BlockWriter<'_>) {
+    pub(super) fn write_float<D: Dialect>(&self, row: usize, sheet: &mut BlockWriter<'_>) {
         self.put(row, sheet, number::float::<D>);
     }
 }

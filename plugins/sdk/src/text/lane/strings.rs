@@ -27,12 +27,12 @@ impl<'a, O: Offset> Text<'a, O> {
     ) -> Self {
         Self {
             plain: is_short(&strings) && dialect.is_plain(strings.buffer()),
-            ..Self::some::<D>(strings, validity, lead)
+            ..Self::sparse::<D>(strings, validity, lead)
         }
     }
 
     /// A few rows of a column, looked at one by one.
-    pub(super) fn some<D: Dialect>(
+    pub(super) fn sparse<D: Dialect>(
         strings: Strings<'a, O>,
         validity: Option<Bits<'a>>,
         lead: &'a [u8],
@@ -66,7 +66,7 @@ impl<'a, O: Offset> Text<'a, O> {
             self.opening.put(sheet);
             sheet.copy(buffer, start, length);
             if let &[quote] = D::QUOTE {
-                sheet.room::<1>()[0] = quote;
+                sheet.spare::<1>()[0] = quote;
                 sheet.advance(1);
             }
         } else {

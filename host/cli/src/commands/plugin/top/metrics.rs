@@ -14,11 +14,11 @@ pub(super) struct MetricSample {
 }
 
 /// Every sample; lines that are none are passed over.
-pub(super) fn parse(text: &str) -> Vec<MetricSample> {
-    text.lines().filter(|line| !line.starts_with('#')).filter_map(sample).collect()
+pub(super) fn parse_samples(text: &str) -> Vec<MetricSample> {
+    text.lines().filter(|line| !line.starts_with('#')).filter_map(parse_line).collect()
 }
 
-fn sample(line: &str) -> Option<MetricSample> {
+fn parse_line(line: &str) -> Option<MetricSample> {
     let end = line.find(['{', ' '])?;
     let (name, mut rest) = line.split_at(end);
     let mut labels = HashMap::new();
@@ -74,11 +74,11 @@ mod tests {
             of("b", &[], 3.0),
             of("h_bucket", &[("le", "+Inf")], f64::INFINITY),
         ];
-        assert_eq!(parse(text), expected);
+        assert_eq!(parse_samples(text), expected);
     }
 
     #[test]
     fn what_is_no_sample_is_passed_over() {
-        assert_eq!(parse("<html>\na{\na{b=\"c} 1\na{b} 1\na x\n\n"), []);
+        assert_eq!(parse_samples("<html>\na{\na{b=\"c} 1\na{b} 1\na x\n\n"), []);
     }
 }

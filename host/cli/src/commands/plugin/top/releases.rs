@@ -87,7 +87,7 @@ impl ReleaseReading {
     }
 
     /// What happened since `earlier`, `time` ago; the busiest first.
-    pub(super) fn since(&self, earlier: &Self, time: Duration) -> Vec<ReleaseActivity> {
+    pub(super) fn rates_since(&self, earlier: &Self, time: Duration) -> Vec<ReleaseActivity> {
         let seconds = time.as_secs_f64().max(f64::EPSILON);
         let nothing = ReleaseCounters::default();
         let row = |(release, now): (&ReleaseLabels, &ReleaseCounters)| {
@@ -143,12 +143,12 @@ fn quantile(buckets: &[(f64, f64)], share: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::metrics::parse;
+    use super::super::metrics::parse_samples;
     use super::*;
 
     fn reading(responses: u32, fast: u32, traps: u32) -> ReleaseReading {
         let labels = "kind=\"encoder\",name=\"csv\",version=\"1\",release=\"ab\"";
-        ReleaseReading::of(&parse(&format!(
+        ReleaseReading::of(&parse_samples(&format!(
             "yearbook_plugin_responses_begun_total{{{labels}}} {responses}\n\
              yearbook_plugin_responses_total{{{labels},outcome=\"trapped\"}} {traps}\n\
              yearbook_plugin_responses_total{{{labels},outcome=\"completed\"}} {responses}\n\
@@ -162,7 +162,8 @@ mod tests {
 
     #[test]
     fn rates_and_times_are_of_the_time_between_two_readings() {
-        let [row] = &reading(300, 150, 3).since(&reading(100, 50, 2), Duration::from_secs(2))[..]
+        let [row] =
+            &reading(300, 150, 3).rates_since(&reading(100, 50, 2), Duration::from_secs(2))[..]
         else {
             panic!("one release")
         };
@@ -176,7 +177,8 @@ mod tests {
 
     #[test]
     fn a_second_without_responses_has_no_times() {
-        let [row] = &reading(5, 5, 0).since(&reading(5, 5, 0), Duration::from_secs(1))[..] else {
+        let [row] = &reading(5, 5, 0).rates_since(&reading(5, 5, 0), Duration::from_secs(1))[..]
+        else {
             panic!("one release")
         };
         assert_eq!((row.responses_per_second, row.p50_seconds, row.p99_seconds), (0.0, None, None));
